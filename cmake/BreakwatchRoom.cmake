@@ -1,0 +1,34 @@
+include(GoogleTest)
+# Warnings, sanitizers, and the two functions that make every room and every test look alike.
+add_library(breakwatch_flags INTERFACE)
+target_compile_options(breakwatch_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
+                                                  -Wno-sign-conversion -Werror=return-type)
+if(BREAKWATCH_SANITIZER)
+  target_compile_options(breakwatch_flags INTERFACE -fsanitize=${BREAKWATCH_SANITIZER} -fno-omit-frame-pointer)
+  target_link_options(breakwatch_flags INTERFACE -fsanitize=${BREAKWATCH_SANITIZER})
+endif()
+
+# breakwatch_room(core SOURCES a.cc b.cc PUBLIC targets... PRIVATE targets...)
+# A static library breakwatch_<name> with the alias breakwatch::<name>; include/ is public, src/ private.
+function(breakwatch_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(breakwatch_${name} STATIC ${ROOM_SOURCES})
+  add_library(breakwatch::${name} ALIAS breakwatch_${name})
+  target_include_directories(breakwatch_${name} PUBLIC include PRIVATE src)
+  target_link_libraries(breakwatch_${name} PUBLIC ${ROOM_PUBLIC} PRIVATE breakwatch_flags ${ROOM_PRIVATE})
+  # Tests may see private headers, and nobody else can.
+  add_library(breakwatch_${name}_internal INTERFACE)
+  target_include_directories(breakwatch_${name}_internal INTERFACE src)
+  target_link_libraries(breakwatch_${name}_internal INTERFACE breakwatch_${name})
+endfunction()
+
+# breakwatch_test(core SOURCES status_test.cc ... LINK targets...): one program per room, labelled by it.
+function(breakwatch_test room)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${room}_test ${TEST_SOURCES})
+  target_link_libraries(${room}_test PRIVATE breakwatch_flags GTest::gmock_main ${TEST_LINK})
+  target_include_directories(${room}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(${room}_test PRIVATE BREAKWATCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                                                  BREAKWATCH_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
+  gtest_discover_tests(${room}_test PROPERTIES LABELS ${room} TIMEOUT 120 DISCOVERY_TIMEOUT 60)
+endfunction()

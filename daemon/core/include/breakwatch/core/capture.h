@@ -1,0 +1,97 @@
+// One graph capture: what is asked of a worker, and what came of it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/clock.h"
+#include "breakwatch/core/status.h"
+
+namespace breakwatch {
+
+// The Python environment that captures. Two captures compare only when `Key()` is equal.
+struct Toolchain {
+  std::string name = "default";
+  std::string torch, transformers, python;
+  std::string worker;  // version of the worker package and its recipes
+  std::string device = "cpu";
+
+  // "default torch 2.15.0 transformers 5.23.0 python 3.11.2 cpu"
+  std::string Key() const;
+};
+
+// Bounds the zygote enforces on its child. A phase's deadline starts with the phase.
+struct CaptureLimits {
+  std::chrono::milliseconds create{120'000}, inputs{30'000}, eager{120'000}, capture{300'000};
+  std::int64_t rss_bytes = 6LL << 30;     // resident memory of the child and its descendants
+  std::int64_t output_bytes = 1LL << 20;  // kept of what the model prints
+};
+
+enum class Depth {
+  kAuto,    // reduced; again at full depth when the reduced one breaks
+  kVerify,  // reduced and full whatever happens, compared
+  kFull,    // full only: the class is pinned
+};
+
+struct CaptureJob {
+  std::string id;  // unique while the runner lives
+  std::string model, revision;
+  std::string config_json;
+  std::string architecture;  // class to build; empty: the task's Auto class decides
+  std::string task, library;
+  std::string mode = "eval";
+  Depth depth = Depth::kAuto;
+  std::string structure;  // digest; names the capture in logs
+  CaptureLimits limits;
+};
+
+// A place in the code where Dynamo broke the graph, and how often it did.
+struct BreakSite {
+  std::string site_id;      // digest of (gb_id or reason, file, function, stripped source line)
+  std::string reason;       // gb_type, at most 120 bytes
+  std::string gb_id;        // "GBnnnn" or empty
+  std::string fixability;   // user_error dynamo_bug difficult fundamental supportable caused_by_earlier inference_mode other none
+  std::string explanation, context;
+  std::vector<std::string> hints;
+  std::string file;         // package-relative
+  int line = 0;             // from 1; 0 unknown
+  std::string function, source_line;
+  std::string frame;        // "library", "torch" or "user": whose code it is
+  std::string wrapped_in;   // the outer text when Dynamo wrapped the reason; else empty
+  std::string compile_id;   // first compile that met it, "0/0"
+  std::int64_t occurrences = 0;  // break events
+};
+
+// What one capture found. Numbers are absent (nullopt) where the capture never came to them.
+struct CaptureResult {
+  std::string job_id;
+  Status status = Status::kNotAttempted;
+  std::string detail;  // one line, never empty
+  std::string phase;   // the last phase begun: resolve create inputs eager capture done
+  std::string architecture, model_type;
+  std::optional<std::int64_t> params;  // of the model as captured
+  std::string mode, device, dtype;
+  std::string depth;  // "reduced", "full" or "original" (nothing to reduce)
+  std::optional<bool> depth_mismatch;  // set when both depths were captured of a clean model
+  std::optional<std::int64_t> graphs, breaks, break_sites, dynamo_counter_breaks, explain_breaks, unique_reasons,
+      ops_captured, frames_total, frames_fallback, recompiles, unexplained_events;
+  bool flaky = false;
+  std::vector<BreakSite> sites;
+  std::map<std::string, double> phase_s;  // wall seconds by phase
+  double capture_s = 0;                   // wall seconds inside create + inputs + eager + capture
+  double cpu_s = 0;                       // processor seconds of the child
+  double wall_s = 0;                      // from the job's start to its end, by the daemon's clock
+  double peak_rss_mb = 0;                 // MiB
+  std::string inputs_json;                // what was passed to forward: JSON object
+  std::string inputs_digest;
+  std::string error;        // traceback or message, bounded to 16 KiB
+  std::string output_tail;  // the end of what the model printed
+  Toolchain toolchain;
+  SystemTime started_at{};
+};
+
+}  // namespace breakwatch

@@ -1,0 +1,34 @@
+// CaptureRunner: the seam to the processes that capture. Three questions and a stop.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "breakwatch/core/capture.h"
+#include "breakwatch/core/result.h"
+
+namespace breakwatch {
+
+// Owner: the loop. Thread: the loop's only.
+class CaptureRunner {
+ public:
+  // Why Wait returned. A closed set: the caller deals with each.
+  struct Waited {
+    std::optional<CaptureResult> finished;  // a capture ended
+    bool woken = false;                     // `wake_fd` became readable
+    // neither: `until` passed
+  };
+
+  virtual ~CaptureRunner() = default;
+  // How many more captures may start now.
+  virtual std::size_t Capacity() const = 0;
+  // Starts one. Error: no zygote can be started (kUnavailable); the job was not attempted.
+  virtual Result<void> Start(const CaptureJob& job) = 0;
+  // Blocks until a capture ends, `wake_fd` (or -1) is readable, or `until`. Also with nothing running.
+  virtual Waited Wait(SteadyTime until, int wake_fd) = 0;
+  // Kills all captures and zygotes and reaps them; returns the ids of the jobs that were under way.
+  virtual std::vector<std::string> StopAll() = 0;
+};
+
+}  // namespace breakwatch

@@ -1,0 +1,51 @@
+// Commands to the loop: a bounded queue with a descriptor to poll. The only way other threads change anything.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "breakwatch/core/model_lister.h"
+#include "breakwatch/core/plan.h"
+
+namespace breakwatch {
+
+// What a sweep is asked to do.
+struct SweepRequest {
+  std::string trigger = "cli";
+  ListRequest list;
+  Rebuild rebuild = Rebuild::kIfNeeded;
+  bool track = false;
+  bool resume = false;             // continue the newest unfinished sweep instead
+  std::optional<Plan> saved_plan;  // rerun this plan's models at their commits instead of listing
+};
+
+struct Command {
+  enum class Kind { kSweep, kReload, kStop };
+  Kind kind = Kind::kSweep;
+  std::string id;        // answered to the requester
+  SweepRequest request;  // of a kSweep
+};
+
+// Thread: Push from any; Pop and Fd on the loop. Push refuses when full.
+class CommandQueue {
+ public:
+  explicit CommandQueue(std::size_t capacity = 64);
+  ~CommandQueue();
+  CommandQueue(const CommandQueue&) = delete;
+  CommandQueue& operator=(const CommandQueue&) = delete;
+
+  [[nodiscard]] bool Push(Command command);
+  std::optional<Command> Pop();
+  int Fd() const { return event_fd_; }  // readable while commands wait
+
+ private:
+  const std::size_t capacity_;
+  std::mutex mutex_;
+  std::deque<Command> commands_;
+  int event_fd_;
+};
+
+}  // namespace breakwatch

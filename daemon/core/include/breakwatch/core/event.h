@@ -1,0 +1,33 @@
+// Event: one structured log record; durable, with its bytes and time, before anyone tries to send it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace breakwatch {
+
+enum class Level { kDebug, kInfo, kWarn, kError };
+std::string_view LevelName(Level level);
+
+struct Event {
+  std::string name;  // "sweep_started", "graph_break", ...: becomes msg
+  Level level = Level::kInfo;
+  std::string sweep_id, model, commit;
+  std::string fields_json;  // JSON object of further snake_case fields; may be empty
+};
+
+struct StoredEvent {
+  std::int64_t id = 0;     // event_id: from 1, no gaps, in order
+  std::int64_t ts_ns = 0;  // Unix time; strictly increasing over ids
+  std::string sweep_id, model, commit;
+  std::string line;  // the JSON object, at most kMaxLineBytes, no newline
+};
+
+inline constexpr std::size_t kMaxLineBytes = 64 * 1024;
+
+// The line of an event: ts, level, msg, schema, event_id, sweep_id, model, commit, then its fields.
+// A line over the bound loses its longest text fields, which end in "…" (and `truncated: true`).
+std::string ComposeLine(const Event& event, std::int64_t id, std::int64_t ts_ns);
+
+}  // namespace breakwatch

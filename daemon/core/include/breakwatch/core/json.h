@@ -1,0 +1,36 @@
+// Core values as JSON text and back. The one place that spells the contract's field names.
+//
+// Error: kInvalid with the field's name. Unknown fields are ignored: an older reader reads newer rows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "breakwatch/core/capture.h"
+#include "breakwatch/core/plan.h"
+#include "breakwatch/core/result.h"
+#include "breakwatch/core/snapshot.h"
+#include "breakwatch/core/sweep.h"
+
+namespace breakwatch {
+
+std::string ToJson(const Toolchain& toolchain);
+std::string ToJson(const CaptureJob& job);  // as the protocol's "capture" message, without "type"
+std::string ToJson(const CaptureResult& result);
+std::string ToJson(const ModelResult& result);  // flat: a line of results.jsonl
+std::string ToJson(const Plan& plan);
+std::string ToJson(const Sweep& sweep);
+std::string ToJson(const TrackedModel& model);
+
+Result<Toolchain> ToolchainFromJson(std::string_view text);
+Result<CaptureResult> CaptureResultFromJson(std::string_view text);  // as the protocol's "result" message
+Result<ModelResult> ModelResultFromJson(std::string_view text);
+Result<Plan> PlanFromJson(std::string_view text);
+Result<Sweep> SweepFromJson(std::string_view text);
+Result<TrackedModel> TrackedModelFromJson(std::string_view text);
+
+// Checks bytes from outside before they are parsed: size, depth (iteratively, so that hostile nesting
+// cannot exhaust the stack) and well-formedness. Error: kInvalid, with the byte where it went wrong.
+Result<void> CheckJson(std::string_view text, std::size_t max_bytes, int max_depth);
+
+}  // namespace breakwatch

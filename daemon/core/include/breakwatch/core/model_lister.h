@@ -1,0 +1,40 @@
+// ModelLister: the seam to where models come from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/model.h"
+#include "breakwatch/core/result.h"
+
+namespace breakwatch {
+
+struct ListRequest {
+  // By rank (used when `ids` is empty).
+  int top = 30;
+  bool per_family = false;         // `top` of each family instead of overall
+  std::string sort = "downloads";  // downloads likes lastModified createdAt trendingScore
+  std::vector<std::string> filters;
+  std::string author, search, task, library;
+  std::optional<bool> gated;
+  std::optional<std::int64_t> min_params, max_params;  // outside: skipped_too_large or skipped_filtered
+  // By name: "id" or "id@revision". Not ranked.
+  std::vector<std::string> ids;
+};
+
+// Owner: the wiring. Thread: one call at a time, on the lister thread.
+// Error: kUnavailable when the list itself cannot be had; a model that cannot be resolved is an
+// excluded entry, not an error. kInterrupted after a stop request.
+class ModelLister {
+ public:
+  using Progress = std::function<void(int done, int total)>;  // configs resolved so far
+
+  virtual ~ModelLister() = default;
+  virtual Result<RankedList> List(const ListRequest& request, std::stop_token stop, const Progress& progress) = 0;
+};
+
+}  // namespace breakwatch

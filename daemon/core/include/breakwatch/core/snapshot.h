@@ -1,0 +1,90 @@
+// Snapshot: the whole state that is published at one moment. Immutable, handed over by shared pointer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/capture.h"
+#include "breakwatch/core/clock.h"
+#include "breakwatch/core/family.h"
+#include "breakwatch/core/status.h"
+
+namespace breakwatch {
+
+// Breaks of one reason in one capture.
+struct ReasonCount {
+  std::string reason, gb_id, fixability;
+  std::int64_t events = 0, sites = 0;
+  bool operator==(const ReasonCount&) const = default;
+};
+
+// The numbers of a model's newest good capture by one toolchain at the model's current commit.
+struct Numbers {
+  std::string commit, capture_id, structure, sweep_id;
+  SystemTime captured_at{};
+  std::int64_t graphs = 0, ops_captured = 0, frames_fallback = 0, recompiles = 0, dynamo_counter_breaks = 0,
+               explain_breaks = 0;
+  std::vector<ReasonCount> reasons;  // ordered by (reason, gb_id); empty for a clean model
+  std::map<std::string, double> phase_s;
+  bool operator==(const Numbers&) const = default;
+};
+
+// The folded state of one model: a row of the store's `current`. Published while `tracked`.
+struct TrackedModel {
+  std::string model;
+  bool tracked = false;  // member of the tracked set; rows of other models wait for their sweep to complete
+  Family family = Family::kUnknown;
+  std::string commit;  // the newest commit attempted
+  int rank = 0;        // 0: never ranked
+  std::optional<std::int64_t> downloads;
+  bool in_ranking = false;
+  bool pinned = false;      // added with --track: never leaves
+  int sweeps_unranked = 0;  // complete ranked sweeps since it left the ranking
+  Status status = Status::kNotAttempted;  // of the last attempt
+  std::string status_commit;              // commit of the last attempt; may be empty
+  std::string detail;
+  SystemTime attempted_at{};
+  std::map<std::string, Numbers> numbers;  // by Toolchain::Key()
+  bool operator==(const TrackedModel&) const = default;
+};
+
+struct ReasonInfo {
+  std::string reason, gb_id, fixability, url;
+  std::int64_t leverage = 0;  // models all of whose breaks have this reason
+};
+
+struct SweepSummary {
+  std::string sweep_id;
+  SystemTime last_success{};             // end of the newest complete sweep; epoch when none
+  std::chrono::milliseconds duration{};  // of the newest finished sweep
+  std::map<std::string, std::int64_t> models;  // by status, newest finished sweep
+  std::int64_t depth_mismatches = 0;
+};
+
+struct DeliveryStats {
+  std::string exporter;
+  std::int64_t attempts = 0, failures = 0, events_pending = 0, dead_letters = 0;
+  std::chrono::milliseconds oldest_age{};  // of the oldest pending event
+  SystemTime last_success{};
+};
+
+struct Snapshot {
+  SystemTime taken_at{};
+  std::string toolchain_key;              // whose numbers are published
+  std::vector<Toolchain> toolchains;
+  std::vector<TrackedModel> models;       // the tracked ones, ordered by model id
+  std::vector<ReasonInfo> reasons;        // ordered by (reason, gb_id)
+  SweepSummary sweep;
+  std::vector<DeliveryStats> delivery;
+
+  // The published numbers of a model, or null.
+  const Numbers* NumbersOf(const TrackedModel& model) const;
+};
+
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+}  // namespace breakwatch

@@ -1,0 +1,42 @@
+// A sweep and the result of each of its models.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "breakwatch/core/capture.h"
+#include "breakwatch/core/model.h"
+
+namespace breakwatch {
+
+enum class SweepState { kRunning, kFinished, kInterrupted };
+
+struct Sweep {
+  std::string id;       // "20261121T020512Z-3f9a1c": sorts by start
+  std::string trigger;  // "cli", "interval", "signal", "api" or "resume"
+  std::string source;
+  bool ranked = false;
+  SweepState state = SweepState::kRunning;
+  SystemTime started_at{}, finished_at{};
+  int planned = 0;
+  bool complete = false;  // finished, and no model is not_attempted or worker_lost
+  Toolchain toolchain;
+  std::map<std::string, int> statuses;  // models by final status name
+};
+
+// A model of a sweep with its final status. The contract's "fields of a result" are these and the
+// capture's; ToJson(ModelResult) writes them flat.
+struct ModelResult {
+  std::string sweep_id;
+  ModelInfo info;
+  std::string structure;
+  std::string capture_id;      // where numbers come from; empty without a capture
+  std::string shared_from;     // the model whose capture it was, when not this one's
+  std::string rebuild_reason;  // PlannedModel::reason
+  bool reused = false;         // the capture is of an earlier sweep
+  CaptureResult capture;       // status and detail also for models that were never captured
+  SystemTime finished_at{};
+};
+
+}  // namespace breakwatch

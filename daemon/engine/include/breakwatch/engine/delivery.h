@@ -1,0 +1,72 @@
+// Delivery: the one thread that sends. Snapshots: latest wins, never queued. Events: in order, at least once,
+// by a cursor per exporter; a refused batch is bisected, the culprit becomes a dead letter, the rest goes on.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/clock.h"
+#include "breakwatch/core/exporters.h"
+#include "breakwatch/store/store.h"
+
+namespace breakwatch::engine {
+
+struct DeliveryOptions {
+  std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
+  std::chrono::milliseconds check_target{15'000};  // how often MetricExporter::TargetLostState is asked
+  std::chrono::milliseconds metric_interval{30'000};  // least time between two snapshots while a sweep runs
+  int batch_events = 1000;
+  std::size_t batch_bytes = 1u << 20;
+};
+
+// The logic without the thread: each step sends at most one thing per exporter, and says when to come back.
+class DeliveryPump {
+ public:
+  DeliveryPump(store::Store& store, const Clock& clock, DeliveryOptions options);
+  void Add(std::unique_ptr<MetricExporter> exporter, bool required);
+  void Add(std::unique_ptr<EventExporter> exporter, bool required);
+  void SetSnapshot(SnapshotPtr snapshot, bool urgent);  // urgent: a sweep ended, ignore metric_interval
+  // Sends what is due. Returns when the next thing is due.
+  SteadyTime Step();
+  // Nothing is pending for any required exporter. Names of those that are behind otherwise.
+  std::vector<std::string> Behind() const;
+  std::vector<DeliveryStats> Stats() const;
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+// Owns the thread and stops and joins it in its destructor. Opens its own store session on it.
+class DeliveryThread {
+ public:
+  using OpenStore = std::function<Result<std::unique_ptr<store::Store>>()>;
+  struct Exporters {
+    struct Metric { std::unique_ptr<MetricExporter> exporter; bool required = true; };
+    struct Events { std::unique_ptr<EventExporter> exporter; bool required = true; };
+    std::vector<Metric> metrics;
+    std::vector<Events> events;
+  };
+
+  DeliveryThread(OpenStore open_store, Exporters exporters, const Clock& clock, DeliveryOptions options);
+  ~DeliveryThread();
+  DeliveryThread(const DeliveryThread&) = delete;
+  DeliveryThread& operator=(const DeliveryThread&) = delete;
+
+  // Thread: any. Never blocks.
+  void Publish(SnapshotPtr snapshot, bool urgent);
+  void NotifyEvents();  // events were stored
+  std::vector<DeliveryStats> Stats() const;
+  // Waits until every required exporter accepted everything, at most `timeout`. Returns the names of
+  // required exporters that did not.
+  std::vector<std::string> Drain(std::chrono::milliseconds timeout);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace breakwatch::engine

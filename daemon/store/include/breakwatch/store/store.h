@@ -1,0 +1,128 @@
+// Store: what happened, durably. SQLite (WAL, synchronous=FULL) by default, PostgreSQL when shared; one code.
+//
+// Owner: each thread opens its own. Thread: the one that opened it. One writer of sweeps at a time: the
+// loop, which holds the writer lock; the delivery thread writes cursors and dead letters only. Every
+// method is one transaction; none spans I/O to anywhere else. Formats: FORMAT.md.
+// Error: kStore (the message names the file or server and, for a full disk, says so); kNotFound where a
+// named thing does not exist. A database of a newer schema version is refused.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/clock.h"
+#include "breakwatch/core/event.h"
+#include "breakwatch/core/plan.h"
+#include "breakwatch/core/result.h"
+#include "breakwatch/core/snapshot.h"
+#include "breakwatch/core/sweep.h"
+
+namespace breakwatch::store {
+
+struct StoreOptions {
+  std::string url;         // "sqlite:/path/to/breakwatch.db" or "postgresql://..." (libpq's form)
+  bool read_only = false;  // for reading commands: never migrates; an absent database is kNotFound
+};
+
+// What the fold changed; written in the transaction of its cause.
+struct CurrentChange {
+  std::vector<TrackedModel> upserts;
+  std::map<std::string, std::string> meta;  // fold-wide values: "published_toolchain", "filling_sweep", ...
+};
+
+struct Current {
+  std::vector<TrackedModel> models;  // ordered by model
+  std::map<std::string, std::string> meta;
+};
+
+// What is known of a structure by one toolchain and mode: decides reuse, retry, quarantine.
+struct CaptureHistory {
+  std::optional<std::string> reusable_capture_id;  // newest with IsReusable
+  Status reusable_status = Status::kNotAttempted;
+  std::string last_worker;           // worker version of the newest capture
+  int failures_in_a_row = 0;         // newest captures that CountsTowardsQuarantine, unbroken
+  SystemTime last_failure_at{};
+  Status last_status = Status::kNotAttempted;
+};
+
+struct RevisionRecord {  // the newest known commit of a model before this plan
+  std::string commit, structure;
+  Toolchain toolchain;
+};
+
+struct DeadLetter {
+  std::string exporter;
+  StoredEvent event;
+  std::string reason;
+  SystemTime at{};
+};
+
+// One step of history, in order: what `store rebuild` folds again.
+struct HistoryStep {
+  enum class Kind { kBegun, kResult, kFinished } kind = Kind::kBegun;
+  Sweep sweep;
+  std::optional<Plan> plan;           // kBegun, kFinished
+  std::optional<ModelResult> result;  // kResult
+};
+
+class Store {
+ public:
+  static Result<std::unique_ptr<Store>> Open(const StoreOptions& options, const Clock& clock);
+  virtual ~Store() = default;
+
+  // --- sweeps
+  virtual Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
+                                  const CurrentChange& change) = 0;
+  // Stores a model's final result; its capture too when `capture_id` is new. A second result of the same
+  // (sweep, model, mode) is kInvalid: nothing is captured twice.
+  virtual Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
+                                    const CurrentChange& change) = 0;
+  virtual Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) = 0;
+  virtual Result<std::optional<Sweep>> NewestUnfinished() = 0;
+  virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;  // newest first
+  virtual Result<Sweep> FindSweep(const std::string& id) = 0;  // "latest": the newest finished
+  virtual Result<Plan> LoadPlan(const std::string& sweep_id) = 0;
+  virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
+  virtual Result<std::optional<ModelResult>> LatestResult(const std::string& model) = 0;
+  // Every model that ever had a result, for selectors and suggestions.
+  virtual Result<std::vector<std::string>> Models() = 0;
+
+  // --- captures
+  virtual Result<std::map<std::string, CaptureHistory>> Histories(std::span<const std::string> structures,
+                                                                  const std::string& mode) = 0;
+  virtual Result<std::map<std::string, RevisionRecord>> LatestRevisions(std::span<const std::string> models) = 0;
+  virtual Result<CaptureResult> LoadCapture(const std::string& capture_id) = 0;
+
+  // --- the fold
+  virtual Result<Current> LoadCurrent() = 0;
+  virtual Result<void> ReplaceCurrent(const Current& current) = 0;
+  virtual Result<void> ReplayHistory(const std::function<Result<void>(const HistoryStep&)>& step) = 0;
+
+  // --- events
+  virtual Result<void> AppendEvents(std::span<const Event> events) = 0;
+  // After `id`, in order, at most `limit` and about `max_bytes` of lines (at least one).
+  virtual Result<std::vector<StoredEvent>> EventsAfter(std::int64_t id, int limit, std::size_t max_bytes) = 0;
+  virtual Result<std::int64_t> NewestEventId() = 0;
+  virtual Result<std::int64_t> Cursor(const std::string& exporter) = 0;  // 0 before the first
+  virtual Result<void> SetCursor(const std::string& exporter, std::int64_t event_id) = 0;
+  // The dead letter and the cursor past it, in one transaction.
+  virtual Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) = 0;
+  virtual Result<std::vector<DeadLetter>> DeadLetters(const std::string& exporter, int limit) = 0;
+  virtual Result<std::int64_t> CountDeadLetters(const std::string& exporter) = 0;
+
+  // --- Pushgateway groups we own
+  virtual Result<std::vector<std::string>> OwnedGroups(const std::string& gateway) = 0;
+  virtual Result<void> SetOwnedGroups(const std::string& gateway, const std::vector<std::string>& groups) = 0;
+
+  // --- upkeep
+  virtual Result<int> SchemaVersion() = 0;
+  virtual Result<void> Check() = 0;  // integrity, as far as the database can say
+};
+
+}  // namespace breakwatch::store
