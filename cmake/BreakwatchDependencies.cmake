@@ -28,3 +28,6 @@ target_link_libraries(breakwatch_soci INTERFACE ${SOCI_CORE} ${SOCI_SQLITE3} ${S
 find_library(HTTPLIB cpp-httplib REQUIRED)
 add_library(breakwatch_httplib INTERFACE)
 target_link_libraries(breakwatch_httplib INTERFACE ${HTTPLIB} OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+# The library was built with these, and they change its classes' layout.
+target_compile_definitions(breakwatch_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT
+                                                        CPPHTTPLIB_BROTLI_SUPPORT)
