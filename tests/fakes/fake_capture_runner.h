@@ -1,0 +1,159 @@
+// A runner without processes: captures end in the order they began, with what the test scripted.
+#pragma once
+
+#include <poll.h>
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "breakwatch/core/capture_runner.h"
+#include "fakes/fake_clock.h"
+
+namespace breakwatch::fakes {
+
+inline BreakSite FakeSite(const std::string& reason, const std::string& gb_id, std::int64_t occurrences = 1,
+                          const std::string& file = "fake/modeling_fake.py") {
+  BreakSite site;
+  site.site_id = "site-" + reason + "-" + file;
+  site.reason = reason;
+  site.gb_id = gb_id;
+  site.fixability = "supportable";
+  site.file = file;
+  site.line = 7;
+  site.function = "forward";
+  site.source_line = "x = y";
+  site.frame = "library";
+  site.occurrences = occurrences;
+  return site;
+}
+
+// A result with every number that a good capture has.
+inline CaptureResult GoodCapture(std::vector<BreakSite> sites = {}) {
+  CaptureResult result;
+  result.status = sites.empty() ? Status::kFullGraph : Status::kGraphBreaks;
+  result.detail = sites.empty() ? "one graph" : "graph breaks";
+  result.phase = "done";
+  result.architecture = "FakeModel";
+  result.mode = "eval";
+  result.depth = "reduced";
+  std::int64_t events = 0;
+  for (const BreakSite& site : sites) events += site.occurrences;
+  const auto distinct = static_cast<std::int64_t>(sites.size());
+  result.graphs = distinct + 1;
+  result.breaks = events;
+  result.break_sites = distinct;
+  result.unique_reasons = distinct;
+  result.dynamo_counter_breaks = result.explain_breaks = distinct;
+  result.ops_captured = 42;
+  result.frames_total = 1;
+  result.frames_fallback = result.recompiles = result.unexplained_events = 0;
+  result.phase_s = {{"create", 0.25}, {"capture", 0.5}};
+  result.capture_s = 0.75;
+  result.sites = std::move(sites);
+  return result;
+}
+
+inline CaptureResult FailedCapture(Status status, const std::string& detail) {
+  CaptureResult result;
+  result.status = status;
+  result.detail = detail;
+  result.phase = "capture";
+  return result;
+}
+
+// Wait with captures under way ends the oldest and moves the clock by `capture_takes`, as far as `until`. With none:
+// it answers `wake_fd`; else moves the clock to a finite `until`; else blocks for the descriptor, bounded.
+class FakeCaptureRunner : public CaptureRunner {
+ public:
+  explicit FakeCaptureRunner(FakeClock& clock, std::size_t workers = 2) : clock_(clock), workers_(workers) {}
+
+  std::size_t Capacity() const override { return workers_ - running_.size(); }
+
+  Result<void> Start(const CaptureJob& job) override {
+    if (unable_) return *unable_;
+    started.push_back(job);
+    running_.push_back({job, clock_.Steady()});
+    return {};
+  }
+
+  Waited Wait(SteadyTime until, int wake_fd) override {
+    if (on_wait) on_wait();
+    if (Readable(wake_fd, 0)) return {std::nullopt, true};
+    if (running_.empty()) {
+      if (until != SteadyTime::max()) {
+        clock_.AdvanceTo(until);
+        return {};
+      }
+      return {std::nullopt, Readable(wake_fd, 20'000)};
+    }
+    const SteadyTime ends = running_.front().began + capture_takes;
+    if (ends > until) {
+      clock_.AdvanceTo(until);
+      return {};
+    }
+    clock_.AdvanceTo(ends);
+    const CaptureJob job = running_.front().job;
+    running_.pop_front();
+    return {Finish(job), false};
+  }
+
+  std::vector<std::string> StopAll() override {
+    std::vector<std::string> ids;
+    for (const Running& running : running_) ids.push_back(running.job.id);
+    running_.clear();
+    ++stops;
+    return ids;
+  }
+
+  // What captures of `model` end with, the last of them for ever; unscripted models are clean.
+  void Script(const std::string& model, CaptureResult result) { script_[model].push_back(std::move(result)); }
+  void FailToStart(Error error) { unable_ = std::move(error); }
+  void StartAgain() { unable_.reset(); }
+  int StartsOf(const std::string& model) const {
+    int n = 0;
+    for (const CaptureJob& job : started) n += job.model == model;
+    return n;
+  }
+
+  std::vector<CaptureJob> started;
+  int stops = 0;
+  std::chrono::milliseconds capture_takes{1000};
+  std::function<void()> on_wait;  // before each Wait: commands from "outside"
+  Toolchain toolchain;            // told by every result
+
+ private:
+  struct Running {
+    CaptureJob job;
+    SteadyTime began;
+  };
+
+  static bool Readable(int fd, int timeout_ms) {
+    pollfd poll_fd{fd, POLLIN, 0};
+    return fd >= 0 && poll(&poll_fd, 1, timeout_ms) > 0;
+  }
+
+  CaptureResult Finish(const CaptureJob& job) {
+    auto& queue = script_[job.model];
+    CaptureResult result = queue.empty() ? GoodCapture() : queue.front();
+    if (queue.size() > 1) queue.pop_front();
+    result.job_id = job.id;
+    result.mode = job.mode;
+    result.toolchain = toolchain;
+    result.started_at = clock_.Now() - capture_takes;
+    result.wall_s = std::chrono::duration<double>(capture_takes).count();
+    return result;
+  }
+
+  FakeClock& clock_;
+  std::size_t workers_;
+  std::deque<Running> running_;
+  std::map<std::string, std::deque<CaptureResult>> script_;
+  std::optional<Error> unable_;
+};
+
+}  // namespace breakwatch::fakes

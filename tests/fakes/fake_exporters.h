@@ -1,0 +1,69 @@
+// Exporters that remember what they were given and answer as scripted, else with "delivered".
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "breakwatch/core/exporters.h"
+
+namespace breakwatch::fakes {
+
+class FakeMetricExporter : public MetricExporter {
+ public:
+  explicit FakeMetricExporter(std::string name = "fake-metrics") : name_(std::move(name)) {}
+
+  std::string Name() const override { return name_; }
+  Outcome Export(const Snapshot& snapshot) override {
+    ++attempts;
+    Outcome outcome = down ? Outcome{Delivery::kTryAgain, "away", {}} : Outcome{};
+    if (!answers.empty()) outcome = answers.front(), answers.pop_front();
+    if (outcome.delivery == Delivery::kDelivered) delivered.push_back(snapshot), lost = false;
+    return outcome;
+  }
+  bool TargetLostState() override { return lost; }
+
+  int attempts = 0;
+  bool down = false;  // every answer is kTryAgain
+  bool lost = false;
+  std::deque<Outcome> answers;
+  std::vector<Snapshot> delivered;
+
+ private:
+  std::string name_;
+};
+
+class FakeEventExporter : public EventExporter {
+ public:
+  explicit FakeEventExporter(std::string name = "fake-events") : name_(std::move(name)) {}
+
+  std::string Name() const override { return name_; }
+  Outcome Export(std::span<const StoredEvent> batch) override {
+    ++attempts;
+    if (down) return {Delivery::kTryAgain, "away", {}};
+    if (!answers.empty()) {
+      const Outcome outcome = answers.front();
+      answers.pop_front();
+      if (outcome.delivery != Delivery::kDelivered) return outcome;
+    }
+    for (const StoredEvent& event : batch) {
+      if (poison && poison(event)) return {Delivery::kRefused, "refused event " + std::to_string(event.id), {}};
+    }
+    delivered.insert(delivered.end(), batch.begin(), batch.end());
+    return {};
+  }
+
+  int attempts = 0;
+  bool down = false;  // every answer is kTryAgain
+  std::deque<Outcome> answers;
+  std::function<bool(const StoredEvent&)> poison;  // a batch with such an event is refused whole
+  std::vector<StoredEvent> delivered;
+
+ private:
+  std::string name_;
+};
+
+}  // namespace breakwatch::fakes
