@@ -1,0 +1,148 @@
+// Settings: every setting of breakwatch with its default beside it. A plain value; load.h fills it, keys.h names
+// each field. A field's path is its key: `exporters.pushgateway.url`. The exceptions say so.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/capture.h"
+#include "breakwatch/core/model_lister.h"
+
+namespace breakwatch::config {
+
+using std::chrono::milliseconds;
+
+struct HubSettings {
+  std::string source = "live";  // "live", "snapshot", "file" or "directory"
+  std::string endpoint;         // URL; empty: HF_ENDPOINT, else the public Hub
+  std::string path;             // of the file of ids or the directory of configs
+  std::string snapshot_dir = "collectors/hub/snapshot";  // the bundled snapshot, or one made by `hub record`
+  ListRequest list;             // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
+  int concurrency = 16;         // requests under way at once
+  int retries = 5;              // of one request
+  milliseconds timeout{30'000};  // of one request
+  std::string cache_dir;        // empty: HF_HUB_CACHE, else the Python client's default
+  bool offline = false;         // true, or HF_HUB_OFFLINE: no request at all
+};
+
+struct CaptureSettings {
+  std::vector<std::string> launcher{"auto"};  // argument vector before `worker`; "auto": bwrap where present
+  std::vector<std::string> worker{".venv/bin/python", "-m", "breakwatch_worker"};
+  std::string toolchain = "default";  // name of the environment `worker` runs in
+  int zygotes = 0;                    // processes that capture, one capture each at a time; 0: number of cores
+  CaptureLimits limits;
+  milliseconds silence{20'000};  // a zygote quiet for longer is lost
+  std::string mode = "eval";
+  double verify_share = 0.02;    // of clean structures, captured again at full depth each sweep
+  std::uint64_t seed = 0;        // of that choice
+};
+
+struct SweepSettings {
+  std::string rebuild = "if-needed";     // "if-needed", "always" or "never"
+  std::optional<milliseconds> interval;  // serve: from one sweep's start to the next; absent: on command only
+  int quarantine_after = 3;              // time-outs, memory ends and crashes in a row
+  milliseconds quarantine_for{24 * 3'600'000};
+};
+
+struct StoreSettings {
+  std::string url;  // "sqlite:PATH" or "postgresql://..."; empty: breakwatch.db in state_dir
+};
+
+struct TlsSettings {
+  std::string ca_file;              // PEM; empty: the system's
+  std::string cert_file, key_file;  // client certificate, PEM
+  bool insecure_skip_verify = false;
+};
+
+struct PushgatewaySettings {
+  std::string url;  // empty: off
+  std::string job = "breakwatch";
+  std::string pool;  // part of the group; pools hold disjoint models
+  int shards = 1;    // groups the snapshot is split into
+  bool gzip = true;
+  milliseconds timeout{30'000}, connect_timeout{5'000};
+  std::string username, password, password_file;  // basic auth
+  TlsSettings tls;  // keys exporters.pushgateway.ca_file, ... without "tls"
+  bool required = true;  // a sweep whose numbers were not accepted is incomplete
+};
+
+struct LokiSettings {
+  std::string url;  // without /loki/api/v1/push; empty: off
+  std::string tenant;  // X-Scope-OrgID
+  std::string environment, pool;  // stream labels
+  bool gzip = true;
+  milliseconds timeout{30'000}, connect_timeout{5'000};
+  std::string username, password, password_file;  // basic auth
+  TlsSettings tls;  // keys without "tls"
+  bool required = true;
+};
+
+struct EventFileSettings {
+  bool enabled = true;
+  std::string path;  // empty: logs/events.jsonl in state_dir
+  std::int64_t max_bytes = 64LL << 20;  // rotated when longer
+  int keep = 5;                         // rotated files kept
+};
+
+struct ConsoleSettings {
+  bool enabled = false;  // events as lines on standard error
+};
+
+struct ExporterSettings {
+  PushgatewaySettings pushgateway;
+  LokiSettings loki;
+  EventFileSettings file;
+  ConsoleSettings console;
+};
+
+struct DeliverySettings {
+  milliseconds drain_timeout{30'000};  // waited for required exporters after a sweep
+  milliseconds first_backoff{500}, max_backoff{60'000};
+  milliseconds check_target{15'000};     // how often a gateway is asked whether it was restarted
+  milliseconds metric_interval{30'000};  // least time between two snapshots during a sweep
+  int batch_events = 1000;
+  std::int64_t batch_bytes = 1 << 20;
+};
+
+struct WebSettings {
+  std::string listen_address = "127.0.0.1:9723";  // HOST:PORT; port 0: any free one
+  std::string token, token_file;  // bearer token of requests that change something
+  int max_requests = 64;          // at once
+  bool enable_lifecycle = false;  // POST /-/reload and /-/quit
+};
+
+struct RetentionSettings {
+  int unranked_sweeps = 3;  // complete ranked sweeps a model stays after it left the ranking
+};
+
+struct MetricsSettings {
+  std::vector<std::string> extra;  // further toolchains, or TOOLCHAIN/MODE, whose breaks are published beside
+};
+
+struct LogSettings {
+  std::string level = "info";   // "debug", "info", "warn" or "error"
+  std::string format = "text";  // "text" or "json"
+};
+
+struct Settings {
+  std::string state_dir = "var";
+  HubSettings hub;
+  CaptureSettings capture;
+  SweepSettings sweep;
+  StoreSettings store;
+  ExporterSettings exporters;
+  DeliverySettings delivery;
+  WebSettings web;
+  RetentionSettings retention;
+  MetricsSettings metrics;
+  LogSettings log;
+};
+
+// Defaults that depend on other settings, filled in.
+std::string StoreUrl(const Settings& settings);       // never empty
+std::string EventFilePath(const Settings& settings);  // never empty
+
+}  // namespace breakwatch::config
