@@ -1,0 +1,30 @@
+// The directory of a sweep: <state>/sweeps/<id>/, and <state>/latest pointing at it.
+//
+// plan.json     the plan, as core's ToJson(Plan): `sweep --plan` reads it back
+// results.jsonl a line per model, as core's ToJson(ModelResult)
+// reasons.csv   rows of ReasonTable        failures.csv  rows of FailureTable
+// report.md     RenderSweep as Markdown    environment.json  what EnvironmentJson says
+// sweep.json    the sweep, as core's ToJson(Sweep)
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "breakwatch/core/plan.h"
+#include "breakwatch/core/result.h"
+#include "breakwatch/core/sweep.h"
+
+namespace breakwatch::report {
+
+// Version of breakwatch, the toolchain, the system (kernel, machine, cores, memory) and `settings_json` as given
+// (empty: left out).
+std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain, std::string_view settings_json);
+
+// Writes all files into a new directory beside, moves it into place, and replaces `latest`: a reader sees a
+// whole sweep or the one before, never half. A directory that exists is replaced. Returns its path.
+// Error: kStore, naming the file; kInvalid for an id that is no file name.
+Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
+                                        std::span<const ModelResult> results, std::string_view environment_json);
+
+}  // namespace breakwatch::report

@@ -1,0 +1,50 @@
+// What a sweep found, as tables and whole documents. Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "breakwatch/core/plan.h"
+#include "breakwatch/core/sweep.h"
+#include "breakwatch/report/table.h"
+
+namespace breakwatch::report {
+
+// A row per model. Fields: model, revision, family, status, graphs, breaks, break_sites, ops_captured, capture_s,
+// peak_rss_mb, reused, shared_from, config_source, status_detail.
+Table ResultTable(std::span<const ModelResult> results);
+
+enum class ReasonOrder { kEvents, kSites, kModels, kLeverage };
+std::optional<ReasonOrder> ParseReasonOrder(std::string_view name);  // "events", "sites", "models", "leverage"
+
+// A row per (reason, gb_id), most first. Fields: reason, gb_id, fixability, events, sites, models, leverage (models
+// all of whose breaks have this reason), families, example_model, example_site, url. At most `limit` rows, 0: all.
+Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = ReasonOrder::kEvents, std::size_t limit = 0);
+
+// A row per (status, detail) of models without numbers, most first. Fields: status, phase, detail, models,
+// example_model, error.
+Table FailureTable(std::span<const ModelResult> results);
+
+// A row per sweep. Fields: id, trigger, source, state, complete, started_at, duration_s, planned, full_graph,
+// graph_breaks, failed, skipped, torch.
+Table SweepsTable(std::span<const Sweep> sweeps);
+
+// A row per model. Fields: rank, model, revision, family, action, reason, status, detail, config_source, structure.
+Table PlanTable(const Plan& plan);
+
+// "30 models: 21 full_graph, 6 graph_breaks, 3 skipped_gated; 27 of 30 have numbers". One line, no line end.
+std::string SummaryLine(const Sweep& sweep);
+
+// A whole sweep. Text: the table, top reasons, failures, summary. JSON: {"sweep", "results", "reasons", "failures"}.
+// Markdown: the report. CSV: the rows of ResultTable.
+std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style = {});
+
+// {"plan": fields of a plan without configs, "models": rows of PlanTable} for JSON; else the table and counts by action.
+std::string RenderPlan(const Plan& plan, Format format, Style style = {});
+
+// Everything known of one model: status, numbers, commit, structure, sites with file, line, function, source,
+// reason and its page, hints, inputs, versions, times. JSON: the result's fields. CSV: a row per site.
+std::string RenderModel(const ModelResult& result, Format format, Style style = {});
+
+}  // namespace breakwatch::report

@@ -1,0 +1,42 @@
+// Table: rows for people and programs, made once and written as text, JSON, Markdown or CSV.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace breakwatch::report {
+
+using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;  // monostate: absent
+
+struct Column {
+  std::string name;        // field of JSON objects and CSV header: snake_case, stable
+  std::string title;       // heading for people; empty: only programs get this column
+  bool right = false;      // aligned right
+  std::size_t widest = 0;  // columns of a terminal; longer text ends in "…"; 0: any
+};
+
+struct Table {
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;  // as many cells as columns
+  std::string when_empty = "nothing";   // said to people instead of a table without rows
+};
+
+enum class Format { kText, kJson, kMarkdown, kCsv };
+std::optional<Format> ParseFormat(std::string_view name);  // "text", "json", "md", "csv"
+
+struct Style {
+  bool color = false;  // only for a terminal
+  std::size_t width = 0;  // columns of the terminal; 0: unbounded
+};
+
+// Text: aligned columns under a heading. JSON: an array of objects, absent cells null. Markdown: a pipe
+// table, pipes, line ends, "<" and backticks escaped. CSV: RFC 4180, with a header row; a text that a spreadsheet would
+// take for a formula gets an apostrophe before it. Always ends with a line end; invalid UTF-8 is replaced.
+std::string Render(const Table& table, Format format, Style style = {});
+
+}  // namespace breakwatch::report
