@@ -1,0 +1,196 @@
+#include <cmath>
+#include <type_traits>
+
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "json_enums.h"
+#include "json_fields.h"
+
+namespace breakwatch {
+namespace {
+
+using nlohmann::json;
+using json_fields::Raw;
+
+// Bounds of what a worker may say of one capture; beyond them text is cut.
+constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
+constexpr std::size_t kMaxDocumentBytes = 64u << 20;
+constexpr int kMaxDocumentDepth = 100;
+
+// Absent and null fields keep their default; the first wrong one is remembered by name.
+class Reader {
+ public:
+  explicit Reader(const json& in) : in_(in) {
+    if (!in.is_object()) Fail("", "an object");
+  }
+
+  template <class T>
+  void operator()(const char* name, T&& value) {
+    if (error || !in_.is_object()) return;
+    const auto it = in_.find(name);
+    if (it == in_.end() || it->is_null()) return;
+    Read(name, *it, value);
+  }
+
+  std::optional<Error> error;
+
+ private:
+  void Fail(const std::string& name, const std::string& expected) {
+    if (!error) error = Error{ErrorCode::kInvalid, "field \"" + name + "\" should be " + expected};
+  }
+
+  void Read(const char* name, const json& in, std::string& out) {
+    if (!in.is_string()) return Fail(name, "a text");
+    out = ToUtf8(in.get_ref<const std::string&>());
+  }
+  void Read(const char* name, const json& in, bool& out) {
+    if (!in.is_boolean()) return Fail(name, "true or false");
+    out = in.get<bool>();
+  }
+  void Read(const char* name, const json& in, std::int64_t& out) {
+    if (!in.is_number_integer()) return Fail(name, "a whole number");
+    out = in.get<std::int64_t>();
+  }
+  void Read(const char* name, const json& in, int& out) {
+    std::int64_t wide = 0;
+    Read(name, in, wide);
+    if (wide < INT32_MIN || wide > INT32_MAX) return Fail(name, "a number of 32 bits");
+    out = static_cast<int>(wide);
+  }
+  void Read(const char* name, const json& in, double& out) {
+    if (!in.is_number()) return Fail(name, "a number");
+    out = in.get<double>();
+  }
+  void Read(const char* name, const json& in, std::chrono::milliseconds& out) {
+    double seconds = 0;
+    Read(name, in, seconds);
+    out = std::chrono::milliseconds(std::llround(seconds * 1000.0));
+  }
+  void Read(const char* name, const json& in, SystemTime& out) {
+    const auto time = in.is_string() ? ParseTime(in.get_ref<const std::string&>()) : std::nullopt;
+    if (!time) return Fail(name, "a time such as 2026-01-31T12:00:00Z");
+    out = *time;
+  }
+  void Read(const char*, const json& in, const Raw<std::string>& out) {
+    out.text = in.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  template <class Enum>
+    requires std::is_enum_v<Enum>
+  void Read(const char* name, const json& in, Enum& out) {
+    if (!in.is_string() || !json_fields::Unspell(in.get_ref<const std::string&>(), out)) {
+      Fail(name, "one of the documented names");
+    }
+  }
+  template <class T>
+  void Read(const char* name, const json& in, std::optional<T>& out) {
+    T value{};
+    Read(name, in, value);
+    if (!error) out = std::move(value);
+  }
+  template <class T>
+  void Read(const char* name, const json& in, std::vector<T>& out) {
+    if (!in.is_array()) return Fail(name, "a list");
+    out.clear();
+    for (const json& element : in) Read(name, element, out.emplace_back());
+  }
+  template <class T>
+  void Read(const char* name, const json& in, std::map<std::string, T>& out) {
+    if (!in.is_object()) return Fail(name, "an object");
+    out.clear();
+    for (const auto& [key, element] : in.items()) Read(name, element, out[ToUtf8(key)]);
+  }
+
+  template <class Fill>
+  void Nested(const char* name, const json& in, const Fill& fill) {
+    Reader reader(in);
+    fill(reader);
+    if (reader.error && !error) error = reader.error->Within(name);
+  }
+  void Read(const char* n, const json& in, Toolchain& t) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeToolchain(r, t); });
+  }
+  void Read(const char* n, const json& in, BreakSite& s) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeSite(r, s); });
+  }
+  void Read(const char* n, const json& in, PlannedModel& p) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribePlanned(r, p); });
+  }
+  void Read(const char* n, const json& in, ReasonCount& c) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeReason(r, c); });
+  }
+  void Read(const char* n, const json& in, Numbers& v) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeNumbers(r, v); });
+  }
+
+  const json& in_;
+};
+
+template <class T, class Fill>
+Result<T> Document(std::string_view text, const Fill& fill) {
+  if (auto checked = CheckJson(text, kMaxDocumentBytes, kMaxDocumentDepth); !checked) return checked.error();
+  const json in = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  T value;
+  Reader reader(in);
+  fill(reader, value);
+  if (reader.error) return *reader.error;
+  return value;
+}
+
+void Cut(std::string& text, std::size_t max_bytes) {
+  if (text.size() > max_bytes) text = Truncate(text, max_bytes);
+}
+
+// A worker runs other people's code: what it says is bounded before anything keeps it.
+void Bound(CaptureResult& result) {
+  Cut(result.detail, kMaxLabelBytes), Cut(result.error, kMaxTextBytes), Cut(result.output_tail, kMaxTextBytes);
+  for (BreakSite& site : result.sites) {
+    Cut(site.reason, kMaxReasonBytes), Cut(site.gb_id, 16), Cut(site.file, kMaxLabelBytes);
+    Cut(site.function, kMaxLabelBytes), Cut(site.source_line, kMaxLabelBytes), Cut(site.explanation, kMaxTextBytes);
+    Cut(site.context, kMaxTextBytes), Cut(site.wrapped_in, kMaxLabelBytes);
+    for (std::string& hint : site.hints) Cut(hint, kMaxTextBytes);
+  }
+}
+
+}  // namespace
+
+Result<Toolchain> ToolchainFromJson(std::string_view text) {
+  return Document<Toolchain>(text, [](Reader& r, Toolchain& t) { json_fields::DescribeToolchain(r, t); });
+}
+
+Result<CaptureResult> CaptureResultFromJson(std::string_view text) {
+  auto result =
+      Document<CaptureResult>(text, [](Reader& r, CaptureResult& c) { json_fields::DescribeCapture(r, c); });
+  if (!result) return result;
+  Bound(*result);
+  if (result->detail.empty()) result->detail = StatusName(result->status);
+  return result;
+}
+
+Result<ModelResult> ModelResultFromJson(std::string_view text) {
+  return Document<ModelResult>(text, [](Reader& r, ModelResult& m) {
+    CaptureResult& c = m.capture;
+    r("sweep_id", m.sweep_id);
+    json_fields::DescribeInfo(r, m.info);
+    r("architecture", c.architecture), r("model_type", c.model_type), r("captured_params", c.params);
+    r("status_detail", c.detail);
+    json_fields::DescribeFindings(r, c);
+    r("toolchain", c.toolchain.name), r("torch", c.toolchain.torch), r("transformers", c.toolchain.transformers);
+    r("python", c.toolchain.python), r("worker", c.toolchain.worker), r("toolchain_device", c.toolchain.device);
+    r("structure", m.structure), r("capture_id", m.capture_id), r("shared_from", m.shared_from);
+    r("rebuild_reason", m.rebuild_reason), r("reused", m.reused), r("finished_at", m.finished_at);
+  });
+}
+
+Result<Plan> PlanFromJson(std::string_view text) {
+  return Document<Plan>(text, [](Reader& r, Plan& p) { json_fields::DescribePlan(r, p); });
+}
+Result<Sweep> SweepFromJson(std::string_view text) {
+  return Document<Sweep>(text, [](Reader& r, Sweep& s) { json_fields::DescribeSweep(r, s); });
+}
+Result<TrackedModel> TrackedModelFromJson(std::string_view text) {
+  return Document<TrackedModel>(text, [](Reader& r, TrackedModel& t) { json_fields::DescribeTracked(r, t); });
+}
+
+}  // namespace breakwatch

@@ -1,0 +1,37 @@
+// The spellings of the small enums, and what identifies a toolchain.
+#include <array>
+
+#include "breakwatch/core/capture.h"
+#include "breakwatch/core/event.h"
+#include "breakwatch/core/plan.h"
+
+namespace breakwatch {
+namespace {
+
+constexpr std::array<std::string_view, 4> kActions = {"capture", "share", "reuse", "skip"};
+constexpr std::array<std::string_view, 3> kRebuilds = {"if-needed", "always", "never"};
+constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
+
+template <class Enum, std::size_t N>
+std::optional<Enum> Parse(const std::array<std::string_view, N>& names, std::string_view name) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view ActionName(Action action) { return kActions[static_cast<std::size_t>(action)]; }
+std::optional<Action> ParseAction(std::string_view name) { return Parse<Action>(kActions, name); }
+
+std::string_view RebuildName(Rebuild rebuild) { return kRebuilds[static_cast<std::size_t>(rebuild)]; }
+std::optional<Rebuild> ParseRebuild(std::string_view name) { return Parse<Rebuild>(kRebuilds, name); }
+
+std::string_view LevelName(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
+
+std::string Toolchain::Key() const {
+  return name + " torch " + torch + " transformers " + transformers + " python " + python + " " + device;
+}
+
+}  // namespace breakwatch

@@ -1,0 +1,123 @@
+// The names of the contract's fields, spelled once: each Describe shows a visitor every field of a value,
+// and both the writer and the reader are visitors.
+#pragma once
+
+#include <string>
+
+#include "breakwatch/core/capture.h"
+#include "breakwatch/core/plan.h"
+#include "breakwatch/core/snapshot.h"
+#include "breakwatch/core/sweep.h"
+
+namespace breakwatch::json_fields {
+
+// Text that is itself JSON, kept as text in core values and as a value in documents.
+template <class Text>
+struct Raw {
+  Text& text;
+};
+template <class Text>
+Raw(Text&) -> Raw<Text>;
+
+template <class V, class T>
+void DescribeToolchain(V& v, T& t) {
+  v("name", t.name), v("torch", t.torch), v("transformers", t.transformers), v("python", t.python);
+  v("worker", t.worker), v("device", t.device);
+}
+
+template <class V, class T>
+void DescribeLimits(V& v, T& l) {
+  v("create_s", l.create), v("inputs_s", l.inputs), v("eager_s", l.eager), v("capture_s", l.capture);
+  v("rss_bytes", l.rss_bytes), v("output_bytes", l.output_bytes);
+}
+
+template <class V, class T>
+void DescribeJob(V& v, T& j) {
+  v("job", j.id), v("model", j.model), v("revision", j.revision), v("config", Raw{j.config_json});
+  v("architecture", j.architecture), v("task", j.task), v("library", j.library), v("mode", j.mode);
+  v("depth", j.depth), v("structure", j.structure), v("limits", j.limits);
+}
+
+template <class V, class T>
+void DescribeSite(V& v, T& s) {
+  v("site_id", s.site_id), v("reason", s.reason), v("gb_id", s.gb_id), v("fixability", s.fixability);
+  v("explanation", s.explanation), v("context", s.context), v("hints", s.hints), v("file", s.file);
+  v("line", s.line), v("function", s.function), v("source_line", s.source_line), v("frame", s.frame);
+  v("wrapped_in", s.wrapped_in), v("compile_id", s.compile_id), v("occurrences", s.occurrences);
+}
+
+// What a capture found, without how it is named in its document.
+template <class V, class T>
+void DescribeFindings(V& v, T& r) {
+  v("mode", r.mode), v("device", r.device), v("dtype", r.dtype), v("status", r.status), v("phase", r.phase);
+  v("graphs", r.graphs), v("breaks", r.breaks), v("break_sites", r.break_sites);
+  v("dynamo_counter_breaks", r.dynamo_counter_breaks), v("explain_breaks", r.explain_breaks);
+  v("unique_reasons", r.unique_reasons), v("ops_captured", r.ops_captured), v("frames_total", r.frames_total);
+  v("frames_fallback", r.frames_fallback), v("recompiles", r.recompiles);
+  v("unexplained_events", r.unexplained_events), v("depth", r.depth), v("depth_mismatch", r.depth_mismatch);
+  v("flaky", r.flaky), v("capture_s", r.capture_s), v("cpu_s", r.cpu_s), v("wall_s", r.wall_s);
+  v("peak_rss_mb", r.peak_rss_mb), v("phase_s", r.phase_s), v("inputs", Raw{r.inputs_json});
+  v("inputs_digest", r.inputs_digest), v("sites", r.sites), v("error", r.error), v("output_tail", r.output_tail);
+  v("started_at", r.started_at);
+}
+
+template <class V, class T>
+void DescribeCapture(V& v, T& r) {
+  v("job", r.job_id), v("detail", r.detail), v("architecture", r.architecture), v("model_type", r.model_type);
+  v("params", r.params), v("toolchain", r.toolchain);
+  DescribeFindings(v, r);
+}
+
+template <class V, class T>
+void DescribeInfo(V& v, T& i) {
+  v("model", i.id), v("requested_id", i.requested_id), v("hub_id", i.hub_id), v("revision", i.sha);
+  v("family", i.family), v("task", i.task), v("library", i.library), v("model_type", i.model_type);
+  v("architectures", i.architectures), v("params", i.params), v("downloads", i.downloads), v("likes", i.likes);
+  v("gated", i.gated), v("private", i.is_private), v("disabled", i.disabled), v("custom_code", i.custom_code);
+  v("config_source", i.config_source), v("rank", i.rank);
+}
+
+template <class V, class T>
+void DescribePlanned(V& v, T& p) {
+  DescribeInfo(v, p.info);
+  v("config", Raw{p.config_json}), v("mode", p.mode), v("structure", p.structure), v("action", p.action);
+  v("reason", p.reason), v("status", p.status), v("status_detail", p.detail), v("capture_id", p.capture_id);
+  v("shared_from", p.shared_from), v("depth", p.depth);
+}
+
+template <class V, class T>
+void DescribePlan(V& v, T& p) {
+  v("sweep_id", p.sweep_id), v("source", p.source), v("ranked", p.ranked), v("track", p.track);
+  v("rebuild", p.rebuild), v("toolchain", p.toolchain), v("models", p.models);
+}
+
+template <class V, class T>
+void DescribeSweep(V& v, T& s) {
+  v("sweep_id", s.id), v("trigger", s.trigger), v("source", s.source), v("ranked", s.ranked), v("state", s.state);
+  v("started_at", s.started_at), v("finished_at", s.finished_at), v("planned", s.planned), v("complete", s.complete);
+  v("toolchain", s.toolchain), v("statuses", s.statuses);
+}
+
+template <class V, class T>
+void DescribeReason(V& v, T& r) {
+  v("reason", r.reason), v("gb_id", r.gb_id), v("fixability", r.fixability), v("events", r.events), v("sites", r.sites);
+}
+
+template <class V, class T>
+void DescribeNumbers(V& v, T& n) {
+  v("commit", n.commit), v("capture_id", n.capture_id), v("structure", n.structure), v("sweep_id", n.sweep_id);
+  v("captured_at", n.captured_at), v("graphs", n.graphs), v("ops_captured", n.ops_captured);
+  v("frames_fallback", n.frames_fallback), v("recompiles", n.recompiles);
+  v("dynamo_counter_breaks", n.dynamo_counter_breaks), v("explain_breaks", n.explain_breaks);
+  v("reasons", n.reasons), v("phase_s", n.phase_s);
+}
+
+template <class V, class T>
+void DescribeTracked(V& v, T& t) {
+  v("model", t.model), v("tracked", t.tracked), v("family", t.family), v("commit", t.commit), v("rank", t.rank);
+  v("downloads", t.downloads), v("in_ranking", t.in_ranking), v("pinned", t.pinned);
+  v("sweeps_unranked", t.sweeps_unranked), v("status", t.status), v("status_commit", t.status_commit);
+  v("status_detail", t.detail), v("attempted_at", t.attempted_at), v("numbers", t.numbers);
+}
+
+}  // namespace breakwatch::json_fields

@@ -1,0 +1,150 @@
+#include "breakwatch/core/json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/core/text.h"
+
+namespace breakwatch {
+namespace {
+
+using nlohmann::json;
+
+ModelResult Sample() {
+  ModelResult r;
+  r.sweep_id = "20261121T020512Z-3f9a1c";
+  r.info.id = "org/name";
+  r.info.sha = "0123456789abcdef0123456789abcdef01234567";
+  r.info.family = Family::kVision;
+  r.info.model_type = "vit";
+  r.info.architectures = {"ViTModel"};
+  r.info.params = 86'000'000;
+  r.info.downloads = 12;
+  r.info.rank = 3;
+  r.structure = std::string(64, 'a');
+  r.capture_id = "c1";
+  r.rebuild_reason = "new model";
+  r.finished_at = SystemTime{std::chrono::nanoseconds(1'795'222'512'000'000'001)};
+  CaptureResult& c = r.capture;
+  c.status = Status::kGraphBreaks;
+  c.detail = "1 break";
+  c.phase = "done";
+  c.architecture = "ViTModel";
+  c.model_type = "vit";
+  c.params = 1000;
+  c.mode = "eval";
+  c.device = "cpu";
+  c.depth = "reduced";
+  c.graphs = 2;
+  c.breaks = 1;
+  c.phase_s = {{"capture", 0.5}};
+  c.inputs_json = R"({"pixel_values":{"shape":[2,3,32,32]}})";
+  c.toolchain = {"default", "2.15.0", "5.23.0", "3.11.2", "1.0.0", "cpu"};
+  BreakSite site;
+  site.site_id = "0011";
+  site.reason = "Data-dependent branching";
+  site.hints = {"use torch.cond"};
+  site.occurrences = 1;
+  c.sites = {site};
+  return r;
+}
+
+TEST(ModelResultJsonTest, SurvivesTheRoundTrip) {
+  const std::string text = ToJson(Sample());
+  const auto back = ModelResultFromJson(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(ToJson(*back), text);
+  EXPECT_EQ(back->capture.toolchain.Key(), Sample().capture.toolchain.Key());
+  EXPECT_EQ(back->finished_at, Sample().finished_at);
+}
+
+TEST(ModelResultJsonTest, WritesEveryFieldOfTheContractFlat) {
+  const json document = json::parse(ToJson(Sample()));
+  for (const char* field :
+       {"schema", "sweep_id", "model", "revision", "family", "architecture", "model_type", "task", "params", "library",
+        "mode", "toolchain", "device", "dtype", "status", "status_detail", "phase", "graphs", "breaks", "break_sites",
+        "dynamo_counter_breaks", "unique_reasons", "ops_captured", "frames_total", "frames_fallback", "recompiles",
+        "unexplained_events", "depth", "capture_s", "wall_s", "peak_rss_mb", "structure", "shared_from",
+        "rebuild_reason", "flaky", "inputs_digest", "torch", "transformers", "python", "worker", "started_at",
+        "downloads", "rank"}) {
+    EXPECT_TRUE(document.contains(field)) << field;
+  }
+  EXPECT_EQ(document["toolchain"], "default");
+  EXPECT_TRUE(document["ops_captured"].is_null());
+}
+
+TEST(PlanJsonTest, SurvivesTheRoundTripWithItsConfig) {
+  Plan plan;
+  plan.sweep_id = "s1";
+  plan.ranked = true;
+  plan.rebuild = Rebuild::kAlways;
+  PlannedModel model;
+  model.info = Sample().info;
+  model.config_json = R"({"model_type":"vit","layer_norm_eps":1e-12})";
+  model.action = Action::kCapture;
+  model.depth = Depth::kVerify;
+  plan.models = {model};
+  const auto back = PlanFromJson(ToJson(plan));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(ToJson(*back), ToJson(plan));
+  EXPECT_EQ(json::parse(back->models[0].config_json)["layer_norm_eps"], 1e-12);
+}
+
+TEST(SweepJsonTest, SurvivesTheRoundTrip) {
+  Sweep sweep;
+  sweep.id = "s1";
+  sweep.trigger = "cli";
+  sweep.state = SweepState::kInterrupted;
+  sweep.statuses = {{"full_graph", 2}};
+  const auto back = SweepFromJson(ToJson(sweep));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(ToJson(*back), ToJson(sweep));
+  EXPECT_EQ(back->state, SweepState::kInterrupted);
+}
+
+TEST(TrackedModelJsonTest, SurvivesTheRoundTrip) {
+  TrackedModel model;
+  model.model = "org/name";
+  model.tracked = true;
+  model.numbers["k"].reasons = {{"r", "GB0001", "supportable", 3, 2}};
+  model.numbers["k"].commit = "c";
+  const auto back = TrackedModelFromJson(ToJson(model));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, model);
+}
+
+TEST(CaptureResultJsonTest, NamesTheFieldThatIsWrong) {
+  const auto result = CaptureResultFromJson(R"({"job":"1","status":"full_graph","graphs":"two"})");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(result.error().message, "field \"graphs\" should be a whole number");
+  EXPECT_FALSE(CaptureResultFromJson(R"({"status":"splendid"})"));
+  EXPECT_FALSE(CaptureResultFromJson("[]"));
+  EXPECT_FALSE(CaptureResultFromJson("{"));
+}
+
+TEST(CaptureResultJsonTest, BoundsWhatAWorkerSays) {
+  json worker = {{"job", "1"}, {"status", "graph_breaks"}, {"error", std::string(100'000, 'e')}};
+  worker["sites"] = {{{"reason", std::string(119, 'r') + "\xC3\xA9"}}};
+  const auto result = CaptureResultFromJson(worker.dump());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->sites[0].reason, std::string(119, 'r'));
+  EXPECT_LE(result->error.size(), 16u * 1024);
+  EXPECT_FALSE(result->detail.empty());
+}
+
+TEST(CaptureJobJsonTest, IsTheProtocolsMessage) {
+  CaptureJob job;
+  job.id = "7";
+  job.config_json = R"({"model_type":"bert"})";
+  job.limits.create = std::chrono::milliseconds(1500);
+  const json message = json::parse(ToJson(job));
+  EXPECT_EQ(message["job"], "7");
+  EXPECT_EQ(message["config"]["model_type"], "bert");
+  EXPECT_EQ(message["limits"]["create_s"], 1.5);
+  EXPECT_EQ(message["depth"], "auto");
+}
+
+}  // namespace
+}  // namespace breakwatch
