@@ -1,0 +1,278 @@
+#include "breakwatch/core/exposition.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <unordered_map>
+
+#include "breakwatch/core/family.h"
+#include "breakwatch/core/text.h"
+#include "exposition_writer.h"
+
+#ifndef BREAKWATCH_VERSION
+#define BREAKWATCH_VERSION "unknown"
+#endif
+
+namespace breakwatch {
+namespace {
+
+constexpr std::size_t kMaxReasonBytes = 120;
+constexpr std::size_t kMaxLabelBytes = 200;  // of every other label: far above any real one, far below a scrape's limits
+
+double Seconds(SystemTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+double Seconds(std::chrono::milliseconds span) { return std::chrono::duration<double>(span).count(); }
+
+std::string Bounded(std::string_view value, std::size_t max_bytes) { return Truncate(ToUtf8(value), max_bytes); }
+
+void AddLabel(std::string& out, std::string_view name, std::string_view value) {
+  AppendLabel(out, name, Bounded(value, name == "reason" ? kMaxReasonBytes : kMaxLabelBytes));
+}
+
+std::string Labels(std::initializer_list<std::pair<std::string_view, std::string_view>> labels) {
+  std::string text;
+  for (const auto& [name, value] : labels) AddLabel(text, name, value);
+  return text;
+}
+
+// FNV-1a: the same on every machine and in every version, so a model keeps its shard.
+std::uint64_t StableHash(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const unsigned char byte : text) hash = (hash ^ byte) * 1099511628211u;
+  return hash;
+}
+
+// The label text of each (reason, gb_id) once: a million series share a few hundred of them.
+class ReasonLabels {
+ public:
+  const std::string* Of(const ReasonCount& count) {
+    std::string key = count.gb_id + '\0' + count.reason;
+    const auto [at, is_new] = by_key_.try_emplace(std::move(key), nullptr);
+    if (is_new) at->second = Intern(',' + Labels({{"reason", count.reason}, {"gb_id", count.gb_id}}));
+    return at->second;
+  }
+  const std::string* Intern(std::string text) { return &*texts_.insert(std::move(text)).first; }
+
+ private:
+  std::unordered_map<std::string, const std::string*> by_key_;
+  std::set<std::string> texts_;  // two reasons may be equal once cut: then they are one series
+};
+
+struct ReasonRow {
+  const std::string* labels;
+  std::int64_t events, sites;
+};
+
+// A model with everything about it that is text, made once and used by every family.
+struct ModelRow {
+  const TrackedModel* model;
+  const Numbers* numbers;  // null: none published
+  std::string status_labels, labels, number_labels;
+  std::vector<ReasonRow> reasons;
+};
+
+std::vector<ReasonRow> ReasonRows(const Numbers& numbers, ReasonLabels& cache) {
+  static const ReasonCount kClean{"none", "", "", 0, 0};
+  if (numbers.reasons.empty()) return {{cache.Of(kClean), 0, 0}};
+  std::vector<ReasonRow> rows;
+  for (const ReasonCount& count : numbers.reasons) {
+    const std::string* labels = cache.Of(count);
+    const auto same = std::find_if(rows.begin(), rows.end(), [&](const ReasonRow& row) { return row.labels == labels; });
+    if (same == rows.end()) {
+      rows.push_back({labels, count.events, count.sites});
+    } else {  // a series twice would make the gateway refuse everything
+      same->events += count.events;
+      same->sites += count.sites;
+    }
+  }
+  return rows;
+}
+
+std::vector<ModelRow> ModelRows(const Snapshot& snapshot, Shard shard, ReasonLabels& cache) {
+  std::vector<ModelRow> rows;
+  for (const TrackedModel& model : snapshot.models) {
+    if (shard.count > 1 && StableHash(model.model) % shard.count != shard.index) continue;
+    const std::string head = Labels({{"family", FamilyName(model.family)}, {"model", model.model}});
+    const auto with = [&head](std::string_view commit) { return head + ',' + Labels({{"commit", commit}}); };
+    ModelRow row{&model, snapshot.NumbersOf(model), with(model.status_commit), {}, {}, {}};
+    if (!model.commit.empty()) row.labels = with(model.commit);
+    if (row.numbers != nullptr) {
+      row.number_labels = with(row.numbers->commit);
+      row.reasons = ReasonRows(*row.numbers, cache);
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+struct NumberFamily {
+  SeriesFamily family;
+  std::int64_t Numbers::*value;
+};
+constexpr NumberFamily kNumberFamilies[] = {
+    {{"compile_graphs", "gauge", "Graphs that Dynamo made of the model."}, &Numbers::graphs},
+    {{"compile_ops_captured", "gauge", "Operations in the captured graphs, at reduced depth."}, &Numbers::ops_captured},
+    {{"compile_frames_fallback", "gauge", "Frames that Dynamo gave back to the interpreter whole."},
+     &Numbers::frames_fallback},
+    {{"compile_recompiles", "gauge", "Compilations beyond the first of a frame."}, &Numbers::recompiles},
+    {{"compile_dynamo_counter_breaks", "gauge", "Sum of Dynamo's own graph_break counters."},
+     &Numbers::dynamo_counter_breaks},
+    {{"compile_explain_breaks", "gauge", "Graphs less one: what torch._dynamo.explain reports."},
+     &Numbers::explain_breaks},
+};
+
+void WriteNumbers(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
+  static constexpr SeriesFamily kBreaks{"compile_breaks_total", "counter",
+                                        "Break events in the model's newest good capture at its current commit (a state: "
+                                        "replaced by every capture, never to be rated or summed over time)."};
+  static constexpr SeriesFamily kSites{"compile_break_sites", "gauge", "Distinct places in the code behind the break events."};
+  out.Begin(kBreaks);
+  for (const ModelRow& row : rows)
+    for (const ReasonRow& reason : row.reasons) out.Sample(row.number_labels, *reason.labels, reason.events);
+  out.Begin(kSites);
+  for (const ModelRow& row : rows)
+    for (const ReasonRow& reason : row.reasons) out.Sample(row.number_labels, *reason.labels, reason.sites);
+  for (const NumberFamily& number : kNumberFamilies) {
+    out.Begin(number.family);
+    for (const ModelRow& row : rows)
+      if (row.numbers != nullptr) out.Sample(row.number_labels, "", row.numbers->*number.value);
+  }
+}
+
+void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
+  static constexpr SeriesFamily kStatus{"breakwatch_model_status", "gauge", "1 for the status of the model's last attempt."};
+  static constexpr SeriesFamily kRank{"breakwatch_model_rank", "gauge", "Place in the newest ranking that held the model, from 1."};
+  static constexpr SeriesFamily kDownloads{"breakwatch_model_downloads", "gauge", "Downloads of the last 30 days, by the source."};
+  static constexpr SeriesFamily kInRanking{"breakwatch_model_in_ranking", "gauge", "1 while the newest complete ranking holds the model."};
+  static constexpr SeriesFamily kCaptured{"breakwatch_model_last_capture_timestamp_seconds", "gauge",
+                                          "When the capture behind the published numbers was made."};
+  static constexpr SeriesFamily kDuration{"breakwatch_model_capture_duration_seconds", "gauge",
+                                          "Wall time of that capture by phase."};
+  out.Begin(kStatus);
+  for (const ModelRow& row : rows) {
+    out.Sample(row.status_labels, ',' + Labels({{"status", StatusName(row.model->status)}}), std::int64_t{1});
+  }
+  out.Begin(kRank);
+  for (const ModelRow& row : rows)
+    if (!row.labels.empty() && row.model->rank > 0) out.Sample(row.labels, "", std::int64_t{row.model->rank});
+  out.Begin(kDownloads);
+  for (const ModelRow& row : rows)
+    if (!row.labels.empty() && row.model->downloads) out.Sample(row.labels, "", *row.model->downloads);
+  out.Begin(kInRanking);
+  for (const ModelRow& row : rows)
+    if (!row.labels.empty()) out.Sample(row.labels, "", std::int64_t{row.model->in_ranking});
+  out.Begin(kCaptured);
+  for (const ModelRow& row : rows)
+    if (row.numbers != nullptr) out.Sample(row.number_labels, "", Seconds(row.numbers->captured_at));
+  out.Begin(kDuration);
+  for (const ModelRow& row : rows) {
+    if (row.numbers == nullptr) continue;
+    for (const auto& [phase, seconds] : row.numbers->phase_s)
+      out.Sample(row.number_labels, ',' + Labels({{"phase", phase}}), seconds);
+  }
+}
+
+void WriteReasons(ExpositionWriter& out, const std::vector<ReasonInfo>& reasons) {
+  static constexpr SeriesFamily kInfo{"breakwatch_reason_info", "gauge", "1; what is known of a reason."};
+  static constexpr SeriesFamily kLeverage{"breakwatch_reason_leverage", "gauge",
+                                          "Models all of whose breaks have this reason: at most so many become whole by mending it."};
+  std::set<std::string> seen;
+  std::vector<std::pair<std::string, const ReasonInfo*>> rows;
+  for (const ReasonInfo& reason : reasons) {
+    std::string labels = Labels({{"reason", reason.reason}, {"gb_id", reason.gb_id}});
+    if (seen.insert(labels).second) rows.emplace_back(std::move(labels), &reason);
+  }
+  out.Begin(kInfo);
+  for (const auto& [labels, reason] : rows)
+    out.Sample(labels, ',' + Labels({{"fixability", reason->fixability}, {"url", reason->url}}), std::int64_t{1});
+  out.Begin(kLeverage);
+  for (const auto& [labels, reason] : rows) out.Sample(labels, "", reason->leverage);
+}
+
+void WriteSweep(ExpositionWriter& out, const SweepSummary& sweep) {
+  static constexpr SeriesFamily kSuccess{"breakwatch_sweep_last_success_timestamp_seconds", "gauge",
+                                         "When the newest complete sweep ended."};
+  static constexpr SeriesFamily kDuration{"breakwatch_sweep_duration_seconds", "gauge", "Wall time of the newest finished sweep."};
+  static constexpr SeriesFamily kModels{"breakwatch_sweep_models", "gauge", "Models of the newest finished sweep by status."};
+  static constexpr SeriesFamily kMismatches{"breakwatch_depth_mismatches_total", "counter",
+                                            "Captures whose reduced and full depth disagreed."};
+  out.Begin(kSuccess);
+  if (sweep.last_success != SystemTime{}) out.Sample("", "", Seconds(sweep.last_success));
+  if (!sweep.models.empty()) {
+    out.Begin(kDuration);
+    out.Sample("", "", Seconds(sweep.duration));
+    std::map<std::string, std::int64_t> models = sweep.models;
+    for (const Status status : AllStatuses()) models.try_emplace(std::string(StatusName(status)), 0);
+    out.Begin(kModels);
+    for (const auto& [status, count] : models) out.Sample(Labels({{"status", status}}), "", count);
+  }
+  out.Begin(kMismatches);
+  out.Sample("", "", sweep.depth_mismatches);
+}
+
+void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& delivery) {
+  struct Counted {
+    SeriesFamily family;
+    std::int64_t DeliveryStats::*value;
+  };
+  static constexpr Counted kCounted[] = {
+      {{"breakwatch_export_attempts_total", "counter", "Exports begun."}, &DeliveryStats::attempts},
+      {{"breakwatch_export_failures_total", "counter", "Exports that were not accepted."}, &DeliveryStats::failures},
+      {{"breakwatch_events_pending", "gauge", "Stored events that the exporter has still to send."},
+       &DeliveryStats::events_pending},
+      {{"breakwatch_dead_letters", "gauge", "Events that the exporter's target refused for good."},
+       &DeliveryStats::dead_letters},
+  };
+  static constexpr SeriesFamily kSuccess{"breakwatch_export_last_success_timestamp_seconds", "gauge", "When an export was last accepted."};
+  static constexpr SeriesFamily kAge{"breakwatch_events_oldest_age_seconds", "gauge", "Age of the oldest event still to be sent."};
+  for (const Counted& counted : kCounted) {
+    out.Begin(counted.family);
+    for (const DeliveryStats& stats : delivery) out.Sample(Labels({{"exporter", stats.exporter}}), "", stats.*counted.value);
+  }
+  out.Begin(kSuccess);
+  for (const DeliveryStats& stats : delivery)
+    if (stats.last_success != SystemTime{}) out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.last_success));
+  out.Begin(kAge);
+  for (const DeliveryStats& stats : delivery)
+    out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.oldest_age));
+}
+
+void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains) {
+  static constexpr SeriesFamily kBuild{"breakwatch_build_info", "gauge", "1; the version that published this."};
+  static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge", "1; a Python environment that captures."};
+  out.Begin(kBuild);
+  out.Sample(Labels({{"version", BREAKWATCH_VERSION}}), "", std::int64_t{1});
+  std::set<std::string> rows;  // toolchains that differ only in what is no label are one series
+  for (const Toolchain& toolchain : toolchains) {
+    rows.insert(Labels({{"toolchain", toolchain.name},
+                        {"torch", toolchain.torch},
+                        {"transformers", toolchain.transformers},
+                        {"python", toolchain.python}}));
+  }
+  out.Begin(kToolchain);
+  for (const std::string& labels : rows) out.Sample(labels, "", std::int64_t{1});
+}
+
+}  // namespace
+
+void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink) {
+  ExpositionWriter out(sink);
+  ReasonLabels cache;
+  const std::vector<ModelRow> rows = ModelRows(snapshot, shard, cache);
+  WriteNumbers(out, rows);
+  WriteModels(out, rows);
+  if (shard.index == 0) {
+    WriteReasons(out, snapshot.reasons);
+    WriteSweep(out, snapshot.sweep);
+    WriteDelivery(out, snapshot.delivery);
+    WriteInfos(out, snapshot.toolchains);
+  }
+  out.Finish();
+}
+
+std::string Exposition(const Snapshot& snapshot) {
+  std::string text;
+  WriteExposition(snapshot, {}, [&text](std::string_view chunk) { text.append(chunk); });
+  return text;
+}
+
+}  // namespace breakwatch

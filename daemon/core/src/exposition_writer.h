@@ -1,0 +1,103 @@
+// The mechanics of the text format: escaping, numbers, one header per family, chunks.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "breakwatch/core/exposition.h"
+
+namespace breakwatch {
+
+struct SeriesFamily {
+  std::string_view name, type, help;
+};
+
+// Appends `value` with the three escapes that the format knows.
+inline void AppendEscaped(std::string& out, std::string_view value) {
+  constexpr std::string_view kSpecial = "\\\"\n";
+  for (auto at = value.find_first_of(kSpecial); at != value.npos; at = value.find_first_of(kSpecial)) {
+    out.append(value.substr(0, at));
+    out += '\\';
+    out += value[at] == '\n' ? 'n' : value[at];
+    value.remove_prefix(at + 1);
+  }
+  out.append(value);
+}
+
+// `name="value"`, with a comma before it unless it is the first. The value must be UTF-8.
+inline void AppendLabel(std::string& out, std::string_view name, std::string_view value) {
+  if (!out.empty()) out += ',';
+  out.append(name).append("=\"");
+  AppendEscaped(out, value);
+  out += '"';
+}
+
+// Writes families one after the other; a family without samples leaves no trace.
+class ExpositionWriter {
+ public:
+  explicit ExpositionWriter(const TextSink& sink) : sink_(sink) { buffer_.reserve(kChunk + 4096); }
+
+  void Begin(const SeriesFamily& family) {
+    family_ = &family;
+    header_due_ = true;
+  }
+
+  // The labels are finished text, `a="1",b="2"`; `more` continues `labels`, from its comma on.
+  void Sample(std::string_view labels, std::string_view more, std::int64_t value) {
+    Open(labels, more);
+    AppendChars(value);
+    Close();
+  }
+  void Sample(std::string_view labels, std::string_view more, double value) {
+    Open(labels, more);
+    if (std::isfinite(value)) {
+      AppendChars(value, std::chars_format::fixed);  // the shortest text may be "1.7e+09", hard on human eyes
+    } else {
+      buffer_.append(std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+    }
+    Close();
+  }
+  void Finish() {
+    if (!buffer_.empty()) sink_(buffer_);
+    buffer_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 64 * 1024;
+
+  void Open(std::string_view labels, std::string_view more) {
+    if (header_due_) Header();
+    buffer_.append(family_->name);
+    if (!labels.empty() || !more.empty()) {
+      buffer_ += '{';
+      buffer_.append(labels).append(more);
+      buffer_ += '}';
+    }
+    buffer_ += ' ';
+  }
+  void Header() {
+    header_due_ = false;
+    buffer_.append("# HELP ").append(family_->name).append(" ").append(family_->help);
+    buffer_.append("\n# TYPE ").append(family_->name).append(" ").append(family_->type).append("\n");
+  }
+  template <class... Args>
+  void AppendChars(Args... args) {
+    char digits[400];  // a fixed double has at most 309 digits and its sign
+    const auto end = std::to_chars(digits, digits + sizeof digits, args...).ptr;
+    buffer_.append(digits, end);
+  }
+  void Close() {
+    buffer_ += '\n';
+    if (buffer_.size() >= kChunk) Finish();
+  }
+
+  const TextSink& sink_;
+  std::string buffer_;
+  const SeriesFamily* family_ = nullptr;
+  bool header_due_ = false;
+};
+
+}  // namespace breakwatch
