@@ -17,7 +17,8 @@ namespace breakwatch {
 namespace {
 
 constexpr std::size_t kMaxReasonBytes = 120;
-constexpr std::size_t kMaxLabelBytes = 200;  // of every other label: far above any real one, far below a scrape's limits
+constexpr std::size_t kMaxLabelBytes =
+    200;  // of every other label: far above any real one, far below a scrape's limits
 
 double Seconds(SystemTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 double Seconds(std::chrono::milliseconds span) { return std::chrono::duration<double>(span).count(); }
@@ -76,7 +77,8 @@ std::vector<ReasonRow> ReasonRows(const Numbers& numbers, ReasonLabels& cache) {
   std::vector<ReasonRow> rows;
   for (const ReasonCount& count : numbers.reasons) {
     const std::string* labels = cache.Of(count);
-    const auto same = std::find_if(rows.begin(), rows.end(), [&](const ReasonRow& row) { return row.labels == labels; });
+    const auto same =
+        std::find_if(rows.begin(), rows.end(), [&](const ReasonRow& row) { return row.labels == labels; });
     if (same == rows.end()) {
       rows.push_back({labels, count.events, count.sites});
     } else {  // a series twice would make the gateway refuse everything
@@ -121,10 +123,12 @@ constexpr NumberFamily kNumberFamilies[] = {
 };
 
 void WriteNumbers(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
-  static constexpr SeriesFamily kBreaks{"compile_breaks_total", "counter",
-                                        "Break events in the model's newest good capture at its current commit (a state: "
-                                        "replaced by every capture, never to be rated or summed over time)."};
-  static constexpr SeriesFamily kSites{"compile_break_sites", "gauge", "Distinct places in the code behind the break events."};
+  static constexpr SeriesFamily kBreaks{
+      "compile_breaks_total", "counter",
+      "Break events in the model's newest good capture at its current commit (a state: "
+      "replaced by every capture, never to be rated or summed over time)."};
+  static constexpr SeriesFamily kSites{"compile_break_sites", "gauge",
+                                       "Distinct places in the code behind the break events."};
   out.Begin(kBreaks);
   for (const ModelRow& row : rows)
     for (const ReasonRow& reason : row.reasons) out.Sample(row.number_labels, *reason.labels, reason.events);
@@ -139,10 +143,14 @@ void WriteNumbers(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
 }
 
 void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
-  static constexpr SeriesFamily kStatus{"breakwatch_model_status", "gauge", "1 for the status of the model's last attempt."};
-  static constexpr SeriesFamily kRank{"breakwatch_model_rank", "gauge", "Place in the newest ranking that held the model, from 1."};
-  static constexpr SeriesFamily kDownloads{"breakwatch_model_downloads", "gauge", "Downloads of the last 30 days, by the source."};
-  static constexpr SeriesFamily kInRanking{"breakwatch_model_in_ranking", "gauge", "1 while the newest complete ranking holds the model."};
+  static constexpr SeriesFamily kStatus{"breakwatch_model_status", "gauge",
+                                        "1 for the status of the model's last attempt."};
+  static constexpr SeriesFamily kRank{"breakwatch_model_rank", "gauge",
+                                      "Place in the newest ranking that held the model, from 1."};
+  static constexpr SeriesFamily kDownloads{"breakwatch_model_downloads", "gauge",
+                                           "Downloads of the last 30 days, by the source."};
+  static constexpr SeriesFamily kInRanking{"breakwatch_model_in_ranking", "gauge",
+                                           "1 while the newest complete ranking holds the model."};
   static constexpr SeriesFamily kCaptured{"breakwatch_model_last_capture_timestamp_seconds", "gauge",
                                           "When the capture behind the published numbers was made."};
   static constexpr SeriesFamily kDuration{"breakwatch_model_capture_duration_seconds", "gauge",
@@ -173,8 +181,9 @@ void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
 
 void WriteReasons(ExpositionWriter& out, const std::vector<ReasonInfo>& reasons) {
   static constexpr SeriesFamily kInfo{"breakwatch_reason_info", "gauge", "1; what is known of a reason."};
-  static constexpr SeriesFamily kLeverage{"breakwatch_reason_leverage", "gauge",
-                                          "Models all of whose breaks have this reason: at most so many become whole by mending it."};
+  static constexpr SeriesFamily kLeverage{
+      "breakwatch_reason_leverage", "gauge",
+      "Models all of whose breaks have this reason: at most so many become whole by mending it."};
   std::set<std::string> seen;
   std::vector<std::pair<std::string, const ReasonInfo*>> rows;
   for (const ReasonInfo& reason : reasons) {
@@ -191,8 +200,10 @@ void WriteReasons(ExpositionWriter& out, const std::vector<ReasonInfo>& reasons)
 void WriteSweep(ExpositionWriter& out, const SweepSummary& sweep) {
   static constexpr SeriesFamily kSuccess{"breakwatch_sweep_last_success_timestamp_seconds", "gauge",
                                          "When the newest complete sweep ended."};
-  static constexpr SeriesFamily kDuration{"breakwatch_sweep_duration_seconds", "gauge", "Wall time of the newest finished sweep."};
-  static constexpr SeriesFamily kModels{"breakwatch_sweep_models", "gauge", "Models of the newest finished sweep by status."};
+  static constexpr SeriesFamily kDuration{"breakwatch_sweep_duration_seconds", "gauge",
+                                          "Wall time of the newest finished sweep."};
+  static constexpr SeriesFamily kModels{"breakwatch_sweep_models", "gauge",
+                                        "Models of the newest finished sweep by status."};
   static constexpr SeriesFamily kMismatches{"breakwatch_depth_mismatches_total", "counter",
                                             "Captures whose reduced and full depth disagreed."};
   out.Begin(kSuccess);
@@ -222,15 +233,19 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
       {{"breakwatch_dead_letters", "gauge", "Events that the exporter's target refused for good."},
        &DeliveryStats::dead_letters},
   };
-  static constexpr SeriesFamily kSuccess{"breakwatch_export_last_success_timestamp_seconds", "gauge", "When an export was last accepted."};
-  static constexpr SeriesFamily kAge{"breakwatch_events_oldest_age_seconds", "gauge", "Age of the oldest event still to be sent."};
+  static constexpr SeriesFamily kSuccess{"breakwatch_export_last_success_timestamp_seconds", "gauge",
+                                         "When an export was last accepted."};
+  static constexpr SeriesFamily kAge{"breakwatch_events_oldest_age_seconds", "gauge",
+                                     "Age of the oldest event still to be sent."};
   for (const Counted& counted : kCounted) {
     out.Begin(counted.family);
-    for (const DeliveryStats& stats : delivery) out.Sample(Labels({{"exporter", stats.exporter}}), "", stats.*counted.value);
+    for (const DeliveryStats& stats : delivery)
+      out.Sample(Labels({{"exporter", stats.exporter}}), "", stats.*counted.value);
   }
   out.Begin(kSuccess);
   for (const DeliveryStats& stats : delivery)
-    if (stats.last_success != SystemTime{}) out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.last_success));
+    if (stats.last_success != SystemTime{})
+      out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.last_success));
   out.Begin(kAge);
   for (const DeliveryStats& stats : delivery)
     out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.oldest_age));
@@ -238,7 +253,8 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
 
 void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains) {
   static constexpr SeriesFamily kBuild{"breakwatch_build_info", "gauge", "1; the version that published this."};
-  static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge", "1; a Python environment that captures."};
+  static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge",
+                                           "1; a Python environment that captures."};
   out.Begin(kBuild);
   out.Sample(Labels({{"version", BREAKWATCH_VERSION}}), "", std::int64_t{1});
   std::set<std::string> rows;  // toolchains that differ only in what is no label are one series

@@ -1,0 +1,228 @@
+#include "breakwatch/core/exposition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include <cstdio>
+#include <fstream>
+#include <random>
+
+#include "breakwatch/core/text.h"
+#include "fakes/exposition_reader.h"
+#include "fakes/sample_snapshot.h"
+
+namespace breakwatch {
+namespace {
+
+using fakes::Commit;
+using fakes::ExpositionReader;
+using fakes::MakeModel;
+using fakes::SampleSnapshot;
+using fakes::SeriesByName;
+using fakes::SeriesLabels;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
+
+SeriesLabels Model(const std::string& model, const std::string& commit) {
+  return {{"family", "nlp"}, {"model", model}, {"commit", commit}};
+}
+
+SeriesLabels With(SeriesLabels labels, const SeriesLabels& more) {
+  labels.insert(more.begin(), more.end());
+  return labels;
+}
+
+SeriesByName Series(const Snapshot& snapshot) { return ExpositionReader::Read(Exposition(snapshot)); }
+
+TEST(ExpositionTest, WritesBreaksByReasonAndAZeroForACleanModel) {
+  SeriesByName series = Series(SampleSnapshot());
+  EXPECT_THAT(
+      series["compile_breaks_total"],
+      testing::UnorderedElementsAre(
+          Pair(With(Model("org/breaking", Commit('a')), {{"reason", "Data-dependent branching"}, {"gb_id", "GB0170"}}),
+               6),
+          Pair(With(Model("org/breaking", Commit('a')), {{"reason", "Unsupported \"call\""}, {"gb_id", "GB0059"}}), 2),
+          Pair(With(Model("org/clean", Commit('b')), {{"reason", "none"}, {"gb_id", ""}}), 0)));
+  EXPECT_THAT(series["compile_graphs"],
+              ElementsAre(Pair(Model("org/breaking", Commit('a')), 3), Pair(Model("org/clean", Commit('b')), 1)));
+}
+
+TEST(ExpositionTest, GivesAModelThatCouldNotBeResolvedItsStatusAlone) {
+  const SeriesByName all = Series(SampleSnapshot());
+  for (const auto& [name, series] : all) {
+    for (const auto& [labels, value] : series) {
+      const auto model = labels.find("model");
+      if (model == labels.end() || model->second != "org/unresolved") continue;
+      EXPECT_EQ(name, "breakwatch_model_status");
+      EXPECT_EQ(labels.at("commit"), "");
+      EXPECT_EQ(labels.at("status"), "failed_resolve");
+    }
+  }
+}
+
+TEST(ExpositionTest, LeavesOutWhatIsNotKnown) {
+  Snapshot snapshot;
+  const std::string text = Exposition(snapshot);
+  EXPECT_THAT(text, Not(HasSubstr("breakwatch_sweep_last_success_timestamp_seconds")));
+  EXPECT_THAT(text, Not(HasSubstr("compile_breaks_total")));
+  EXPECT_THAT(text, HasSubstr("breakwatch_build_info"));
+  SeriesByName series = Series(SampleSnapshot());
+  EXPECT_EQ(series["breakwatch_model_downloads"].size(), 2u);
+  EXPECT_EQ(series["breakwatch_export_last_success_timestamp_seconds"].size(), 1u);
+  EXPECT_EQ(series["breakwatch_sweep_models"].at({{"status", "timeout"}}), 0);
+}
+
+TEST(ExpositionTest, AddsReasonsThatAreEqualOnceCut) {
+  const std::string longest(200, 'x');
+  Snapshot snapshot;
+  snapshot.toolchain_key = fakes::SampleToolchain().Key();
+  snapshot.models = {MakeModel("m", Commit('a'), {{longest + "1", "", "", 2, 1}, {longest + "2", "", "", 3, 1}})};
+  snapshot.reasons = {{longest + "1", "", "", "", 1}, {longest + "2", "", "", "", 1}};
+  SeriesByName series = Series(snapshot);  // throws on a series that comes twice
+  const SeriesLabels labels = With(Model("m", Commit('a')), {{"reason", std::string(120, 'x')}, {"gb_id", ""}});
+  EXPECT_THAT(series["compile_breaks_total"], ElementsAre(Pair(labels, 5)));
+}
+
+TEST(ExpositionTest, GivesEveryModelToExactlyOneShard) {
+  Snapshot snapshot = SampleSnapshot();
+  for (int i = 0; i < 50; ++i) snapshot.models.push_back(MakeModel("org/m" + std::to_string(i), Commit('d'), {}));
+  SeriesByName together;
+  std::size_t count = 0;
+  for (std::size_t index = 0; index < 3; ++index) {
+    std::string text;
+    WriteExposition(snapshot, {index, 3}, [&](std::string_view chunk) { text.append(chunk); });
+    for (const auto& [name, series] : ExpositionReader::Read(text)) {
+      count += series.size();
+      together[name].insert(series.begin(), series.end());
+    }
+  }
+  const SeriesByName whole = Series(snapshot);
+  EXPECT_EQ(together, whole);
+  std::size_t whole_count = 0;
+  for (const auto& [name, series] : whole) whole_count += series.size();
+  EXPECT_EQ(count, whole_count);
+}
+
+TEST(ExpositionTest, HandsOutChunksOfAtLeast64KibibytesButTheLast) {
+  Snapshot snapshot = SampleSnapshot();
+  for (int i = 0; i < 1000; ++i) snapshot.models.push_back(MakeModel("org/m" + std::to_string(i), Commit('d'), {}));
+  std::vector<std::size_t> sizes;
+  WriteExposition(snapshot, {}, [&](std::string_view chunk) { sizes.push_back(chunk.size()); });
+  ASSERT_GT(sizes.size(), 2u);
+  sizes.pop_back();
+  for (const std::size_t size : sizes) EXPECT_GE(size, 64u * 1024);
+}
+
+// Any bytes at all as labels: they come back as the same UTF-8 text, bounded.
+TEST(ExpositionTest, BringsHostileLabelsBackUnchanged) {
+  const std::vector<std::string> pieces = {"\"",
+                                           "\\",
+                                           "\n",
+                                           "\\n",
+                                           "{",
+                                           "}",
+                                           ",",
+                                           "=",
+                                           " ",
+                                           "#",
+                                           "\r",
+                                           "\t",
+                                           std::string(1, '\0'),
+                                           "é",
+                                           "漢",
+                                           "😀",
+                                           "\xff",
+                                           "\xc3",
+                                           "\xed\xa0\x80",
+                                           "a",
+                                           "# HELP x"};
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const auto hostile = [&] {
+      std::string text;
+      for (auto i = random() % 60; i > 0; --i) text += pieces[random() % pieces.size()];
+      return text;
+    };
+    Snapshot snapshot;
+    snapshot.toolchain_key = fakes::SampleToolchain().Key();
+    const std::string model = hostile(), commit = "c" + hostile(), reason = hostile(), gb_id = hostile();
+    snapshot.models = {MakeModel(model, commit, {{reason, gb_id, "", 3, 1}})};
+    const SeriesLabels labels = {{"family", "nlp"},
+                                 {"model", Truncate(ToUtf8(model), 200)},
+                                 {"commit", Truncate(ToUtf8(commit), 200)},
+                                 {"reason", Truncate(ToUtf8(reason), 120)},
+                                 {"gb_id", Truncate(ToUtf8(gb_id), 200)}};
+    SeriesByName series = Series(snapshot);
+    ASSERT_THAT(series["compile_breaks_total"], ElementsAre(Pair(labels, 3))) << "round " << round;
+  }
+}
+
+// The reference: prometheus-cpp's own values and serializer, filled from the snapshot by other means.
+prometheus::ClientMetric Metric(std::vector<std::pair<std::string, std::string>> labels, double value, bool counter) {
+  prometheus::ClientMetric metric;
+  for (auto& [name, text] : labels) metric.label.push_back({name, text});
+  (counter ? metric.counter.value : metric.gauge.value) = value;
+  return metric;
+}
+
+std::string HelpOf(const std::string& text, const std::string& name) {
+  const std::string head = "# HELP " + name + " ";
+  const auto at = text.find(head) + head.size();
+  return text.substr(at, text.find('\n', at) - at);
+}
+
+TEST(ExpositionTest, EqualsTheReferenceSerializerByteForByte) {
+  Snapshot snapshot = SampleSnapshot();
+  snapshot.models[0].model = "org/br\\ea\"k\nïng";
+  const std::string text = Exposition(snapshot);
+  prometheus::MetricFamily breaks{
+      "compile_breaks_total", HelpOf(text, "compile_breaks_total"), prometheus::MetricType::Counter, {}};
+  prometheus::MetricFamily when{"breakwatch_model_last_capture_timestamp_seconds",
+                                HelpOf(text, "breakwatch_model_last_capture_timestamp_seconds"),
+                                prometheus::MetricType::Gauge,
+                                {}};
+  prometheus::MetricFamily phases{"breakwatch_model_capture_duration_seconds",
+                                  HelpOf(text, "breakwatch_model_capture_duration_seconds"),
+                                  prometheus::MetricType::Gauge,
+                                  {}};
+  for (const TrackedModel& model : snapshot.models) {
+    const Numbers* numbers = snapshot.NumbersOf(model);
+    if (numbers == nullptr) continue;
+    std::vector<std::pair<std::string, std::string>> labels = {
+        {"family", "nlp"}, {"model", model.model}, {"commit", numbers->commit}};
+    const auto add = [&](prometheus::MetricFamily& family, std::vector<std::pair<std::string, std::string>> more,
+                         double value) {
+      more.insert(more.begin(), labels.begin(), labels.end());
+      family.metric.push_back(Metric(more, value, family.type == prometheus::MetricType::Counter));
+    };
+    if (numbers->reasons.empty()) add(breaks, {{"reason", "none"}, {"gb_id", ""}}, 0);
+    for (const ReasonCount& count : numbers->reasons) {
+      add(breaks, {{"reason", count.reason}, {"gb_id", count.gb_id}}, static_cast<double>(count.events));
+    }
+    add(when, {}, std::chrono::duration<double>(numbers->captured_at.time_since_epoch()).count());
+    for (const auto& [phase, seconds] : numbers->phase_s) add(phases, {{"phase", phase}}, seconds);
+  }
+  for (const auto& family : {breaks, when, phases}) {
+    EXPECT_THAT(text, HasSubstr(prometheus::TextSerializer().Serialize({family})));
+  }
+}
+
+// Exit codes: 0 fine, 3 matters of taste (names that the contract fixes), 1 what cannot be read.
+TEST(ExpositionTest, SatisfiesPromtool) {
+  if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "promtool is not installed";
+  Snapshot snapshot = SampleSnapshot();
+  snapshot.models[1].model = "quote\" back\\slash new\nline 漢";
+  FILE* promtool = popen("promtool check metrics >/dev/null 2>&1", "w");
+  ASSERT_NE(promtool, nullptr);
+  const std::string text = Exposition(snapshot);
+  fwrite(text.data(), 1, text.size(), promtool);
+  const int status = WEXITSTATUS(pclose(promtool));
+  EXPECT_TRUE(status == 0 || status == 3) << "promtool exited with " << status;
+}
+
+}  // namespace
+}  // namespace breakwatch
