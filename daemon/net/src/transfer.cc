@@ -1,0 +1,234 @@
+#include "transfer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "breakwatch/core/text.h"
+#include "gzip.h"
+#include "url.h"
+
+namespace breakwatch::net {
+namespace {
+
+constexpr std::size_t kMaxHeaderBytes = 256u << 10;
+
+std::string_view Trim(std::string_view text) {
+  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool HasHeader(const Headers& headers, std::string_view lower_case_name) {
+  return std::any_of(headers.begin(), headers.end(),
+                     [&](const auto& header) { return Lower(header.first) == lower_case_name; });
+}
+
+bool BreaksLine(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) != text.npos; }
+
+// Company machines name their certificates by the variables that Python's and OpenSSL's users set.
+std::string CertificatesFromEnvironment() {
+  for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    const char* value = std::getenv(name);
+    if (value && *value) return value;
+  }
+  return {};
+}
+
+long Milliseconds(std::chrono::milliseconds time) {
+  // To curl, 0 is "for ever".
+  return static_cast<long>(std::clamp<std::int64_t>(time.count(), 1, 24 * 3600 * 1000));
+}
+
+// Faults of the set-up, which the same call will meet again.
+bool IsPermanent(CURLcode code) {
+  switch (code) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Transfer::Transfer() {
+  StartCurl();
+  handle_.reset(curl_easy_init());
+}
+
+Result<void> Transfer::Prepare(HttpRequest request, const std::string& user_agent) {
+  if (!handle_) return Error{ErrorCode::kInternal, "libcurl cannot make a handle: out of memory"};
+  request_ = std::move(request);
+  response_ = {};
+  header_bytes_ = 0;
+  body_over_bound_ = headers_over_bound_ = false;
+  error_text_.fill('\0');
+  CURL* curl = handle_.get();
+  curl_easy_reset(curl);  // keeps connections, sessions and names
+  curl_easy_setopt(curl, CURLOPT_URL, request_.url.c_str());
+  curl_easy_setopt(curl, CURLOPT_USERAGENT, user_agent.c_str());
+  curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error_text_.data());
+  curl_easy_setopt(curl, CURLOPT_PRIVATE, this);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &Transfer::OnHeader);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Transfer::OnBody);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, this);
+  if (request_.gzip_body && !request_.body.empty()) {
+    Result<std::string> packed = Gzip(request_.body);
+    if (!packed) return packed.error();
+    request_.body = *std::move(packed);
+    request_.headers.emplace_back("Content-Encoding", "gzip");
+  }
+  SetLimits();
+  SetMethod();
+  SetAuthorization();
+  SetTls();
+  return SetHeaders();
+}
+
+void Transfer::SetLimits() {
+  CURL* curl = handle_.get();
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);  // other threads run: no SIGALRM for name look-ups
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.connect_timeout));
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, Milliseconds(request_.timeout));
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(curl, CURLOPT_PIPEWAIT, 1L);
+}
+
+void Transfer::SetMethod() {
+  CURL* curl = handle_.get();
+  const bool has_body = !request_.body.empty() || request_.method == "POST" || request_.method == "PUT";
+  if (has_body) {
+    curl_easy_setopt(curl, CURLOPT_POST, 1L);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request_.body.data());
+  }
+  if (request_.method == "HEAD") {
+    curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+  } else if (has_body ? request_.method != "POST" : request_.method != "GET") {
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request_.method.c_str());
+  }
+}
+
+void Transfer::SetAuthorization() {
+  if (request_.user.empty()) return;
+  CURL* curl = handle_.get();
+  curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+  curl_easy_setopt(curl, CURLOPT_USERNAME, request_.user.c_str());
+  curl_easy_setopt(curl, CURLOPT_PASSWORD, request_.password.c_str());
+}
+
+void Transfer::SetTls() {
+  CURL* curl = handle_.get();
+  const TlsOptions& tls = request_.tls;
+  curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+  const std::string ca_file = tls.ca_file.empty() ? CertificatesFromEnvironment() : tls.ca_file;
+  if (!ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file.c_str());
+  if (!tls.cert_file.empty()) curl_easy_setopt(curl, CURLOPT_SSLCERT, tls.cert_file.c_str());
+  if (!tls.key_file.empty()) curl_easy_setopt(curl, CURLOPT_SSLKEY, tls.key_file.c_str());
+  curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, tls.insecure_skip_verify ? 0L : 1L);
+  curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, tls.insecure_skip_verify ? 0L : 2L);
+}
+
+Result<void> Transfer::SetHeaders() {
+  Headers headers = request_.headers;
+  if (!request_.bearer_token.empty()) headers.emplace_back("Authorization", "Bearer " + request_.bearer_token);
+  header_list_.reset();
+  const auto append = [this](const std::string& line) {
+    curl_slist* list = curl_slist_append(header_list_.get(), line.c_str());
+    (void)header_list_.release();
+    header_list_.reset(list);
+  };
+  for (const auto& [name, value] : headers) {
+    if (BreaksLine(name) || BreaksLine(value)) {
+      return Error{ErrorCode::kInvalid, "header " + Truncate(ToUtf8(Trim(name)), 60) + " for " +
+                                            PrintableUrl(request_.url) + " contains a line break"};
+    }
+    append(value.empty() ? name + ";" : name + ": " + value);  // curl's spelling of an empty value
+  }
+  append("Expect:");  // no round trip before a body; some gateways answer it wrongly
+  if (!request_.body.empty() && !HasHeader(headers, "content-type")) append("Content-Type:");
+  curl_easy_setopt(handle_.get(), CURLOPT_HTTPHEADER, header_list_.get());
+  curl_easy_setopt(handle_.get(), CURLOPT_HEADEROPT, CURLHEADER_SEPARATE);  // proxies never see them
+  if (!HasHeader(headers, "accept-encoding")) curl_easy_setopt(handle_.get(), CURLOPT_ACCEPT_ENCODING, "");
+  return {};
+}
+
+std::size_t Transfer::OnHeader(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  transfer.header_bytes_ += size * count;
+  if (transfer.header_bytes_ > kMaxHeaderBytes) {
+    transfer.headers_over_bound_ = true;
+    return 0;
+  }
+  transfer.TakeHeaderLine({data, size * count});
+  return size * count;
+}
+
+void Transfer::TakeHeaderLine(std::string_view line) {
+  if (line.starts_with("HTTP/")) {  // a status line: what came before was an interim answer
+    response_.headers.clear();
+    return;
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return;
+  response_.headers.emplace_back(Lower(Trim(line.substr(0, colon))), std::string(Trim(line.substr(colon + 1))));
+}
+
+std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t count, void* self) {
+  // Counts decoded bytes, so that a small compressed answer cannot become a huge one.
+  auto& transfer = *static_cast<Transfer*>(self);
+  if (transfer.response_.body.size() + size * count > transfer.request_.max_response_bytes) {
+    transfer.body_over_bound_ = true;
+    return 0;
+  }
+  transfer.response_.body.append(data, size * count);
+  return size * count;
+}
+
+Result<HttpResponse> Transfer::Finish(CURLcode code) {
+  if (code != CURLE_OK) return MakeError(code);
+  long status = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+  response_.status = static_cast<int>(status);
+  request_.body.clear();
+  return std::move(response_);
+}
+
+Error Transfer::MakeError(CURLcode code) const {
+  const std::string url = PrintableUrl(request_.url);
+  if (body_over_bound_) {
+    return {ErrorCode::kInvalid,
+            url + ": the answer is longer than " + std::to_string(request_.max_response_bytes) + " bytes"};
+  }
+  if (headers_over_bound_) return {ErrorCode::kInvalid, url + ": the answer's headers are too long"};
+  if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
+    return {ErrorCode::kInvalid, url + ": not an http or https URL"};
+  }
+  if (code == CURLE_OPERATION_TIMEDOUT) {
+    return {ErrorCode::kUnavailable,
+            url + ": no complete answer within " + std::to_string(request_.timeout.count()) + " ms (" +
+                std::to_string(request_.connect_timeout.count()) + " ms to connect)",
+            true};
+  }
+  const std::string_view text = error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(code);
+  return {ErrorCode::kUnavailable, url + ": " + ToUtf8(text), !IsPermanent(code)};
+}
+
+}  // namespace breakwatch::net

@@ -1,0 +1,69 @@
+// ScriptedServer: an HTTP/1.1 server on a free loopback port whose answers a test writes by hand, faults included.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace breakwatch::testing {
+
+struct SeenRequest {
+  std::string method;
+  std::string target;                          // path and query as sent
+  std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;
+
+  std::string Header(const std::string& name) const;
+  std::string Path() const;  // without the query
+  // The values of one query parameter, percent-decoded, in order.
+  std::vector<std::string> Query(const std::string& name) const;
+};
+
+struct Reply {
+  int status = 200;
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::string body{};
+  bool hang = false;       // says nothing until the server goes
+  bool hang_up = false;    // closes the connection without a word
+  bool cut_short = false;  // promises the whole body, sends half, closes
+};
+
+// Thread: the handler runs on a thread of the server, one request at a time.
+// Its threads end, hanging replies included, in the destructor.
+class ScriptedServer {
+ public:
+  using Handler = std::function<Reply(const SeenRequest&)>;
+  explicit ScriptedServer(Handler handler);
+  ~ScriptedServer();
+
+  std::string Url() const;        // "http://127.0.0.1:PORT"
+  std::string Authority() const;  // "127.0.0.1:PORT"
+  std::vector<SeenRequest> Requests() const;
+  int Connections() const { return connections_; }
+
+ private:
+  void Accept();
+  void Serve(int socket);
+  bool Answer(int socket, const Reply& reply, bool is_head);
+
+  const Handler handler_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::atomic<int> connections_{0};
+  std::atomic<bool> stopping_{false};
+  mutable std::mutex mutex_;
+  std::condition_variable stopped_;
+  std::vector<SeenRequest> requests_;
+  std::vector<int> sockets_;
+  std::vector<std::thread> threads_;
+  std::mutex handler_mutex_;
+  std::thread acceptor_;
+};
+
+}  // namespace breakwatch::testing
