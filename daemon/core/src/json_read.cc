@@ -11,7 +11,7 @@
 namespace breakwatch {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;  // a config keeps the order its author gave it
 using json_fields::Raw;
 
 // Bounds of what a worker may say of one capture; beyond them text is cut.

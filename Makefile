@@ -1,0 +1,124 @@
+# breakwatch: `make sweep` and `make test` do everything; the other targets are for those who work on it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# What `make sweep` sweeps: HUB=snapshot (bundled, no network) or live; TOP models by rank.
+HUB ?= snapshot
+TOP ?= 30
+# Another index for the torch wheels, such as a CPU-only one, which saves 4 GB.
+TORCH_INDEX ?=
+PRESET ?= release
+JOBS ?= $(shell nproc)
+
+WORKER := collectors/capture/worker
+LOCK := $(WORKER)/requirements.lock
+TEST_LOCK := tests/requirements.lock
+VENV_KEY = $(shell cat $(LOCK) | { cat; echo "$(TORCH_INDEX)"; } | sha256sum | cut -c1-12)
+TEST_VENV_KEY = $(shell cat $(LOCK) $(TEST_LOCK) | sha256sum | cut -c1-12)
+PROGRAM := build/$(PRESET)/breakwatch
+SWEEP_FLAGS ?=
+
+BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev nlohmann-json3-dev libspdlog-dev \
+  libcpp-httplib-dev libcli11-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev libpq-dev libboost-dev zlib1g-dev \
+  libssl-dev prometheus-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev bubblewrap prometheus-pushgateway \
+  python3 python3-venv ca-certificates
+TEST_PACKAGES := prometheus postgresql curl procps
+LINT_PACKAGES := clang-format clang-tidy shellcheck prometheus
+
+.PHONY: help
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+# --- set-up -------------------------------------------------------------------------------------------------------
+
+# $(call install,PACKAGES): what is missing, as root or by sudo; otherwise the list and the command.
+define install
+missing=""; for p in $(1); do dpkg-query -W -f='$${Status}' "$$p" 2>/dev/null | grep -q '^install ok installed' || missing="$$missing $$p"; done; \
+if [ -n "$$missing" ]; then \
+  if ! command -v apt-get >/dev/null; then echo "breakwatch needs these Debian packages or their like:$$missing" >&2; exit 1; fi; \
+  as_root=""; if [ "$$(id -u)" -ne 0 ]; then as_root="sudo -n"; fi; \
+  if [ -n "$$as_root" ] && ! sudo -n true 2>/dev/null; then \
+    echo "Missing packages. Please run: sudo apt-get install --no-install-recommends$$missing" >&2; exit 1; fi; \
+  echo "Installing$$missing"; \
+  export DEBIAN_FRONTEND=noninteractive; log=$$(mktemp); \
+  { $$as_root apt-get update -qq && $$as_root apt-get install -y -qq --no-install-recommends $$missing; } >"$$log" 2>&1 \
+    || { tail -20 "$$log" >&2; exit 1; }; rm -f "$$log"; \
+fi
+endef
+
+.PHONY: packages
+packages:
+	@$(call install,$(BUILD_PACKAGES))
+
+.PHONY: venv
+venv: packages ## The default toolchain in .venv, by its lock file
+	@if [ "$$(cat .venv/.key 2>/dev/null)" != "$(VENV_KEY)" ]; then \
+	  echo "Making .venv (torch and transformers, several minutes and up to 5 GB the first time)"; \
+	  rm -rf ".venv-$(VENV_KEY)" && python3 -m venv ".venv-$(VENV_KEY)"; \
+	  pip() { ".venv-$(VENV_KEY)/bin/python" -m pip --disable-pip-version-check -q "$$@"; }; \
+	  if [ -n "$(TORCH_INDEX)" ]; then \
+	    pip install --index-url "$(TORCH_INDEX)" --no-deps $$(grep -oE '^(torch|torchvision)==[^ ]+' $(LOCK)); \
+	    awk '/^[a-z]/ {keep = !/^(torch|torchvision|triton|nvidia-|cuda-)/} keep' $(LOCK) >".venv-$(VENV_KEY)/lock.txt"; \
+	    pip install --no-deps --require-hashes -r ".venv-$(VENV_KEY)/lock.txt"; \
+	  else pip install --require-hashes -r $(LOCK); fi; \
+	  echo "$$(pwd)/$(WORKER)" >"$$(echo .venv-$(VENV_KEY)/lib/python3*/site-packages)/breakwatch_worker.pth"; \
+	  echo "$(VENV_KEY)" >".venv-$(VENV_KEY)/.key"; \
+	  if [ -d .venv ] && [ ! -L .venv ]; then rm -rf .venv; fi; ln -sfn ".venv-$(VENV_KEY)" .venv; \
+	fi
+
+.PHONY: build
+build: packages ## The program, at build/release/breakwatch
+	@[ -f build/$(PRESET)/build.ninja ] || cmake --preset $(PRESET) -DBREAKWATCH_TESTS=OFF >/dev/null
+	@cmake --build build/$(PRESET) -j $(JOBS)
+
+# --- use ----------------------------------------------------------------------------------------------------------
+
+.PHONY: sweep
+sweep: venv build ## Sweep the top models: HUB=snapshot|live TOP=30
+	@$(PROGRAM) sweep --hub.source $(HUB) --hub.top $(TOP) --local-gateway $(SWEEP_FLAGS)
+
+.PHONY: serve
+serve: venv build ## Run the daemon on loopback
+	@exec $(PROGRAM) serve --hub.source $(HUB) --hub.top $(TOP) --local-gateway $(SWEEP_FLAGS)
+
+# --- tests and figures --------------------------------------------------------------------------------------------
+
+.PHONY: test-packages
+test-packages: packages
+	@$(call install,$(TEST_PACKAGES))
+
+.PHONY: test-venv
+test-venv: venv
+	@if [ "$$(cat .venv-test/.key 2>/dev/null)" != "$(TEST_VENV_KEY)" ]; then \
+	  rm -rf .venv-test && python3 -m venv .venv-test; \
+	  .venv-test/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r $(TEST_LOCK); \
+	  echo "$$(cd .venv/lib/python3*/site-packages && pwd -P)" >"$$(echo .venv-test/lib/python3*/site-packages)/toolchain.pth"; \
+	  echo "$$(pwd)/$(WORKER)" >>"$$(echo .venv-test/lib/python3*/site-packages)/toolchain.pth"; \
+	  echo "$(TEST_VENV_KEY)" >.venv-test/.key; \
+	fi
+
+.PHONY: test
+test: test-packages test-venv ## All tests: ctest, pytest, end to end on real servers
+	@cmake --preset release -DBREAKWATCH_TESTS=ON >/dev/null
+	@cmake --build build/release -j $(JOBS)
+	@ctest --preset release -j $(JOBS)
+	@.venv-test/bin/python -m pytest tests -q
+
+.PHONY: bench
+bench: venv build ## Figures: captures a minute, core time inside tracing, memory at rest
+	@.venv/bin/python tests/benchmarks/bench.py
+
+.PHONY: lint
+lint: test-packages ## clang-format, clang-tidy, ruff, shellcheck, promtool
+	@$(call install,$(LINT_PACKAGES))
+	@git ls-files '*.cc' '*.h' | xargs clang-format --dry-run --Werror
+	@$(MAKE) test-venv && .venv-test/bin/ruff check -q .
+	@shellcheck .ci/run $$(git ls-files '*.sh')
+	@promtool check rules dashboards/rules/*.yml >/dev/null
+	@cmake --preset dev >/dev/null && git ls-files 'daemon/*.cc' 'config/*.cc' 'collectors/*.cc' 'exporters/*.cc' | xargs -P $(JOBS) -n 4 clang-tidy -p build/dev --quiet
+
+.PHONY: clean
+clean: ## Remove build output; .venv and var stay
+	@rm -rf build
