@@ -12,68 +12,70 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kEventSchema = 1;
+constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::string_view kEllipsis = "…";
 
 std::string Dump(const ordered_json& line) {
   return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-// The longest text of the line, or null when none is worth cutting.
-ordered_json* LongestText(ordered_json& line) {
+// The longest text among the fields, or null when none is worth cutting.
+ordered_json* LongestText(ordered_json& fields) {
   ordered_json* longest = nullptr;
   std::size_t length = 64;
-  for (auto& [key, value] : line.items()) {
-    std::vector<ordered_json*> texts{&value};
-    if (value.is_array()) {
-      texts.clear();
-      for (ordered_json& element : value) texts.push_back(&element);
-    }
-    for (ordered_json* text : texts) {
-      if (!text->is_string()) continue;
-      const std::size_t size = text->get_ref<const std::string&>().size();
-      if (size > length) length = size, longest = text;
-    }
+  const auto consider = [&](ordered_json& value) {
+    if (!value.is_string()) return;
+    const std::size_t size = value.get_ref<const std::string&>().size();
+    if (size > length) length = size, longest = &value;
+  };
+  for (auto& [key, value] : fields.items()) {
+    consider(value);
+    if (!value.is_array()) continue;
+    for (ordered_json& element : value) consider(element);
   }
   return longest;
+}
+
+ordered_json HeadOf(const Event& event, std::int64_t id, std::int64_t ts_ns) {
+  ordered_json head = ordered_json::object();
+  head["ts"] = FormatTime(SystemTime{std::chrono::nanoseconds(ts_ns)});
+  head["level"] = std::string(LevelName(event.level));
+  head["msg"] = event.name;
+  head["schema"] = kEventSchema;
+  head["event_id"] = id;
+  head["sweep_id"] = event.sweep_id;
+  if (!event.model.empty()) head["model"] = Truncate(ToUtf8(event.model), kMaxNameBytes);
+  if (!event.commit.empty()) head["commit"] = Truncate(ToUtf8(event.commit), kMaxNameBytes);
+  return head;
+}
+
+// Joined as text: ordered objects look keys up one by one, too slow for many fields.
+std::string Join(const ordered_json& head, const ordered_json& fields) {
+  std::string line = Dump(head);
+  if (fields.empty()) return line;
+  line.back() = ',';
+  return line.append(Dump(fields), 1);
 }
 
 }  // namespace
 
 std::string ComposeLine(const Event& event, std::int64_t id, std::int64_t ts_ns) {
-  ordered_json line = ordered_json::object();
-  line["ts"] = FormatTime(SystemTime{std::chrono::nanoseconds(ts_ns)});
-  line["level"] = std::string(LevelName(event.level));
-  line["msg"] = event.name;
-  line["schema"] = kEventSchema;
-  line["event_id"] = id;
-  line["sweep_id"] = event.sweep_id;
-  if (!event.model.empty()) line["model"] = ToUtf8(event.model);
-  if (!event.commit.empty()) line["commit"] = ToUtf8(event.commit);
-  const ordered_json fields = event.fields_json.empty()
-                                  ? ordered_json::object()
-                                  : ordered_json::parse(event.fields_json, nullptr, /*allow_exceptions=*/false);
-  if (fields.is_object()) {
-    for (const auto& [key, value] : fields.items()) {
-      if (!line.contains(key)) line[key] = value;
-    }
-  }
-  std::string text = Dump(line);
-  while (text.size() > kMaxLineBytes) {
-    line["truncated"] = true;
-    ordered_json* longest = LongestText(line);
-    if (longest == nullptr) {
-      // Not text but sheer number of fields: keep what names the event.
-      ordered_json head = ordered_json::object();
-      for (const char* key : {"ts", "level", "msg", "schema", "event_id", "sweep_id", "model", "commit", "truncated"}) {
-        if (line.contains(key)) head[key] = line[key];
-      }
-      return Dump(head);
-    }
-    const std::string& whole = longest->get_ref<const std::string&>();
+  ordered_json head = HeadOf(event, id, ts_ns);
+  ordered_json fields = event.fields_json.empty()
+                            ? ordered_json::object()
+                            : ordered_json::parse(event.fields_json, nullptr, /*allow_exceptions=*/false);
+  if (!fields.is_object()) fields = ordered_json::object();
+  for (const auto& [key, value] : head.items()) fields.erase(key);
+  std::string line = Join(head, fields);
+  while (line.size() > kMaxLineBytes) {
+    head["truncated"] = true;
+    ordered_json* longest = LongestText(fields);
+    if (longest == nullptr) return Dump(head);  // not text but sheer number of fields: keep what names the event
+    const std::string whole = longest->get<std::string>();
     *longest = Truncate(whole, whole.size() / 2) + std::string(kEllipsis);
-    text = Dump(line);
+    line = Join(head, fields);
   }
-  return text;
+  return line;
 }
 
 }  // namespace breakwatch
