@@ -123,6 +123,9 @@ class Store {
   // --- upkeep
   virtual Result<int> SchemaVersion() = 0;
   virtual Result<void> Check() = 0;  // integrity, as far as the database can say
+  // One writer of sweeps per database, until the session ends; SQLite needs only the lock on its state
+  // directory (writer_lock.h). Error: kStore, retryable: another session has it.
+  virtual Result<void> LockAsWriter() { return {}; }
 };
 
 }  // namespace breakwatch::store

@@ -1,0 +1,143 @@
+#include <algorithm>
+
+#include "batch.h"
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "sql.h"
+#include "sql_store.h"
+
+namespace breakwatch::store {
+namespace {
+
+constexpr std::size_t kNamesPerQuery = 500;
+
+// Calls `run(json array)` for so many names at a time.
+template <class Run>
+void InChunks(std::span<const std::string> names, const Run& run) {
+  for (; !names.empty(); names = names.subspan(std::min(kNamesPerQuery, names.size()))) {
+    const auto chunk = names.first(std::min(kNamesPerQuery, names.size()));
+    run(TextArray({chunk.begin(), chunk.end()}));
+  }
+}
+
+// Folds captures, newest first, into what decides reuse, retry and quarantine.
+class HistoryFold {
+ public:
+  explicit HistoryFold(CaptureHistory& history) : history_(history) {}
+
+  void Add(const std::string& id, Status status, const std::string& worker, SystemTime finished) {
+    if (newest_) history_.last_worker = worker, history_.last_status = status;
+    if (!history_.reusable_capture_id && IsReusable(status))
+      history_.reusable_capture_id = id, history_.reusable_status = status;
+    unbroken_ = unbroken_ && CountsTowardsQuarantine(status);
+    if (unbroken_ && history_.failures_in_a_row++ == 0) history_.last_failure_at = finished;
+    newest_ = false;
+  }
+
+ private:
+  CaptureHistory& history_;
+  bool newest_ = true, unbroken_ = true;
+};
+
+}  // namespace
+
+std::string SqlStore::WriteCapture(soci::session& sql, const ModelResult& result, std::int64_t seq) {
+  if (result.capture_id.empty()) return "";
+  const std::string id = ToUtf8(result.capture_id);
+  std::string document;
+  Query<std::string>(
+      sql, "SELECT document FROM captures WHERE id = :id",
+      [&](const std::string& text) { return document = text, false; }, id);
+  if (!document.empty()) return document;
+  const CaptureResult& capture = result.capture;
+  document = ToJson(capture);
+  Exec(sql,
+       "INSERT INTO captures (id, seq, structure, toolchain, worker, mode, status, started_ns, finished_ns, document)"
+       " VALUES (:id, :seq, :structure, :toolchain, :worker, :mode, :status, :started, :finished, :document)",
+       id, Int{seq}, ToUtf8(result.structure), ToUtf8(capture.toolchain.Key()), ToUtf8(capture.toolchain.worker),
+       ToUtf8(capture.mode), std::string(StatusName(capture.status)), Nanoseconds(capture.started_at),
+       Nanoseconds(result.finished_at), document);
+  WriteSites(sql, id, capture.sites);
+  return document;
+}
+
+void SqlStore::WriteSites(soci::session& sql, const std::string& capture_id, const std::vector<BreakSite>& sites) {
+  Batch rows(sql, db_.dialect(), "sites",
+             {{"capture_id"},
+              {"position", true},
+              {"site_id"},
+              {"gb_id"},
+              {"reason"},
+              {"fixability"},
+              {"file"},
+              {"line", true},
+              {"function"},
+              {"occurrences", true}});
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const BreakSite& site = sites[i];
+    rows.Add({capture_id, i, site.site_id, site.gb_id, site.reason, site.fixability, site.file, site.line,
+              site.function, site.occurrences});
+  }
+  rows.Flush();
+}
+
+Result<std::map<std::string, CaptureHistory>> SqlStore::Histories(std::span<const std::string> structures,
+                                                                  const std::string& mode) {
+  return db_.Read([&](soci::session& sql) -> Result<std::map<std::string, CaptureHistory>> {
+    std::map<std::string, CaptureHistory> histories;
+    std::map<std::string, HistoryFold> folds;
+    InChunks(structures, [&](const std::string& names) {
+      Query<std::string, std::string, std::string, std::string, Int>(
+          sql,
+          "SELECT structure, id, status, worker, finished_ns FROM captures WHERE mode = :mode AND structure IN"
+          " (SELECT rows.value->>'v' FROM " +
+              db_.dialect().JsonRows() + ") ORDER BY seq DESC",
+          [&](const std::string& structure, const std::string& id, const std::string& status, const std::string& worker,
+              Int finished) {
+            auto& fold = folds.try_emplace(structure, histories[structure]).first->second;
+            fold.Add(id, ParseStatus(status).value_or(Status::kNotAttempted), worker, FromNanoseconds(finished));
+            return true;
+          },
+          ToUtf8(mode), names);
+    });
+    return histories;
+  });
+}
+
+Result<std::map<std::string, RevisionRecord>> SqlStore::LatestRevisions(std::span<const std::string> models) {
+  return db_.Read([&](soci::session& sql) -> Result<std::map<std::string, RevisionRecord>> {
+    std::map<std::string, RevisionRecord> revisions;
+    std::optional<Error> error;
+    InChunks(models, [&](const std::string& names) {
+      Query<std::string, std::string, std::string, std::string>(
+          sql,
+          "SELECT model, revision, structure, toolchain_document FROM revisions WHERE model IN"
+          " (SELECT rows.value->>'v' FROM " +
+              db_.dialect().JsonRows() + ") ORDER BY last_seq DESC",
+          [&](const std::string& model, const std::string& revision, const std::string& structure,
+              const std::string& document) {
+            if (revisions.contains(model)) return true;
+            auto toolchain = ToolchainFromJson(document);
+            if (!toolchain) return error = toolchain.error().Within("the stored revision of " + model), false;
+            revisions[model] = {revision, structure, std::move(*toolchain)};
+            return true;
+          },
+          names);
+    });
+    if (error) return *error;
+    return revisions;
+  });
+}
+
+Result<CaptureResult> SqlStore::LoadCapture(const std::string& capture_id) {
+  return db_.Read([&](soci::session& sql) -> Result<CaptureResult> {
+    std::string document;
+    Query<std::string>(
+        sql, "SELECT document FROM captures WHERE id = :id",
+        [&](const std::string& text) { return document = text, false; }, ToUtf8(capture_id));
+    if (document.empty()) return Error{ErrorCode::kNotFound, "no capture " + capture_id + " in " + db_.name()};
+    return CaptureResultFromJson(document);
+  });
+}
+
+}  // namespace breakwatch::store

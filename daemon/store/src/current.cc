@@ -1,0 +1,58 @@
+#include "batch.h"
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "sql.h"
+#include "sql_store.h"
+
+namespace breakwatch::store {
+
+void SqlStore::WriteModels(soci::session& sql, std::span<const TrackedModel> models) {
+  // One statement may not touch a row twice on PostgreSQL: the last of equal names wins.
+  std::map<std::string, const TrackedModel*> last;
+  for (const auto& model : models) last[ToUtf8(model.model)] = &model;
+  Batch rows(sql, db_.dialect(), "current", {{"model"}, {"tracked", true}, {"document"}},
+             "ON CONFLICT (model) DO UPDATE SET tracked = excluded.tracked, document = excluded.document");
+  for (const auto& [name, model] : last) rows.Add({name, model->tracked ? 1 : 0, ToJson(*model)});
+  rows.Flush();
+}
+
+void SqlStore::WriteChange(soci::session& sql, const CurrentChange& change) {
+  WriteModels(sql, change.upserts);
+  for (const auto& [key, value] : change.meta)
+    Exec(sql,
+         "INSERT INTO current_meta (key, value) VALUES (:key, :value)"
+         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+         ToUtf8(key), ToUtf8(value));
+}
+
+Result<Current> SqlStore::LoadCurrent() {
+  return db_.Read([&](soci::session& sql) -> Result<Current> {
+    Current current;
+    std::optional<Error> error;
+    Query<std::string>(sql, "SELECT document FROM current ORDER BY model", [&](const std::string& document) {
+      auto model = TrackedModelFromJson(document);
+      if (model)
+        current.models.push_back(std::move(*model));
+      else
+        error = model.error().Within("a row of current");
+      return model.ok();
+    });
+    if (error) return *error;
+    Query<std::string, std::string>(
+        sql, "SELECT key, value FROM current_meta",
+        [&](const std::string& key, const std::string& value) { return current.meta[key] = value, true; });
+    return current;
+  });
+}
+
+Result<void> SqlStore::ReplaceCurrent(const Current& current) {
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    Exec(sql, "DELETE FROM current");
+    Exec(sql, "DELETE FROM current_meta");
+    WriteModels(sql, current.models);
+    WriteChange(sql, {{}, current.meta});
+    return {};
+  });
+}
+
+}  // namespace breakwatch::store

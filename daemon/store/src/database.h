@@ -1,0 +1,89 @@
+// Database: one session, its transactions, and the wall at which exceptions of the library become Errors.
+#pragma once
+
+#include <soci/soci.h>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "breakwatch/core/result.h"
+#include "dialect.h"
+
+namespace breakwatch::store {
+
+// Rolled back unless committed.
+class Transaction {
+ public:
+  Transaction(soci::session& sql, const std::vector<std::string>& begin);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void Commit();
+
+ private:
+  soci::session& sql_;
+  bool open_ = true;
+};
+
+class Database {
+ public:
+  Database(std::unique_ptr<Dialect> dialect, bool read_only) : dialect_(std::move(dialect)), read_only_(read_only) {}
+
+  Result<void> Connect();
+  const Dialect& dialect() const { return *dialect_; }
+  const std::string& name() const { return dialect_->DisplayName(); }
+
+  // Each runs `body(soci::session&)`, which returns a Result and may throw what SOCI throws: in a transaction
+  // that writers share with nobody (an Error rolls it back), or in one that sees a single moment.
+  template <class Body>
+  auto Write(const Body& body) {
+    return InTransaction(dialect_->BeginWrite(), body);
+  }
+  template <class Body>
+  auto Read(const Body& body) {
+    return InTransaction(dialect_->BeginRead(), body);
+  }
+  template <class Body>
+  auto Migrate(const Body& body) {
+    return InTransaction(dialect_->BeginMigration(), body);
+  }
+  // Without a transaction.
+  template <class Body>
+  auto Guarded(const Body& body) -> std::invoke_result_t<Body, soci::session&> {
+    try {
+      if (lost_) Reconnect();
+      return body(sql_);
+    } catch (const soci::soci_error& error) {
+      return Caught(error);
+    } catch (const std::exception& error) {
+      return ToError(Failure::kOther, name(), error.what());
+    }
+  }
+  // Called again after each reconnection, for what a session holds.
+  void OnReconnect(std::function<void(soci::session&)> hook) { on_reconnect_ = std::move(hook); }
+
+ private:
+  template <class Body>
+  auto InTransaction(const std::vector<std::string>& begin, const Body& body) {
+    return Guarded([&](soci::session& sql) -> std::invoke_result_t<Body, soci::session&> {
+      Transaction transaction(sql, begin);
+      auto result = body(sql);
+      if (result.ok()) transaction.Commit();
+      return result;
+    });
+  }
+  void Reconnect();
+  Error Caught(const soci::soci_error& error);
+
+  std::unique_ptr<Dialect> dialect_;
+  bool read_only_;
+  bool lost_ = false;
+  std::function<void(soci::session&)> on_reconnect_;
+  soci::session sql_;
+};
+
+}  // namespace breakwatch::store

@@ -1,0 +1,243 @@
+#include "dialect.h"
+
+#include <soci/postgresql/soci-postgresql.h>
+#include <soci/sqlite3/soci-sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <string_view>
+
+namespace breakwatch::store {
+namespace {
+
+constexpr int kBusyTimeoutMs = 10'000;
+
+std::string Replaced(std::string text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+class SqliteDialect : public Dialect {
+ public:
+  explicit SqliteDialect(std::string path) : path_(std::move(path)), display_("database " + path_) {}
+
+  const std::string& DisplayName() const override { return display_; }
+
+  Result<void> Locate(bool read_only) override {
+    std::error_code ignored;
+    if (read_only && !std::filesystem::exists(path_, ignored))
+      return Error{ErrorCode::kNotFound,
+                   display_ + " does not exist yet: a sweep makes it (or name another --state-dir)"};
+    if (std::filesystem::is_directory(path_, ignored)) return ToError(Failure::kCannotOpen, display_, "it is a folder");
+    const auto folder = std::filesystem::path(path_).parent_path();
+    if (read_only || folder.empty()) return {};
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    // An existing folder behind a link is reported as an error by some library versions.
+    if (error && !std::filesystem::is_directory(folder, ignored))
+      return ToError(Failure::kCannotOpen, display_, folder.string() + ": " + error.message());
+    return {};
+  }
+
+  void Connect(soci::session& sql, bool read_only) override {
+    sql.open(soci::sqlite3, ConnectString());
+    // Before anything else: even reading the header waits for a writer that is just starting the journal.
+    Pragma(sql, "busy_timeout=" + std::to_string(kBusyTimeoutMs));
+    if (!read_only) Pragma(sql, "journal_mode=WAL");
+    Pragma(sql, "synchronous=FULL");
+    Pragma(sql, "foreign_keys=ON");
+    Pragma(sql, "journal_size_limit=67108864");
+    if (read_only) Pragma(sql, "query_only=ON");
+  }
+
+  std::vector<std::string> BeginWrite() const override { return {"BEGIN IMMEDIATE"}; }
+  std::vector<std::string> BeginRead() const override { return {"BEGIN"}; }
+  std::vector<std::string> BeginMigration() const override { return {"BEGIN IMMEDIATE"}; }
+
+  bool HasTable(soci::session& sql, const std::string& name) const override {
+    long long count = 0;
+    sql << "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = :name", soci::use(name),
+        soci::into(count);
+    return count > 0;
+  }
+  bool IsEmpty(soci::session& sql) const override {
+    long long count = 0;
+    sql << "SELECT COUNT(*) FROM sqlite_master", soci::into(count);
+    return count == 0;
+  }
+  std::string JsonRows() const override { return "json_each(:batch) AS rows"; }
+
+  Failure Classify(const soci::soci_error& error) const override {
+    const auto* sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
+    if (sqlite == nullptr) return Failure::kOther;
+    static const std::map<int, Failure> kFailures{
+        {SQLITE_FULL, Failure::kDiskFull},       {SQLITE_IOERR, Failure::kDiskFull},
+        {SQLITE_BUSY, Failure::kLocked},         {SQLITE_LOCKED, Failure::kLocked},
+        {SQLITE_CORRUPT, Failure::kCorrupted},   {SQLITE_NOTADB, Failure::kCorrupted},
+        {SQLITE_CANTOPEN, Failure::kCannotOpen}, {SQLITE_PERM, Failure::kCannotOpen},
+        {SQLITE_READONLY, Failure::kReadOnly},   {SQLITE_CONSTRAINT, Failure::kDuplicate},
+    };
+    const auto found = kFailures.find(sqlite->result() & 0xff);
+    return found == kFailures.end() ? Failure::kOther : found->second;
+  }
+
+  std::vector<std::string> IntegrityProblems(soci::session& sql) const override {
+    std::vector<std::string> problems;
+    std::string line;
+    soci::statement check = (sql.prepare << "PRAGMA integrity_check(20)", soci::into(line));
+    check.execute();
+    while (check.fetch())
+      if (line != "ok") problems.push_back(line);
+    std::string table;
+    soci::statement keys = (sql.prepare << "SELECT \"table\" FROM pragma_foreign_key_check", soci::into(table));
+    keys.execute();
+    while (keys.fetch() && problems.size() < 20) problems.push_back("a row of " + table + " refers to nothing");
+    return problems;
+  }
+
+  // The lock on the state directory is enough: the file lies in it.
+  bool TryWriterLock(soci::session&) const override { return true; }
+
+ protected:
+  Types ColumnTypes() const override { return {"TEXT", "BIGINT", "INTEGER PRIMARY KEY"}; }
+
+ private:
+  // SOCI takes a string without '=' as the path whole, blanks included; else it wants it as a quoted value.
+  std::string ConnectString() const { return path_.find('=') == std::string::npos ? path_ : "db=\"" + path_ + "\""; }
+
+  static void Pragma(soci::session& sql, const std::string& text) {
+    std::string answer;
+    soci::indicator given = soci::i_null;
+    sql << "PRAGMA " + text, soci::into(answer, given);
+  }
+
+  std::string path_, display_;
+};
+
+// Of everything that lives in one PostgreSQL server, ours: "breakwat" as a number.
+constexpr const char* kAdvisoryKey = "7093845771894972788";
+
+class PostgresDialect : public Dialect {
+ public:
+  PostgresDialect(std::string conninfo, std::string display)
+      : conninfo_(std::move(conninfo)), display_(std::move(display)) {}
+
+  const std::string& DisplayName() const override { return display_; }
+  Result<void> Locate(bool) override { return {}; }
+
+  void Connect(soci::session& sql, bool read_only) override {
+    sql.open(soci::postgresql, conninfo_);
+    sql << "SET client_min_messages = warning";  // notices would go to standard error
+    sql << "SET lock_timeout = " + std::to_string(kBusyTimeoutMs);
+    if (read_only)
+      sql << "SET default_transaction_read_only = on";
+    else
+      sql << "SET synchronous_commit = on";
+  }
+
+  std::vector<std::string> BeginWrite() const override {
+    // Shuts out other writers, not readers.
+    return {"BEGIN", "LOCK TABLE events IN EXCLUSIVE MODE"};
+  }
+  std::vector<std::string> BeginRead() const override { return {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}; }
+  std::vector<std::string> BeginMigration() const override {
+    return {"BEGIN", std::string("SELECT pg_advisory_xact_lock(") + kAdvisoryKey + " + 1)"};
+  }
+
+  bool HasTable(soci::session& sql, const std::string& name) const override {
+    long long count = 0;
+    sql << "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = current_schema() AND table_name = "
+           ":name",
+        soci::use(name), soci::into(count);
+    return count > 0;
+  }
+  // A schema may be shared with extensions; a clash of names fails by itself.
+  bool IsEmpty(soci::session&) const override { return true; }
+  std::string JsonRows() const override { return "jsonb_array_elements(CAST(:batch AS jsonb)) AS rows(value)"; }
+
+  Failure Classify(const soci::soci_error& error) const override {
+    const auto* postgres = dynamic_cast<const soci::postgresql_soci_error*>(&error);
+    if (postgres == nullptr) return Failure::kCannotOpen;  // only connecting throws the bare kind
+    static const std::map<std::string, Failure, std::less<>> kFailures{
+        {"53100", Failure::kDiskFull},       {"55P03", Failure::kLocked},         {"40001", Failure::kLocked},
+        {"40P01", Failure::kLocked},         {"XX001", Failure::kCorrupted},      {"XX002", Failure::kCorrupted},
+        {"25006", Failure::kReadOnly},       {"42501", Failure::kReadOnly},       {"57P01", Failure::kConnectionLost},
+        {"57P02", Failure::kConnectionLost}, {"57P03", Failure::kConnectionLost},
+    };
+    const std::string state = postgres->sqlstate();
+    if (const auto found = kFailures.find(state); found != kFailures.end()) return found->second;
+    if (state.starts_with("23")) return Failure::kDuplicate;
+    if (state.starts_with("08") || error.get_error_category() == soci::soci_error::connection_error)
+      return Failure::kConnectionLost;
+    return Failure::kOther;
+  }
+
+  // The server checks its own pages; what we can say is in the checks that both kinds share.
+  std::vector<std::string> IntegrityProblems(soci::session&) const override { return {}; }
+
+  bool TryWriterLock(soci::session& sql) const override {
+    long long taken = 0;
+    sql << std::string("SELECT CASE WHEN pg_try_advisory_lock(") + kAdvisoryKey + ") THEN 1 ELSE 0 END",
+        soci::into(taken);
+    return taken == 1;
+  }
+
+ protected:
+  // The server's locale must not decide the order of model names.
+  Types ColumnTypes() const override { return {"TEXT COLLATE \"C\"", "BIGINT", "BIGINT PRIMARY KEY"}; }
+
+ private:
+  std::string conninfo_, display_;
+};
+
+// libpq's form of a value: quoted, with backslashes before quotes and backslashes.
+std::string Quoted(std::string value) {
+  return "'" + Replaced(Replaced(std::move(value), "\\", "\\\\"), "'", "\\'") + "'";
+}
+
+Result<std::unique_ptr<Dialect>> MakePostgres(const std::string& url) {
+  char* message = nullptr;
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed(PQconninfoParse(url.c_str(), &message),
+                                                                            &PQconninfoFree);
+  if (parsed == nullptr) {
+    const std::string cause = message == nullptr ? "not understood" : message;
+    PQfreemem(message);
+    return Error{ErrorCode::kConfig, "store.url: " + cause + "; expected postgresql://user@host/database"};
+  }
+  // A server that went away must not hold the loop for ever; the URL's own values win.
+  std::map<std::string, std::string> options{
+      {"application_name", "breakwatch"}, {"connect_timeout", "10"}, {"tcp_user_timeout", "30000"}};
+  for (const auto* option = parsed.get(); option->keyword != nullptr; ++option)
+    if (option->val != nullptr) options[option->keyword] = option->val;
+  std::string conninfo;
+  for (const auto& [key, value] : options) conninfo.append(key).append("=").append(Quoted(value)).append(" ");
+  const auto given = [&](const char* key, const char* otherwise) {
+    return options.contains(key) ? options[key] : std::string(otherwise);
+  };
+  const std::string display = "PostgreSQL database " + given("dbname", "(default)") + " at " +
+                              given("host", "(local)") + ":" + given("port", "5432");
+  return std::unique_ptr<Dialect>(std::make_unique<PostgresDialect>(std::move(conninfo), display));
+}
+
+}  // namespace
+
+std::string Dialect::WithTypes(std::string ddl) const {
+  const Types types = ColumnTypes();
+  return Replaced(Replaced(Replaced(std::move(ddl), "$TEXT", types.text), "$INT", types.integer), "$ID", types.id);
+}
+
+Result<std::unique_ptr<Dialect>> MakeDialect(const std::string& url) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (url.starts_with(kSqlite) && url.size() > kSqlite.size())
+    return std::unique_ptr<Dialect>(std::make_unique<SqliteDialect>(url.substr(kSqlite.size())));
+  if (url.starts_with("postgresql://") || url.starts_with("postgres://")) return MakePostgres(url);
+  // The text may hold a password: only its beginning is shown.
+  return Error{ErrorCode::kConfig, "store.url begins with \"" +
+                                       url.substr(0, std::min(url.find(':'), std::size_t{20})) +
+                                       "\"; expected sqlite:/path/to/file or postgresql://user@host/database"};
+}
+
+}  // namespace breakwatch::store

@@ -1,0 +1,96 @@
+#include "documents.h"
+
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/core/json.h"
+
+namespace breakwatch::store {
+namespace {
+
+using nlohmann::json;
+
+std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+// Our own writing, read back: never throws, and is_discarded() where it is not JSON.
+json Parse(const std::string& text) { return json::parse(text, nullptr, /*allow_exceptions=*/false); }
+
+Error Unreadable(const std::string& what) { return {ErrorCode::kStore, "unreadable document of " + what, false, {}}; }
+
+ModelResult WithoutCapture(const ModelResult& result) {
+  ModelResult stripped = result;
+  stripped.capture = CaptureResult{};
+  // For whoever reads the table with other tools.
+  stripped.capture.status = result.capture.status;
+  stripped.capture.mode = result.capture.mode;
+  stripped.capture.detail = result.capture.detail;
+  return stripped;
+}
+
+}  // namespace
+
+Result<std::string> EncodeResult(const ModelResult& result, const std::string& capture_document) {
+  json document{{"result", Parse(ToJson(WithoutCapture(result)))}};
+  const std::string own = ToJson(result.capture);
+  if (capture_document.empty())
+    document["capture"] = Parse(own);
+  else if (own != capture_document)
+    document["capture_patch"] = json::diff(Parse(capture_document), Parse(own));
+  for (const auto& [key, value] : document.items())
+    if (value.is_discarded())
+      return Error{ErrorCode::kInvalid, "result of " + result.info.id + ": its " + key + " is not JSON"};
+  return Dump(document);
+}
+
+Result<ModelResult> DecodeResult(const std::string& document, const std::string& capture_document) {
+  const json stored = Parse(document);
+  if (!stored.is_object() || !stored.contains("result")) return Unreadable("a result");
+  auto result = ModelResultFromJson(Dump(stored["result"]));
+  if (!result) return result;
+  std::string capture = capture_document;
+  if (stored.contains("capture")) {
+    capture = Dump(stored["capture"]);
+  } else if (stored.contains("capture_patch")) {
+    try {
+      capture = Dump(Parse(capture_document).patch(stored["capture_patch"]));
+    } catch (const json::exception&) {
+      return Unreadable("the capture of " + result->info.id);
+    }
+  }
+  auto read = CaptureResultFromJson(capture);
+  if (!read) return read.error().Within("capture of " + result->info.id);
+  result->capture = std::move(*read);
+  return result;
+}
+
+std::string EncodePlanHead(const Plan& plan) {
+  Plan head;
+  head.sweep_id = plan.sweep_id, head.source = plan.source;
+  head.ranked = plan.ranked, head.track = plan.track;
+  head.rebuild = plan.rebuild, head.toolchain = plan.toolchain;
+  return ToJson(head);
+}
+
+Result<std::string> EncodePlanned(const PlannedModel& planned) {
+  Plan one;
+  one.models = {planned};
+  const json document = Parse(ToJson(one));
+  if (document.is_discarded())
+    return Error{ErrorCode::kInvalid, "plan: the configuration of " + planned.info.id + " is not JSON"};
+  return Dump(document["models"][0]);
+}
+
+Result<void> DecodePlanned(const std::vector<std::string>& documents, Plan& plan) {
+  std::string text = "{\"models\":[";
+  for (const auto& document : documents) text.append(text.back() == '[' ? "" : ",").append(document);
+  auto read = PlanFromJson(text + "]}");
+  if (!read) return read.error();
+  for (auto& model : read->models) plan.models.push_back(std::move(model));
+  return {};
+}
+
+std::string SweepStateName(SweepState state) {
+  static const char* const kNames[] = {"running", "finished", "interrupted"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+}  // namespace breakwatch::store

@@ -1,0 +1,56 @@
+#include "failure.h"
+
+#include <algorithm>
+#include <array>
+
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::store {
+namespace {
+
+struct Explanation {
+  Failure failure;
+  ErrorCode code;
+  bool retryable;
+  const char* what;
+  const char* remedy;
+};
+
+constexpr std::array kExplanations{
+    Explanation{Failure::kDiskFull, ErrorCode::kStore, true, "the disk is full",
+                "free some space where it lies; nothing of this step was written"},
+    Explanation{Failure::kDiskError, ErrorCode::kStore, true, "reading or writing the disk failed",
+                "look for a limit on file sizes, a quota or a failing disk; nothing of this step was written"},
+    Explanation{Failure::kLocked, ErrorCode::kStore, true, "locked by another program for longer than the time-out",
+                "another breakwatch, a backup or an open database shell may hold it: end that or wait"},
+    Explanation{Failure::kCorrupted, ErrorCode::kStore, false, "damaged, or not a database of breakwatch",
+                "restore a backup, or move the file away and sweep again"},
+    Explanation{Failure::kCannotOpen, ErrorCode::kStore, false, "cannot be opened",
+                "check that it exists and can be reached, its permissions, and --state-dir or store.url"},
+    Explanation{Failure::kReadOnly, ErrorCode::kStore, false, "cannot be written",
+                "check the owner and permissions of the file and of its folder (the journal lies beside it)"},
+    Explanation{Failure::kDuplicate, ErrorCode::kInvalid, false, "refused a row that breaks a rule of the schema",
+                "it is there already, or names something that is not"},
+    Explanation{Failure::kConnectionLost, ErrorCode::kStore, true, "the connection is lost",
+                "check that the server runs and can be reached; the next call connects again"},
+    Explanation{Failure::kOther, ErrorCode::kStore, false, "failed", "see the cause"},
+};
+
+// Libraries end their texts with newlines and put more in the middle; an error is one line.
+std::string OneLine(const std::string& text) {
+  std::string line = Truncate(ToUtf8(text), 500);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+}  // namespace
+
+Error ToError(Failure failure, const std::string& database, const std::string& cause) {
+  const auto* found =
+      std::find_if(kExplanations.begin(), kExplanations.end(), [&](const auto& e) { return e.failure == failure; });
+  return {
+      found->code, database + ": " + found->what + " (" + OneLine(cause) + "); " + found->remedy, found->retryable, {}};
+}
+
+}  // namespace breakwatch::store

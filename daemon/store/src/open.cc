@@ -1,0 +1,19 @@
+#include "schema.h"
+#include "sql_store.h"
+
+namespace breakwatch::store {
+
+Result<void> SqlStore::Prepare() {
+  if (auto connected = db_.Connect(); !connected) return connected;
+  return PrepareSchema(db_, read_only_);
+}
+
+Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options, const Clock& clock) {
+  auto dialect = MakeDialect(options.url);
+  if (!dialect) return dialect.error();
+  auto store = std::make_unique<SqlStore>(std::move(*dialect), options.read_only, clock);
+  if (auto prepared = store->Prepare(); !prepared) return prepared.error();
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+}  // namespace breakwatch::store

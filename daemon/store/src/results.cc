@@ -1,0 +1,117 @@
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "documents.h"
+#include "sql.h"
+#include "sql_store.h"
+
+namespace breakwatch::store {
+namespace {
+
+constexpr const char* kSelectResults =
+    "SELECT r.document, COALESCE(c.document, '') FROM results r"
+    " LEFT JOIN captures c ON c.id = r.capture_id"
+    " LEFT JOIN plans p ON p.sweep_id = r.sweep_id AND p.model = r.model AND p.mode = r.mode ";
+
+Result<std::vector<ModelResult>> ReadResults(soci::session& sql, const std::string& rest, const std::string& value) {
+  std::vector<ModelResult> results;
+  std::optional<Error> error;
+  Query<std::string, std::string>(
+      sql, kSelectResults + rest,
+      [&](const std::string& document, const std::string& capture) {
+        auto result = DecodeResult(document, capture);
+        if (result)
+          results.push_back(std::move(*result));
+        else
+          error = result.error().Within("a stored result");
+        return result.ok();
+      },
+      value);
+  if (error) return *error;
+  return results;
+}
+
+// Why a result may not be stored, if so.
+std::optional<Error> Refused(soci::session& sql, const ModelResult& result) {
+  const std::string sweep_id = ToUtf8(result.sweep_id);
+  std::string state;
+  Query<std::string>(
+      sql, "SELECT state FROM sweeps WHERE id = :id", [&](const std::string& text) { return state = text, false; },
+      sweep_id);
+  if (state.empty()) return Error{ErrorCode::kNotFound, "no sweep " + sweep_id + " to store a result of"};
+  if (state == SweepStateName(SweepState::kFinished))
+    return Error{ErrorCode::kInvalid, "sweep " + sweep_id + " is finished: no result can join it"};
+  if (Scalar(sql, "SELECT COUNT(*) FROM results WHERE sweep_id = :sweep AND model = :model AND mode = :mode", 0,
+             sweep_id, ToUtf8(result.info.id), ToUtf8(result.capture.mode)) > 0)
+    return Error{ErrorCode::kInvalid, "sweep " + sweep_id + " has a result of " + ToUtf8(result.info.id) + " (" +
+                                          result.capture.mode + ") already"};
+  return std::nullopt;
+}
+
+void WriteRevision(soci::session& sql, const ModelResult& result, Int seq) {
+  // Only what was captured counts as known: a model that was merely planned is still new.
+  if (result.info.sha.empty() || result.structure.empty() || result.capture_id.empty()) return;
+  Exec(sql,
+       "INSERT INTO revisions (model, revision, structure, toolchain, toolchain_document, first_seen_ns, last_seq)"
+       " VALUES (:model, :revision, :structure, :toolchain, :document, :seen, :seq)"
+       " ON CONFLICT (model, revision, structure, toolchain) DO UPDATE SET last_seq = excluded.last_seq,"
+       " toolchain_document = excluded.toolchain_document",
+       ToUtf8(result.info.id), ToUtf8(result.info.sha), ToUtf8(result.structure),
+       ToUtf8(result.capture.toolchain.Key()), ToJson(result.capture.toolchain), Nanoseconds(result.finished_at), seq);
+}
+
+}  // namespace
+
+Result<void> SqlStore::AppendResult(const ModelResult& result, std::span<const Event> events,
+                                    const CurrentChange& change) {
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    if (auto refused = Refused(sql, result)) return *refused;
+    const std::string model = ToUtf8(result.info.id), mode = ToUtf8(result.capture.mode);
+    const std::string sweep_id = ToUtf8(result.sweep_id), structure = ToUtf8(result.structure);
+    const Int seq = WriteStep(sql, HistoryStep::Kind::kResult, sweep_id, model, mode, "");
+    if (!structure.empty())
+      Exec(sql,
+           "INSERT INTO structures (digest, first_seen_ns, first_model) VALUES (:digest, :seen, :model)"
+           " ON CONFLICT (digest) DO NOTHING",
+           structure, Nanoseconds(result.finished_at), model);
+    const auto document = EncodeResult(result, WriteCapture(sql, result, seq));
+    if (!document) return document.error();
+    Exec(sql,
+         "INSERT INTO results (sweep_id, model, mode, seq, revision, structure, capture_id, status, finished_ns,"
+         " document) VALUES (:sweep, :model, :mode, :seq, :revision, :structure, NULLIF(:capture, ''), :status,"
+         " :finished, :document)",
+         sweep_id, model, mode, seq, ToUtf8(result.info.sha), structure, ToUtf8(result.capture_id),
+         std::string(StatusName(result.capture.status)), Nanoseconds(result.finished_at), *document);
+    WriteRevision(sql, result, seq);
+    WriteEvents(sql, events);
+    WriteChange(sql, change);
+    return {};
+  });
+}
+
+Result<std::vector<ModelResult>> SqlStore::Results(const std::string& sweep_id) {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
+    const std::string id = ToUtf8(sweep_id);
+    if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) == 0)
+      return Error{ErrorCode::kNotFound, "no sweep " + id + " in " + db_.name()};
+    return ReadResults(sql, "WHERE r.sweep_id = :id ORDER BY COALESCE(p.position, 9000000000), r.seq", id);
+  });
+}
+
+Result<std::optional<ModelResult>> SqlStore::LatestResult(const std::string& model) {
+  return db_.Read([&](soci::session& sql) -> Result<std::optional<ModelResult>> {
+    auto found = ReadResults(sql, "WHERE r.model = :model ORDER BY r.seq DESC LIMIT 1", ToUtf8(model));
+    if (!found) return found.error();
+    return found->empty() ? std::optional<ModelResult>() : std::move(found->front());
+  });
+}
+
+Result<std::vector<std::string>> SqlStore::Models() {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<std::string>> {
+    std::vector<std::string> models;
+    Query<std::string>(sql, "SELECT DISTINCT model FROM results ORDER BY model",
+                       [&](const std::string& model) { return models.push_back(model), true; });
+    return models;
+  });
+}
+
+}  // namespace breakwatch::store

@@ -1,0 +1,130 @@
+#include "schema.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace breakwatch::store {
+namespace {
+
+// One statement each: SQLite's driver runs the first of a text only. Never edit a migration that was
+// released; add one.
+using Migration = std::vector<const char*>;
+
+const Migration kVersion1{
+    "CREATE TABLE meta (key $TEXT PRIMARY KEY, value $TEXT NOT NULL)",
+
+    "CREATE TABLE sweeps (id $TEXT PRIMARY KEY, state $TEXT NOT NULL, started_ns $INT NOT NULL,"
+    " finished_ns $INT NOT NULL, document $TEXT NOT NULL, plan_document $TEXT NOT NULL)",
+    "CREATE INDEX sweeps_by_start ON sweeps (started_ns, id)",
+
+    "CREATE TABLE plans (sweep_id $TEXT NOT NULL REFERENCES sweeps (id), position $INT NOT NULL,"
+    " model $TEXT NOT NULL, mode $TEXT NOT NULL, structure $TEXT NOT NULL, action $TEXT NOT NULL,"
+    " document $TEXT NOT NULL, PRIMARY KEY (sweep_id, position))",
+    "CREATE UNIQUE INDEX plans_by_model ON plans (sweep_id, model, mode)",
+
+    "CREATE TABLE structures (digest $TEXT PRIMARY KEY, first_seen_ns $INT NOT NULL, first_model $TEXT NOT NULL)",
+
+    "CREATE TABLE captures (id $TEXT PRIMARY KEY, seq $INT NOT NULL, structure $TEXT NOT NULL,"
+    " toolchain $TEXT NOT NULL, worker $TEXT NOT NULL, mode $TEXT NOT NULL, status $TEXT NOT NULL,"
+    " started_ns $INT NOT NULL, finished_ns $INT NOT NULL, document $TEXT NOT NULL)",
+    "CREATE INDEX captures_by_structure ON captures (structure, mode, seq)",
+
+    "CREATE TABLE sites (capture_id $TEXT NOT NULL REFERENCES captures (id), position $INT NOT NULL,"
+    " site_id $TEXT NOT NULL, gb_id $TEXT NOT NULL, reason $TEXT NOT NULL, fixability $TEXT NOT NULL,"
+    " file $TEXT NOT NULL, line $INT NOT NULL, function $TEXT NOT NULL, occurrences $INT NOT NULL,"
+    " PRIMARY KEY (capture_id, position))",
+    "CREATE INDEX sites_by_reason ON sites (reason, gb_id)",
+    "CREATE INDEX sites_by_site ON sites (site_id)",
+
+    "CREATE TABLE results (sweep_id $TEXT NOT NULL REFERENCES sweeps (id), model $TEXT NOT NULL,"
+    " mode $TEXT NOT NULL, seq $INT NOT NULL, revision $TEXT NOT NULL, structure $TEXT NOT NULL,"
+    " capture_id $TEXT REFERENCES captures (id), status $TEXT NOT NULL, finished_ns $INT NOT NULL,"
+    " document $TEXT NOT NULL, PRIMARY KEY (sweep_id, model, mode))",
+    "CREATE INDEX results_by_model ON results (model, seq)",
+    "CREATE INDEX results_by_capture ON results (capture_id)",
+
+    // What happened, in order; a result's values are in its own table.
+    "CREATE TABLE steps (seq $ID, kind $TEXT NOT NULL, sweep_id $TEXT NOT NULL REFERENCES sweeps (id),"
+    " model $TEXT NOT NULL, mode $TEXT NOT NULL, document $TEXT NOT NULL)",
+
+    "CREATE TABLE revisions (model $TEXT NOT NULL, revision $TEXT NOT NULL, structure $TEXT NOT NULL,"
+    " toolchain $TEXT NOT NULL, toolchain_document $TEXT NOT NULL, first_seen_ns $INT NOT NULL,"
+    " last_seq $INT NOT NULL, PRIMARY KEY (model, revision, structure, toolchain))",
+    "CREATE INDEX revisions_by_seq ON revisions (model, last_seq)",
+
+    "CREATE TABLE current (model $TEXT PRIMARY KEY, tracked $INT NOT NULL, document $TEXT NOT NULL)",
+    "CREATE TABLE current_meta (key $TEXT PRIMARY KEY, value $TEXT NOT NULL)",
+
+    "CREATE TABLE events (id $ID, ts_ns $INT NOT NULL, sweep_id $TEXT NOT NULL, model $TEXT NOT NULL,"
+    " revision $TEXT NOT NULL, line $TEXT NOT NULL)",
+    "CREATE INDEX events_by_sweep ON events (sweep_id, id)",
+    "CREATE TABLE cursors (exporter $TEXT PRIMARY KEY, event_id $INT NOT NULL, updated_ns $INT NOT NULL)",
+    "CREATE TABLE dead_letters (exporter $TEXT NOT NULL, event_id $INT NOT NULL, ts_ns $INT NOT NULL,"
+    " sweep_id $TEXT NOT NULL, model $TEXT NOT NULL, revision $TEXT NOT NULL, line $TEXT NOT NULL,"
+    " reason $TEXT NOT NULL, at_ns $INT NOT NULL, PRIMARY KEY (exporter, event_id))",
+
+    "CREATE TABLE gateway_groups (gateway $TEXT NOT NULL, position $INT NOT NULL, name $TEXT NOT NULL,"
+    " PRIMARY KEY (gateway, position))",
+};
+
+const Migration* const kMigrations[] = {&kVersion1};  // [i] leads from version i to i + 1
+
+Result<int> ReadVersion(const Database& database, soci::session& sql) {
+  if (!database.dialect().HasTable(sql, "meta")) {
+    if (database.dialect().IsEmpty(sql)) return 0;
+    return ToError(Failure::kCorrupted, database.name(), "it has tables, and none of them ours");
+  }
+  std::string text;
+  sql << "SELECT COALESCE(MAX(value), '') FROM meta WHERE key = 'schema_version'", soci::into(text);
+  if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos)
+    return ToError(Failure::kCorrupted, database.name(), "no schema version in its table meta");
+  return std::stoi(text);
+}
+
+Error NewerVersion(const Database& database, int version) {
+  return {ErrorCode::kStore,
+          database.name() + " has schema version " + std::to_string(version) + ", newer than this program's " +
+              std::to_string(NewestSchemaVersion()) + ": use the breakwatch that wrote it, or a newer one",
+          false,
+          {}};
+}
+
+Result<void> Apply(Database& database, soci::session& sql, int from) {
+  for (const auto* migration : std::span(kMigrations).subspan(static_cast<std::size_t>(from)))
+    for (const char* statement : *migration) sql << database.dialect().WithTypes(statement);
+  const std::string version = std::to_string(NewestSchemaVersion());
+  sql << "DELETE FROM meta WHERE key = 'schema_version'";
+  sql << "INSERT INTO meta (key, value) VALUES ('schema_version', :version)", soci::use(version);
+  return {};
+}
+
+}  // namespace
+
+int NewestSchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
+
+Result<int> SchemaVersionOf(Database& database) {
+  return database.Read([&](soci::session& sql) { return ReadVersion(database, sql); });
+}
+
+Result<void> PrepareSchema(Database& database, bool read_only) {
+  const auto version = SchemaVersionOf(database);
+  if (!version) return version.error();
+  if (*version == NewestSchemaVersion()) return {};
+  if (*version > NewestSchemaVersion()) return NewerVersion(database, *version);
+  if (read_only && *version == 0)
+    return Error{ErrorCode::kNotFound, database.name() + " holds nothing yet: a sweep fills it"};
+  if (read_only)
+    return Error{ErrorCode::kStore, database.name() + " has the older schema version " + std::to_string(*version) +
+                                        ": the next sweep or serve brings it to version " +
+                                        std::to_string(NewestSchemaVersion())};
+  return database.Migrate([&](soci::session& sql) -> Result<void> {
+    // Another session may have been faster: look again, now that nobody else can.
+    const auto now = ReadVersion(database, sql);
+    if (!now) return now.error();
+    if (*now > NewestSchemaVersion()) return NewerVersion(database, *now);
+    return Apply(database, sql, *now);
+  });
+}
+
+}  // namespace breakwatch::store
