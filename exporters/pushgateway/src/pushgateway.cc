@@ -1,0 +1,164 @@
+#include "breakwatch/exporters/pushgateway.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "answers.h"
+#include "breakwatch/core/exposition.h"
+#include "breakwatch/core/json.h"
+
+namespace breakwatch::exporters {
+namespace {
+
+using net::HttpRequest;
+using net::HttpResponse;
+
+class Pushgateway : public MetricExporter {
+ public:
+  Pushgateway(PushgatewayOptions options, std::unique_ptr<GroupJournal> journal,
+              std::unique_ptr<net::HttpSender> sender)
+      : options_(std::move(options)),
+        journal_(std::move(journal)),
+        sender_(std::move(sender)),
+        groups_(GroupPaths(options_)) {
+    while (options_.url.ends_with('/')) options_.url.pop_back();
+  }
+
+  std::string Name() const override { return options_.name; }
+  Outcome Export(const Snapshot& snapshot) override;
+  bool TargetLostState() override;
+
+ private:
+  Outcome Prepare();
+  Outcome DeleteRetired(const std::vector<std::string>& known);
+  Outcome Put(const Snapshot& snapshot, std::size_t shard);
+  HttpRequest Request(const char* method, const std::string& path) const;
+  Outcome Delete(const std::string& group);
+  std::string StartTime();
+
+  PushgatewayOptions options_;
+  std::unique_ptr<GroupJournal> journal_;
+  std::unique_ptr<net::HttpSender> sender_;
+  const std::vector<std::string> groups_;
+  bool prepared_ = false;         // the journal names our groups, and no retired one is left
+  std::set<std::string> pushed_;  // groups that hold something of ours
+  bool published_ = false;
+  std::string published_start_;  // the gateway's start_time before the last delivered PUT; empty: it did not say
+};
+
+Outcome JournalFault(const Error& error) {
+  return {Delivery::kTryAgain, "journal of groups: " + error.message, error.after};
+}
+
+HttpRequest Pushgateway::Request(const char* method, const std::string& path) const {
+  HttpRequest request;
+  request.method = method;
+  request.url = options_.url + path;
+  request.user = options_.user;
+  request.password = options_.password;
+  request.tls = options_.tls;
+  request.connect_timeout = options_.connect_timeout;
+  request.timeout = options_.timeout;
+  request.max_response_bytes = 1u << 20;  // answers are a line of text; the status page has all flags
+  return request;
+}
+
+Outcome Pushgateway::Delete(const std::string& group) {
+  const auto answer = sender_->Send(Request("DELETE", group));
+  if (answer && answer->status == 404) return {};  // a proxy's way to say that nothing is there
+  return OutcomeOfPush(answer, "DELETE " + group);
+}
+
+Outcome Pushgateway::DeleteRetired(const std::vector<std::string>& known) {
+  for (const std::string& group : known) {
+    if (std::find(groups_.begin(), groups_.end(), group) != groups_.end()) {
+      pushed_.insert(group);
+      continue;
+    }
+    Outcome outcome = Delete(group);
+    if (outcome.delivery == Delivery::kDelivered) continue;
+    outcome.delivery = Delivery::kTryAgain;  // whatever it is, no PUT may go before it
+    return outcome;
+  }
+  return {};
+}
+
+// Writes before acting: a crash at any point leaves a journal that names at least what the gateway holds.
+Outcome Pushgateway::Prepare() {
+  const auto known = journal_->Load();
+  if (!known) return JournalFault(known.error());
+  std::vector<std::string> all = *known;
+  for (const std::string& group : groups_) {
+    if (std::find(all.begin(), all.end(), group) == all.end()) all.push_back(group);
+  }
+  if (all != *known) {
+    if (const auto saved = journal_->Save(all); !saved) return JournalFault(saved.error());
+  }
+  if (Outcome outcome = DeleteRetired(*known); outcome.delivery != Delivery::kDelivered) return outcome;
+  if (all != groups_) {
+    if (const auto saved = journal_->Save(groups_); !saved) return JournalFault(saved.error());
+  }
+  prepared_ = true;
+  return {};
+}
+
+Outcome Pushgateway::Put(const Snapshot& snapshot, std::size_t shard) {
+  const std::string& group = groups_[shard];
+  HttpRequest request = Request("PUT", group);
+  request.headers.emplace_back("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+  request.gzip_body = options_.gzip;
+  WriteExposition(snapshot, {shard, groups_.size()},
+                  [&request](std::string_view chunk) { request.body.append(chunk); });
+  Outcome outcome = OutcomeOfPush(sender_->Send(request), "PUT " + group);
+  if (outcome.delivery == Delivery::kDelivered) {
+    pushed_.insert(group);
+  } else if (outcome.delivery == Delivery::kRefused && !pushed_.contains(group)) {
+    // A first push that is refused leaves a group without series behind, with a push time of 0, for ever.
+    const Outcome deleted = Delete(group);
+    if (deleted.delivery != Delivery::kDelivered) outcome.detail += "; and " + deleted.detail;
+  }
+  return outcome;
+}
+
+Outcome Pushgateway::Export(const Snapshot& snapshot) {
+  // Asked before the PUT: a gateway that restarts in between is then seen as one that lost our series.
+  const std::string start = StartTime();
+  if (!start.empty() && start != published_start_) pushed_.clear();
+  if (!prepared_) {
+    if (Outcome outcome = Prepare(); outcome.delivery != Delivery::kDelivered) return outcome;
+  }
+  for (std::size_t shard = 0; shard < groups_.size(); ++shard) {
+    if (Outcome outcome = Put(snapshot, shard); outcome.delivery != Delivery::kDelivered) return outcome;
+  }
+  published_ = true;
+  published_start_ = start;
+  return {};
+}
+
+bool Pushgateway::TargetLostState() {
+  if (!published_) return false;
+  const std::string start = StartTime();
+  return !start.empty() && start != published_start_;
+}
+
+// Empty when the gateway is away or does not say.
+std::string Pushgateway::StartTime() {
+  HttpRequest request = Request("GET", "/api/v1/status");
+  request.timeout = std::min(options_.timeout, std::chrono::milliseconds{5'000});
+  const auto answer = sender_->Send(request);
+  if (!answer || answer->status != 200 || !CheckJson(answer->body, 1u << 20, 32)) return {};
+  const auto status = nlohmann::json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
+  const auto start = nlohmann::json::json_pointer("/data/start_time");
+  return status.contains(start) && status[start].is_string() ? status[start].get<std::string>() : std::string();
+}
+
+}  // namespace
+
+std::unique_ptr<MetricExporter> MakePushgateway(PushgatewayOptions options, std::unique_ptr<GroupJournal> journal,
+                                                std::unique_ptr<net::HttpSender> sender) {
+  return std::make_unique<Pushgateway>(std::move(options), std::move(journal), std::move(sender));
+}
+
+}  // namespace breakwatch::exporters

@@ -1,0 +1,252 @@
+// The exporter against a scripted gateway: what it sends, and what it makes of every kind of answer.
+#include "breakwatch/exporters/pushgateway.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "breakwatch/core/exposition.h"
+#include "fakes/exposition_reader.h"
+#include "fakes/sample_snapshot.h"
+#include "net/scripted_server.h"
+
+namespace breakwatch::exporters {
+namespace {
+
+using breakwatch::testing::Reply;
+using breakwatch::testing::ScriptedServer;
+using breakwatch::testing::SeenRequest;
+using fakes::SampleSnapshot;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kStatus[] = R"({"status":"success","data":{"start_time":"2026-11-21T02:00:00.1Z"}})";
+
+std::string Gunzip(const std::string& bytes) {
+  z_stream stream{};
+  inflateInit2(&stream, 16 + MAX_WBITS);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string out(1 << 20, '\0');
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  inflateEnd(&stream);
+  return out;
+}
+
+// A journal whose contents a test can see and set, and that fails when told to.
+struct JournalState {
+  std::vector<std::string> groups;
+  std::vector<std::vector<std::string>> saved;
+  bool broken = false;
+};
+
+class SharedJournal : public GroupJournal {
+ public:
+  explicit SharedJournal(std::shared_ptr<JournalState> state) : state_(std::move(state)) {}
+  Result<std::vector<std::string>> Load() override {
+    if (state_->broken) return Error{ErrorCode::kStore, "disk full", true};
+    return state_->groups;
+  }
+  Result<void> Save(const std::vector<std::string>& groups) override {
+    state_->groups = groups;
+    state_->saved.push_back(groups);
+    return {};
+  }
+
+ private:
+  std::shared_ptr<JournalState> state_;
+};
+
+class PushgatewayTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<MetricExporter> Make() { return Make(options); }
+  std::unique_ptr<MetricExporter> Make(PushgatewayOptions made) {
+    made.url = server_.Url() + "/";
+    return MakePushgateway(std::move(made), std::make_unique<SharedJournal>(journal),
+                           net::MakeHttpSender("breakwatch/test"));
+  }
+  std::vector<std::string> Changes() const {
+    std::vector<std::string> changes;
+    for (const SeenRequest& request : server_.Requests()) {
+      if (request.method != "GET") changes.push_back(request.method + " " + request.target);
+    }
+    return changes;
+  }
+  Outcome ExportWith(Reply reply) {
+    answer = [reply](const SeenRequest&) { return reply; };
+    return Make()->Export(SampleSnapshot());
+  }
+
+  std::function<Reply(const SeenRequest&)> answer;
+  Reply status{200, {}, kStatus};
+  PushgatewayOptions options;
+  std::shared_ptr<JournalState> journal = std::make_shared<JournalState>();
+  // Every PUT and DELETE is answered by `answer`, the status page by `status`.
+  ScriptedServer server_{[this](const SeenRequest& request) {
+    if (request.method == "GET") return status;
+    return answer ? answer(request) : Reply{};
+  }};
+};
+
+TEST_F(PushgatewayTest, PutsTheWholeSnapshotCompressedIntoOneGroup) {
+  options.user = "sre";
+  options.password = "secret";
+  ASSERT_EQ(Make()->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+  EXPECT_THAT(Changes(), ElementsAre("PUT /metrics/job/breakwatch"));
+  const SeenRequest put = server_.Requests().back();
+  EXPECT_EQ(put.Header("content-encoding"), "gzip");
+  EXPECT_THAT(put.Header("content-type"), HasSubstr("text/plain"));
+  EXPECT_EQ(put.Header("authorization"), "Basic c3JlOnNlY3JldA==");
+  EXPECT_EQ(put.Header("user-agent"), "breakwatch/test");
+  EXPECT_EQ(Gunzip(put.body), Exposition(SampleSnapshot()));
+}
+
+TEST_F(PushgatewayTest, SendsPlainTextWhenCompressionIsOff) {
+  options.gzip = false;
+  Make()->Export(SampleSnapshot());
+  EXPECT_EQ(server_.Requests().back().body, Exposition(SampleSnapshot()));
+}
+
+TEST(GroupPathsTest, EncodesWhatAPathCannotCarry) {
+  PushgatewayOptions options;
+  const auto path = [&](std::string pool) {
+    options.pool = std::move(pool);
+    return GroupPaths(options).front();
+  };
+  EXPECT_EQ(path(""), "/metrics/job/breakwatch");
+  EXPECT_EQ(path("gpu-a.1"), "/metrics/job/breakwatch/pool/gpu-a.1");
+  EXPECT_EQ(path("eu/1"), "/metrics/job/breakwatch/pool@base64/ZXUvMQ");
+  EXPECT_EQ(path(".."), "/metrics/job/breakwatch/pool@base64/Li4");
+  EXPECT_EQ(path("a b?"), "/metrics/job/breakwatch/pool@base64/YSBiPw");
+  options.job = "";
+  EXPECT_EQ(path(""), "/metrics/job@base64/=");
+}
+
+TEST(GroupPathsTest, HoldsNoLabelThatASeriesUses) {
+  for (const auto& [name, series] : fakes::ExpositionReader::Read(Exposition(SampleSnapshot()))) {
+    for (const auto& [labels, value] : series) {
+      for (const char* grouping : {"job", "instance", "pool", "shard"}) EXPECT_FALSE(labels.contains(grouping)) << name;
+    }
+  }
+}
+
+TEST_F(PushgatewayTest, SplitsIntoExactlyTheShardsAskedFor) {
+  options.shards = 3;
+  options.gzip = false;
+  ASSERT_EQ(Make()->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+  EXPECT_THAT(Changes(), ElementsAre("PUT /metrics/job/breakwatch/shard/0", "PUT /metrics/job/breakwatch/shard/1",
+                                     "PUT /metrics/job/breakwatch/shard/2"));
+  EXPECT_EQ(journal->groups, GroupPaths(options));
+}
+
+TEST_F(PushgatewayTest, DeletesRetiredGroupsBeforeTheFirstPut) {
+  journal->groups = {"/metrics/job/breakwatch/shard/0", "/metrics/job/breakwatch/shard/1"};
+  const auto exporter = Make();
+  ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+  exporter->Export(SampleSnapshot());
+  EXPECT_THAT(Changes(), ElementsAre("DELETE /metrics/job/breakwatch/shard/0", "DELETE /metrics/job/breakwatch/shard/1",
+                                     "PUT /metrics/job/breakwatch", "PUT /metrics/job/breakwatch"));
+  ASSERT_EQ(journal->saved.size(), 2u);
+  EXPECT_EQ(journal->saved.front().size(), 3u) << "old and new groups, before anything was sent";
+  EXPECT_THAT(journal->groups, ElementsAre("/metrics/job/breakwatch"));
+}
+
+TEST_F(PushgatewayTest, PutsNothingWhileARetiredGroupCannotBeDeleted) {
+  journal->groups = {"/metrics/job/old"};
+  answer = [](const SeenRequest& request) { return Reply{request.method == "DELETE" ? 503 : 200}; };
+  EXPECT_EQ(Make()->Export(SampleSnapshot()).delivery, Delivery::kTryAgain);
+  EXPECT_THAT(Changes(), ElementsAre("DELETE /metrics/job/old"));
+  EXPECT_THAT(journal->groups, ElementsAre("/metrics/job/old", "/metrics/job/breakwatch"));
+}
+
+TEST_F(PushgatewayTest, SendsNothingThatItCannotJournal) {
+  journal->broken = true;
+  const Outcome outcome = Make()->Export(SampleSnapshot());
+  EXPECT_EQ(outcome.delivery, Delivery::kTryAgain);
+  EXPECT_THAT(outcome.detail, HasSubstr("disk full"));
+  EXPECT_TRUE(Changes().empty());
+}
+
+TEST_F(PushgatewayTest, DeletesTheGroupThatARefusedFirstPushLeaves) {
+  answer = [](const SeenRequest& request) {
+    return request.method == "PUT" ? Reply{400, {}, "pushed metrics are invalid or inconsistent:\n collected before"}
+                                   : Reply{202};
+  };
+  const Outcome outcome = Make()->Export(SampleSnapshot());
+  EXPECT_EQ(outcome.delivery, Delivery::kRefused);
+  EXPECT_THAT(outcome.detail, HasSubstr("inconsistent:  collected before"));
+  EXPECT_THAT(Changes(), ElementsAre("PUT /metrics/job/breakwatch", "DELETE /metrics/job/breakwatch"));
+}
+
+TEST_F(PushgatewayTest, KeepsTheGroupWhenALaterPushIsRefused) {
+  const auto exporter = Make();
+  ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+  answer = [](const SeenRequest&) { return Reply{400}; };
+  EXPECT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kRefused);
+  EXPECT_THAT(Changes(), ElementsAre("PUT /metrics/job/breakwatch", "PUT /metrics/job/breakwatch"));
+}
+
+TEST_F(PushgatewayTest, TriesAgainAfterTheTimeTheGatewayAsksFor) {
+  for (const int busy : {408, 429, 500, 503}) {
+    const Outcome outcome = ExportWith({busy, {{"Retry-After", "7"}}});
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << busy;
+    EXPECT_EQ(outcome.after, seconds{7}) << busy;
+  }
+  EXPECT_EQ(ExportWith({500}).after, std::nullopt);
+}
+
+TEST_F(PushgatewayTest, WaitsLongWhereAPersonHasToMendSomething) {
+  for (const int wrong : {204, 302, 401, 403, 404, 405}) {
+    const Outcome outcome = ExportWith({wrong});
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << wrong;
+    EXPECT_GE(outcome.after.value_or(seconds{0}), seconds{60}) << wrong;
+    EXPECT_THAT(outcome.detail, HasSubstr(std::to_string(wrong)));
+  }
+  EXPECT_EQ(ExportWith({413}).delivery, Delivery::kRefused);
+  EXPECT_EQ(ExportWith({202}).delivery, Delivery::kDelivered);
+}
+
+TEST_F(PushgatewayTest, SurvivesAGatewayThatHangsHangsUpOrTalksTooMuch) {
+  options.timeout = milliseconds{300};
+  Reply hang, hang_up, cut;
+  hang.hang = true;
+  hang_up.hang_up = true;
+  cut.cut_short = true;
+  cut.body = std::string(1000, 'x');
+  for (const Reply& fault : {hang, hang_up, cut, Reply{200, {}, std::string(2u << 20, 'x')}}) {
+    const Outcome outcome = ExportWith(fault);
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain);
+    EXPECT_FALSE(outcome.detail.empty());
+  }
+}
+
+TEST_F(PushgatewayTest, SeesThatTheGatewayStartedAnew) {
+  const auto exporter = Make();
+  EXPECT_FALSE(exporter->TargetLostState()) << "nothing was published yet";
+  ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+  EXPECT_FALSE(exporter->TargetLostState());
+  status.body = R"({"status":"success","data":{"start_time":"2026-11-21T03:00:00Z"}})";
+  EXPECT_TRUE(exporter->TargetLostState());
+  EXPECT_TRUE(exporter->TargetLostState()) << "until it is pushed again";
+  ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+  EXPECT_FALSE(exporter->TargetLostState());
+}
+
+TEST_F(PushgatewayTest, ReadsNothingIntoAStatusPageThatMakesNoSense) {
+  const auto exporter = Make();
+  ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+  for (const char* body : {"", "[]", "{", R"({"data":{"start_time":5}})", R"({"data":[]})", "\xff"}) {
+    status.body = body;
+    EXPECT_FALSE(exporter->TargetLostState()) << body;
+  }
+  status = Reply{503};
+  EXPECT_FALSE(exporter->TargetLostState());
+}
+
+}  // namespace
+}  // namespace breakwatch::exporters
