@@ -1,8 +1,9 @@
 // A ProgressListener that remembers everything it was told.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "breakwatch/core/progress.h"
@@ -11,6 +12,9 @@ namespace breakwatch::fakes {
 
 class RecordingProgress : public ProgressListener {
  public:
+  void OnAccepted(std::string_view command_id, std::string_view sweep_id) override {
+    accepted.emplace_back(command_id, sweep_id);
+  }
   void OnListing(int resolved, int total) override { listed = {resolved, total}; }
   void OnPlan(const Plan& plan, std::size_t already_done) override {
     plans.push_back(plan), done_before = already_done;
@@ -21,7 +25,10 @@ class RecordingProgress : public ProgressListener {
     counts = {done, total};
   }
   void OnFinished(const Sweep& sweep) override { finished.push_back(sweep); }
+  void OnFailed(const Error& error) override { failed.push_back(error); }
+  void OnWarning(std::string_view text) override { warnings.emplace_back(text); }
 
+  std::vector<std::pair<std::string, std::string>> accepted;  // command id, sweep id
   std::pair<int, int> listed{0, 0};
   std::vector<Plan> plans;
   std::size_t done_before = 0;
@@ -29,6 +36,8 @@ class RecordingProgress : public ProgressListener {
   std::vector<ModelResult> results;
   std::pair<std::size_t, std::size_t> counts{0, 0};  // done, total of the last result
   std::vector<Sweep> finished;
+  std::vector<Error> failed;
+  std::vector<std::string> warnings;
 };
 
 }  // namespace breakwatch::fakes

@@ -24,6 +24,8 @@ struct ListRequest {
   std::optional<std::int64_t> min_params, max_params;  // outside: skipped_too_large or skipped_filtered
   // By name: "id" or "id@revision". Not ranked.
   std::vector<std::string> ids;
+
+  bool operator==(const ListRequest&) const = default;
 };
 
 // Owner: the wiring. Thread: one call at a time, on the lister thread.

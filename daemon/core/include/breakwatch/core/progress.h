@@ -13,12 +13,16 @@ namespace breakwatch {
 class ProgressListener {
  public:
   virtual ~ProgressListener() = default;
+  // A sweep begins, for this command among others: who sent it follows the sweep by its id.
+  virtual void OnAccepted(std::string_view command_id, std::string_view sweep_id) { (void)command_id, (void)sweep_id; }
   virtual void OnListing(int resolved, int total) { (void)resolved, (void)total; }
   virtual void OnPlan(const Plan& plan, std::size_t already_done) { (void)plan, (void)already_done; }
   virtual void OnStarted(std::string_view model) { (void)model; }
   virtual void OnResult(const ModelResult& result, std::size_t done, std::size_t total) { (void)result, (void)done, (void)total; }
   virtual void OnFinished(const Sweep& sweep) { (void)sweep; }
   virtual void OnFailed(const Error& error) { (void)error; }  // the sweep ended without finishing
+  // For the operator: a warning of the listing, a reload that was refused.
+  virtual void OnWarning(std::string_view text) { (void)text; }
 };
 
 }  // namespace breakwatch
