@@ -19,22 +19,22 @@ namespace breakwatch::config {
 // How to reach a key's field; the alternative is the key's type.
 template <class T>
 using FieldOf = T& (*)(Settings&);
-using Field = std::variant<FieldOf<bool>, FieldOf<std::optional<bool>>, FieldOf<int>, FieldOf<std::int64_t>,
-                           FieldOf<std::optional<std::int64_t>>, FieldOf<std::uint64_t>, FieldOf<double>,
-                           FieldOf<std::string>, FieldOf<std::vector<std::string>>, FieldOf<milliseconds>,
-                           FieldOf<std::optional<milliseconds>>>;
+using Field =
+    std::variant<FieldOf<bool>, FieldOf<std::optional<bool>>, FieldOf<int>, FieldOf<std::int64_t>,
+                 FieldOf<std::optional<std::int64_t>>, FieldOf<std::uint64_t>, FieldOf<double>, FieldOf<std::string>,
+                 FieldOf<std::vector<std::string>>, FieldOf<milliseconds>, FieldOf<std::optional<milliseconds>>>;
 
 struct Key {
-  std::string name;  // "exporters.pushgateway.url"
-  Field field;
-  std::string doc;   // one sentence
-  bool is_size = false;              // an integer that is written "64KiB"
-  bool is_secret = false;            // taken from the environment only, never shown
-  bool restart = false;              // a reload does not change it
-  std::vector<std::string> allowed;  // the only values; empty: any
-  double min = 0, max = 0;           // of numbers, and of durations in milliseconds; both 0: any
-  // What is wrong with a text (each element of a list), or nothing.
-  std::function<std::optional<std::string>(const std::string&)> check;
+  std::string name{};  // "exporters.pushgateway.url"
+  Field field{};
+  std::string doc{};                   // one sentence
+  bool is_size = false;                // an integer that is written "64KiB"
+  bool is_secret = false;              // taken from the environment only, never shown
+  bool restart = false;                // a reload does not change it
+  std::vector<std::string> allowed{};  // the only values; empty: any
+  double min = 0, max = 0;             // of numbers, and of durations in milliseconds; both 0: any
+  // What a text (each element of a list) has to be, when it is not; nothing when it is.
+  std::function<std::optional<std::string>(const std::string&)> check{};
 };
 
 std::span<const Key> Keys();  // in the order of the example file

@@ -16,16 +16,16 @@ namespace breakwatch::config {
 using std::chrono::milliseconds;
 
 struct HubSettings {
-  std::string source = "live";  // "live", "snapshot", "file" or "directory"
-  std::string endpoint;         // URL; empty: HF_ENDPOINT, else the public Hub
-  std::string path;             // of the file of ids or the directory of configs
+  std::string source = "live";                           // "live", "snapshot", "file" or "directory"
+  std::string endpoint;                                  // URL; empty: HF_ENDPOINT, else the public Hub
+  std::string path;                                      // of the file of ids or the directory of configs
   std::string snapshot_dir = "collectors/hub/snapshot";  // the bundled snapshot, or one made by `hub record`
-  ListRequest list;             // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
-  int concurrency = 16;         // requests under way at once
-  int retries = 5;              // of one request
+  ListRequest list;              // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
+  int concurrency = 16;          // requests under way at once
+  int retries = 5;               // of one request
   milliseconds timeout{30'000};  // of one request
-  std::string cache_dir;        // empty: HF_HUB_CACHE, else the Python client's default
-  bool offline = false;         // true, or HF_HUB_OFFLINE: no request at all
+  std::string cache_dir;         // empty: HF_HUB_CACHE, else the Python client's default
+  bool offline = false;          // true, or HF_HUB_OFFLINE: no request at all
 };
 
 struct CaptureSettings {
@@ -36,8 +36,8 @@ struct CaptureSettings {
   CaptureLimits limits;
   milliseconds silence{20'000};  // a zygote quiet for longer is lost
   std::string mode = "eval";
-  double verify_share = 0.02;    // of clean structures, captured again at full depth each sweep
-  std::uint64_t seed = 0;        // of that choice
+  double verify_share = 0.02;  // of clean structures, captured again at full depth each sweep
+  std::uint64_t seed = 0;      // of that choice
 };
 
 struct SweepSettings {
@@ -65,24 +65,24 @@ struct PushgatewaySettings {
   bool gzip = true;
   milliseconds timeout{30'000}, connect_timeout{5'000};
   std::string username, password, password_file;  // basic auth
-  TlsSettings tls;  // keys exporters.pushgateway.ca_file, ... without "tls"
-  bool required = true;  // a sweep whose numbers were not accepted is incomplete
+  TlsSettings tls;                                // keys exporters.pushgateway.ca_file, ... without "tls"
+  bool required = true;                           // a sweep whose numbers were not accepted is incomplete
 };
 
 struct LokiSettings {
-  std::string url;  // without /loki/api/v1/push; empty: off
-  std::string tenant;  // X-Scope-OrgID
+  std::string url;                // without /loki/api/v1/push; empty: off
+  std::string tenant;             // X-Scope-OrgID
   std::string environment, pool;  // stream labels
   bool gzip = true;
   milliseconds timeout{30'000}, connect_timeout{5'000};
   std::string username, password, password_file;  // basic auth
-  TlsSettings tls;  // keys without "tls"
+  TlsSettings tls;                                // keys without "tls"
   bool required = true;
 };
 
 struct EventFileSettings {
   bool enabled = true;
-  std::string path;  // empty: logs/events.jsonl in state_dir
+  std::string path;                     // empty: logs/events.jsonl in state_dir
   std::int64_t max_bytes = 64LL << 20;  // rotated when longer
   int keep = 5;                         // rotated files kept
 };
@@ -109,9 +109,9 @@ struct DeliverySettings {
 
 struct WebSettings {
   std::string listen_address = "127.0.0.1:9723";  // HOST:PORT; port 0: any free one
-  std::string token, token_file;  // bearer token of requests that change something
-  int max_requests = 64;          // at once
-  bool enable_lifecycle = false;  // POST /-/reload and /-/quit
+  std::string token, token_file;                  // bearer token of requests that change something
+  int max_requests = 64;                          // at once
+  bool enable_lifecycle = false;                  // POST /-/reload and /-/quit
 };
 
 struct RetentionSettings {

@@ -1,0 +1,82 @@
+#include "check.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "breakwatch/config/keys.h"
+#include "text_checks.h"
+
+namespace breakwatch::config {
+namespace {
+
+class Checker {
+ public:
+  Findings findings;
+
+  void Refuse(bool wrong, const std::string& key, const std::string& text) {
+    if (wrong) findings.problems.push_back({key, text});
+  }
+  void Warn(bool doubtful, const std::string& key, const std::string& text) {
+    if (doubtful) findings.warnings.push_back({key, text});
+  }
+
+  // Keys that name a file which has to be there.
+  void Readable(const Settings& settings) {
+    Settings copy = settings;
+    for (const Key& key : Keys()) {
+      const auto* field = std::get_if<FieldOf<std::string>>(&key.field);
+      if (!field || !key.name.ends_with("_file")) continue;
+      const std::string path = (*field)(copy);
+      errno = 0;
+      const bool missing = !path.empty() && access(path.c_str(), R_OK) != 0;
+      Refuse(missing, key.name, "\"" + path + "\" cannot be read: " + std::strerror(errno));
+    }
+  }
+
+  template <class Exporter>
+  void Network(const std::string& prefix, const Exporter& exporter) {
+    Refuse(!exporter.password.empty() && !exporter.password_file.empty(), prefix + "password_file",
+           "both a password and a password_file");
+    Refuse(exporter.username.empty() && !(exporter.password.empty() && exporter.password_file.empty()),
+           prefix + "username", "a password without a username");
+    Refuse(exporter.tls.cert_file.empty() != exporter.tls.key_file.empty(), prefix + "cert_file",
+           "cert_file and key_file need each other");
+    Refuse(exporter.connect_timeout > exporter.timeout, prefix + "connect_timeout", "longer than timeout");
+    Warn(exporter.tls.insecure_skip_verify && exporter.url.starts_with("https:"), prefix + "insecure_skip_verify",
+         "anyone can pretend to be this server");
+  }
+
+  void Web(const WebSettings& web) {
+    const std::string host = web.listen_address.substr(0, web.listen_address.rfind(':'));
+    const bool loopback = host.starts_with("127.") || host == "localhost" || host == "[::1]";
+    const bool has_token = !web.token.empty() || !web.token_file.empty();
+    Refuse(!web.token.empty() && !web.token_file.empty(), "web.token_file", "both a token and a token_file");
+    Refuse(web.enable_lifecycle && !loopback && !has_token, "web.enable_lifecycle",
+           "beyond loopback it needs web.token_file");
+  }
+};
+
+}  // namespace
+
+Findings CheckTogether(const Settings& settings, bool store_url_from_environment) {
+  Checker check;
+  check.Readable(settings);
+  check.Network("exporters.pushgateway.", settings.exporters.pushgateway);
+  check.Network("exporters.loki.", settings.exporters.loki);
+  check.Web(settings.web);
+  const HubSettings& hub = settings.hub;
+  check.Refuse((hub.source == "file" || hub.source == "directory") && hub.path.empty(), "hub.source",
+               "source " + hub.source + " needs hub.path");
+  check.Refuse(hub.list.min_params && hub.list.max_params && *hub.list.min_params > *hub.list.max_params,
+               "hub.min_params", "more than hub.max_params");
+  check.Refuse(settings.capture.worker.empty(), "capture.worker", "the command that starts a worker is empty");
+  check.Refuse(settings.delivery.first_backoff > settings.delivery.max_backoff, "delivery.first_backoff",
+               "longer than delivery.max_backoff");
+  check.Refuse(PasswordIn(settings.store.url) && !store_url_from_environment, "store.url",
+               "a password is not taken from here; use PGPASSWORD, a passfile or BREAKWATCH_STORE_URL");
+  return std::move(check.findings);
+}
+
+}  // namespace breakwatch::config

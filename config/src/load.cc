@@ -1,0 +1,208 @@
+#include "breakwatch/config/load.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "breakwatch/config/keys.h"
+#include "breakwatch/core/text.h"
+#include "check.h"
+#include "parse.h"
+#include "read_yaml.h"
+
+namespace breakwatch::config {
+namespace {
+
+constexpr std::string_view kFilesVariable = "BREAKWATCH_CONFIG_FILE";
+
+bool IsList(const Key& key) { return std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field); }
+bool IsOptional(const Key& key) {
+  return std::holds_alternative<FieldOf<std::optional<bool>>>(key.field) ||
+         std::holds_alternative<FieldOf<std::optional<std::int64_t>>>(key.field) ||
+         std::holds_alternative<FieldOf<std::optional<milliseconds>>>(key.field);
+}
+
+std::vector<std::string> SplitAtCommas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// A variable or one flag: the key's type decides what the text means.
+Raw RawOf(const Key& key, const std::string& text) {
+  Raw raw;
+  if (IsOptional(key) && (text.empty() || text == "null")) {
+    raw.kind = Raw::Kind::kNull;
+  } else if (IsList(key)) {
+    raw.kind = Raw::Kind::kList;
+    if (!text.starts_with("[") || !ParseFlowList(text, raw.items)) raw.items = SplitAtCommas(text);
+  } else {
+    raw.text = text;
+  }
+  return raw;
+}
+
+// A flag's values: a list takes each as an item, or one "[a, b]".
+Raw RawOf(const Key& key, const std::vector<std::string>& values) {
+  if (!IsList(key)) return RawOf(key, values.empty() ? "true" : values.front());
+  Raw raw{Raw::Kind::kList, {}, values};
+  if (values.size() == 1 && values[0].starts_with("[")) ParseFlowList(values[0], raw.items);
+  return raw;
+}
+
+class Loader {
+ public:
+  explicit Loader(const Sources& sources) : sources_(sources) {}
+
+  Result<Loaded> Run() {
+    for (const Key& key : Keys()) loaded_.origins[key.name] = "default";
+    Files();
+    Environment();
+    Flags();
+    // Combinations are judged only when each value is sound.
+    if (problems_.empty()) Together();
+    if (problems_.empty()) return std::move(loaded_);
+    return Error{ErrorCode::kConfig, Joined()};
+  }
+
+ private:
+  void Files() {
+    loaded_.files = sources_.files;
+    const auto variable = sources_.environment.find(std::string(kFilesVariable));
+    if (loaded_.files.empty() && variable != sources_.environment.end()) {
+      loaded_.files = SplitAtCommas(variable->second);
+    }
+    for (const std::string& file : loaded_.files) {
+      std::map<std::string, std::string> places;
+      ReadYamlFile(file, {loaded_.settings, places, problems_});
+      for (const auto& [key, place] : places) loaded_.origins[key] = "file " + place;
+    }
+  }
+
+  void Environment() {
+    std::vector<std::string> names{std::string(kFilesVariable)};
+    for (const Key& key : Keys()) {
+      names.push_back(EnvironmentName(key));
+      const auto found = sources_.environment.find(names.back());
+      if (found != sources_.environment.end()) {
+        Set(key, RawOf(key, found->second), "environment " + found->first);
+      }
+    }
+    // Only a hint: orchestrators put variables such as BREAKWATCH_SERVICE_HOST beside ours.
+    for (const auto& [name, value] : sources_.environment) {
+      if (!name.starts_with("BREAKWATCH_") || std::find(names.begin(), names.end(), name) != names.end()) continue;
+      if (const auto near = NearestByEdits(name, names)) {
+        loaded_.warnings.push_back("environment " + name + " is no setting; did you mean " + *near + "?");
+      }
+    }
+  }
+
+  // The common prefix must not make strangers look alike.
+  static std::optional<std::string> NearestByEdits(const std::string& name, const std::vector<std::string>& names) {
+    constexpr std::size_t kPrefix = std::string_view("BREAKWATCH_").size();
+    std::vector<std::string> tails;
+    for (const std::string& known : names) tails.push_back(known.substr(kPrefix));
+    const auto near = NearestName(name.substr(kPrefix), tails);
+    return near ? std::optional("BREAKWATCH_" + *near) : std::nullopt;
+  }
+
+  void Flags() {
+    for (const auto& [name, values] : sources_.flags) {
+      const Key* key = FindKey(name);
+      const std::string origin = "flag --" + name;
+      if (!key || key->is_secret) {
+        problems_.push_back(origin + ": no such setting");
+      } else if (!IsList(*key) && values.size() > 1) {
+        problems_.push_back(origin + ": given " + std::to_string(values.size()) + " times");
+      } else {
+        Set(*key, RawOf(*key, values), origin);
+      }
+    }
+  }
+
+  void Set(const Key& key, const Raw& raw, const std::string& origin) {
+    if (const auto wrong = SetField(key, raw, loaded_.settings)) {
+      problems_.push_back(origin + ": " + *wrong);
+    } else {
+      loaded_.origins[key.name] = origin;
+    }
+  }
+
+  void Together() {
+    const bool from_environment = loaded_.origins["store.url"].starts_with("environment ");
+    const Findings findings = CheckTogether(loaded_.settings, from_environment);
+    for (const Finding& problem : findings.problems) problems_.push_back(Placed(problem));
+    for (const Finding& warning : findings.warnings) loaded_.warnings.push_back(Placed(warning));
+  }
+
+  std::string Placed(const Finding& finding) {
+    std::string origin = loaded_.origins[finding.key];
+    if (origin.starts_with("file ")) origin.erase(0, 5);
+    return (origin == "default" ? "" : origin + ": ") + "\"" + finding.key + "\": " + finding.text;
+  }
+
+  std::string Joined() const {
+    std::string text;
+    for (std::size_t i = 0; i < problems_.size() && i < kMaxProblems; ++i) {
+      text += (i == 0 ? "" : "\n") + problems_[i];
+    }
+    if (problems_.size() > kMaxProblems) {
+      text += "\n... and " + std::to_string(problems_.size() - kMaxProblems) + " more problems";
+    }
+    return text;
+  }
+
+  const Sources& sources_;
+  Loaded loaded_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+std::map<std::string, std::string> ProcessEnvironment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos) variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+Result<Loaded> Load(const Sources& sources) { return Loader(sources).Run(); }
+
+Result<std::string> ReadSecret(const std::string& secret, const std::string& file) {
+  if (file.empty()) return secret;
+  constexpr std::size_t kMaxSecret = 64 << 10;
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(kMaxSecret + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (stream.bad() || (text.empty() && errno != 0)) {
+    return Error{ErrorCode::kConfig, file + ": cannot be read: " + std::strerror(errno)};
+  }
+  if (text.size() > kMaxSecret) return Error{ErrorCode::kConfig, file + ": is longer than 64 KiB: not a secret"};
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  if (text.empty()) return Error{ErrorCode::kConfig, file + ": is empty"};
+  return text;
+}
+
+std::vector<std::string> ChangedKeys(const Settings& before, const Settings& after) {
+  std::vector<std::string> changed;
+  Settings a = before, b = after;
+  for (const Key& key : Keys()) {
+    const bool same = std::visit([&](auto field) { return field(a) == field(b); }, key.field);
+    if (!same) changed.push_back(key.name);
+  }
+  return changed;
+}
+
+}  // namespace breakwatch::config

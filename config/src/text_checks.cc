@@ -1,0 +1,96 @@
+#include "text_checks.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace breakwatch::config {
+namespace {
+
+bool HasBlankOrControl(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 0x7F; });
+}
+
+bool IsNameCharacter(unsigned char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+}
+
+bool IsPort(std::string_view text) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value <= 65'535;
+}
+
+// "host", "host:port" or "[v6]:port".
+bool IsAuthority(std::string_view text, bool needs_port) {
+  std::string_view host = text;
+  const auto colon = text.rfind(':');
+  const bool has_port = colon != std::string_view::npos && text.substr(colon).find(']') == std::string_view::npos;
+  if (has_port) {
+    host = text.substr(0, colon);
+    if (!IsPort(text.substr(colon + 1))) return false;
+  }
+  if (host.empty() || (needs_port && !has_port)) return false;
+  if (host.front() == '[') return host.size() > 2 && host.back() == ']';
+  return host.find_first_of(":[]") == std::string_view::npos;
+}
+
+}  // namespace
+
+Expected NotEmpty(const std::string& text) {
+  if (!text.empty()) return std::nullopt;
+  return "a text that is not empty";
+}
+
+Expected HttpUrl(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::string expected = "a URL such as http://host:9091";
+  const std::size_t scheme = text.starts_with("http://") ? 7 : text.starts_with("https://") ? 8 : 0;
+  if (scheme == 0 || HasBlankOrControl(text)) return expected;
+  const std::string authority = text.substr(scheme, text.find('/', scheme) - scheme);
+  if (authority.find('@') != std::string::npos)
+    return "a URL without a user; username and password_file have their own keys";
+  if (text.find_first_of("?#") != std::string::npos) return "a URL without query and fragment";
+  if (!IsAuthority(authority, false)) return expected;
+  return std::nullopt;
+}
+
+Expected StoreUrlText(const std::string& text) {
+  if (text.empty() || text.starts_with("postgresql://") || text.starts_with("postgres://")) return std::nullopt;
+  if (text.starts_with("sqlite:") && text.size() > 7) return std::nullopt;
+  return "sqlite:PATH or postgresql://HOST/DATABASE";
+}
+
+Expected ListenAddress(const std::string& text) {
+  if (!HasBlankOrControl(text) && IsAuthority(text, true)) return std::nullopt;
+  return "HOST:PORT such as 127.0.0.1:9723 (0.0.0.0 for every interface)";
+}
+
+Expected Name(const std::string& text) {
+  if (!text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), IsNameCharacter)) return std::nullopt;
+  return R"(1 to 63 letters, digits, "_", "-" or ".")";
+}
+
+Expected NameOrEmpty(const std::string& text) { return text.empty() ? std::nullopt : Name(text); }
+
+Expected OneLine(const std::string& text) {
+  const bool control = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
+  if (!text.empty() && text.size() <= 128 && !control) return std::nullopt;
+  return "1 to 128 printable characters";
+}
+
+std::optional<Span> PasswordIn(const std::string& url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string::npos) return std::nullopt;
+  const std::size_t begin = scheme + 3;
+  const std::size_t end = std::min(url.find_first_of("/?#", begin), url.size());
+  const std::size_t at = url.substr(0, end).rfind('@');
+  const std::size_t colon = url.find(':', begin);
+  if (at != std::string::npos && at >= begin && colon < at) return Span{colon + 1, at - colon - 1};
+  constexpr std::string_view kParameter = "password=";
+  const std::size_t parameter = url.find(kParameter, end);
+  if (parameter == std::string::npos) return std::nullopt;
+  const std::size_t value = parameter + kParameter.size();
+  return Span{value, std::min(url.find('&', value), url.size()) - value};
+}
+
+}  // namespace breakwatch::config

@@ -1,0 +1,25 @@
+// What single texts have to look like. Each says what was expected, or nothing when the text is right.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace breakwatch::config {
+
+using Expected = std::optional<std::string>;
+
+Expected NotEmpty(const std::string& text);
+Expected HttpUrl(const std::string& text);       // or empty; without user, query and fragment
+Expected StoreUrlText(const std::string& text);  // or empty
+Expected ListenAddress(const std::string& text);
+Expected Name(const std::string& text);  // letters, digits, "_", "-", ".": fit for a path and a label
+Expected NameOrEmpty(const std::string& text);
+Expected OneLine(const std::string& text);  // printable, at most 128 bytes
+
+// The position and length of the password in a URL (after "user:" or "password="), when there is one.
+struct Span {
+  std::size_t at = 0, size = 0;
+};
+std::optional<Span> PasswordIn(const std::string& url);
+
+}  // namespace breakwatch::config

@@ -1,0 +1,82 @@
+#include "value_text.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/config/keys.h"
+#include "text_checks.h"
+
+namespace breakwatch::config {
+namespace {
+
+// A JSON string is a YAML string.
+std::string Quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+struct Writer {
+  const Key& key;
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(int value) const { return std::to_string(value); }
+  std::string operator()(std::int64_t value) const { return key.is_size ? SizeText(value) : std::to_string(value); }
+  std::string operator()(std::uint64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const {
+    char text[32];
+    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+  }
+  std::string operator()(const std::string& value) const {
+    return key.is_secret && !value.empty() ? "<secret>" : Quoted(Redacted(value));
+  }
+  std::string operator()(const std::vector<std::string>& value) const {
+    std::string text;
+    for (const std::string& item : value) text += (text.empty() ? "" : ", ") + Quoted(Redacted(item));
+    return "[" + text + "]";
+  }
+  std::string operator()(milliseconds value) const { return DurationText(value); }
+  template <class T>
+  std::string operator()(const std::optional<T>& value) const {
+    return value ? (*this)(*value) : "null";
+  }
+};
+
+}  // namespace
+
+std::string DurationText(milliseconds duration) {
+  const std::int64_t ms = duration.count();
+  if (ms == 0) return "0s";
+  if (ms % 3'600'000 == 0) return std::to_string(ms / 3'600'000) + "h";
+  if (ms % 60'000 == 0) return std::to_string(ms / 60'000) + "m";
+  if (ms % 1'000 == 0) return std::to_string(ms / 1'000) + "s";
+  return std::to_string(ms) + "ms";
+}
+
+std::string SizeText(std::int64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes != 0 && bytes % 1024 == 0 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return std::to_string(bytes) + kUnits[unit];
+}
+
+std::string Redacted(std::string text) {
+  if (const auto password = PasswordIn(text)) text.replace(password->at, password->size, "<secret>");
+  return text;
+}
+
+std::string ValueText(const Key& key, const Settings& settings) {
+  Settings copy = settings;
+  return std::visit([&](auto field) { return Writer{key}(field(copy)); }, key.field);
+}
+
+std::string StoreUrl(const Settings& settings) {
+  return settings.store.url.empty() ? "sqlite:" + settings.state_dir + "/breakwatch.db" : settings.store.url;
+}
+
+std::string EventFilePath(const Settings& settings) {
+  return settings.exporters.file.path.empty() ? settings.state_dir + "/logs/events.jsonl"
+                                              : settings.exporters.file.path;
+}
+
+}  // namespace breakwatch::config

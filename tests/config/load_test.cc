@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include "config_fixture.h"
+
+namespace breakwatch::config {
+namespace {
+
+using std::chrono::seconds;
+
+Result<Loaded> FromEnvironment(std::map<std::string, std::string> variables) {
+  return Load({.files = {}, .environment = std::move(variables), .flags = {}});
+}
+
+Result<Loaded> FromFlags(std::vector<std::pair<std::string, std::vector<std::string>>> flags) {
+  return Load({.files = {}, .environment = {}, .flags = std::move(flags)});
+}
+
+TEST(LoadTest, GivesTheDefaultsWithoutSources) {
+  const auto loaded = Load({});
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_TRUE(ChangedKeys(loaded->settings, Settings{}).empty());
+  EXPECT_EQ(StoreUrl(loaded->settings), "sqlite:var/breakwatch.db");
+  EXPECT_EQ(EventFilePath(loaded->settings), "var/logs/events.jsonl");
+}
+
+TEST(LoadTest, PrefersFlagToEnvironmentToLaterFileToEarlierFile) {
+  const TemporaryDirectory folder;
+  const std::string first = folder.Write("1.yaml", "hub: {top: 1, retries: 1, concurrency: 1, search: one}\n");
+  const std::string second = folder.Write("2.yaml", "hub: {top: 2, retries: 2, concurrency: 2}\n");
+  const auto loaded = Load({.files = {first, second},
+                            .environment = {{"BREAKWATCH_HUB_TOP", "3"}, {"BREAKWATCH_HUB_RETRIES", "3"}},
+                            .flags = {{"hub.top", {"4"}}}});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->settings.hub.list.top, 4);
+  EXPECT_EQ(loaded->settings.hub.retries, 3);
+  EXPECT_EQ(loaded->settings.hub.concurrency, 2);
+  EXPECT_EQ(loaded->settings.hub.list.search, "one");
+  EXPECT_EQ(loaded->origins.at("hub.top"), "flag --hub.top");
+  EXPECT_EQ(loaded->origins.at("hub.retries"), "environment BREAKWATCH_HUB_RETRIES");
+  EXPECT_EQ(loaded->origins.at("hub.concurrency"), "file " + second + ":1:40");
+  EXPECT_EQ(loaded->origins.at("hub.search"), "file " + first + ":1:51");
+}
+
+TEST(LoadTest, TakesTheFilesFromTheEnvironmentWhenNoneIsGiven) {
+  const TemporaryDirectory folder;
+  const std::string file = folder.Write("1.yaml", "hub: {top: 7}\n");
+  const auto loaded = FromEnvironment({{"BREAKWATCH_CONFIG_FILE", file}});
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->settings.hub.list.top, 7);
+  EXPECT_EQ(loaded->files, std::vector<std::string>{file});
+  EXPECT_TRUE(loaded->warnings.empty());
+}
+
+TEST(LoadTest, ReadsEveryTypeFromTheEnvironment) {
+  const auto loaded = FromEnvironment({{"BREAKWATCH_HUB_FILTERS", "a,b"},
+                                       {"BREAKWATCH_CAPTURE_LAUNCHER", R"(["srun", "-n,1"])"},
+                                       {"BREAKWATCH_CAPTURE_LIMITS_RSS_BYTES", "512MiB"},
+                                       {"BREAKWATCH_SWEEP_INTERVAL", "90s"},
+                                       {"BREAKWATCH_HUB_GATED", "true"},
+                                       {"BREAKWATCH_HUB_MIN_PARAMS", ""},
+                                       {"BREAKWATCH_WEB_TOKEN", "hunter2"}});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->settings.hub.list.filters, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(loaded->settings.capture.launcher, (std::vector<std::string>{"srun", "-n,1"}));
+  EXPECT_EQ(loaded->settings.capture.limits.rss_bytes, 512LL << 20);
+  EXPECT_EQ(loaded->settings.sweep.interval, std::optional<milliseconds>(seconds(90)));
+  EXPECT_EQ(loaded->settings.hub.list.gated, std::optional(true));
+  EXPECT_EQ(loaded->settings.hub.list.min_params, std::nullopt);
+  EXPECT_EQ(loaded->settings.web.token, "hunter2");
+}
+
+TEST(LoadTest, ReadsListsAndBooleansFromFlags) {
+  const auto loaded = FromFlags({{"hub.filters", {"a", "b,c"}},
+                                 {"capture.launcher", {"[]"}},
+                                 {"hub.per_family", {}},
+                                 {"exporters.pushgateway.gzip", {"false"}},
+                                 {"sweep.interval", {"null"}}});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->settings.hub.list.filters, (std::vector<std::string>{"a", "b,c"}));
+  EXPECT_TRUE(loaded->settings.capture.launcher.empty());
+  EXPECT_TRUE(loaded->settings.hub.list.per_family);
+  EXPECT_FALSE(loaded->settings.exporters.pushgateway.gzip);
+}
+
+TEST(LoadTest, NamesTheVariableOrFlagThatIsWrong) {
+  EXPECT_EQ(FromEnvironment({{"BREAKWATCH_HUB_TOP", "all"}}).error().message,
+            "environment BREAKWATCH_HUB_TOP: expected an integer, got \"all\"");
+  EXPECT_EQ(FromFlags({{"sweep.rebuild", {"maybe"}}}).error().message,
+            "flag --sweep.rebuild: expected if-needed, always or never, got \"maybe\"");
+  EXPECT_EQ(FromFlags({{"hub.top", {"1", "2"}}}).error().message, "flag --hub.top: given 2 times");
+  EXPECT_EQ(FromFlags({{"web.token", {"hunter2"}}}).error().message, "flag --web.token: no such setting");
+}
+
+TEST(LoadTest, ReportsTheProblemsOfAllSourcesTogether) {
+  const TemporaryDirectory folder;
+  const std::string file = folder.Write("1.yaml", "hub: {top: x}\n");
+  const std::string message =
+      ErrorOf({.files = {file}, .environment = {{"BREAKWATCH_LOG_LEVEL", "loud"}}, .flags = {{"hub.retries", {"-1"}}}});
+  EXPECT_EQ(message, file +
+                         ":1:12: \"hub.top\": expected an integer, got \"x\"\n"
+                         "environment BREAKWATCH_LOG_LEVEL: expected debug, info, warn or error, got \"loud\"\n"
+                         "flag --hub.retries: expected a value from 0 to 100, got \"-1\"");
+}
+
+TEST(LoadTest, WarnsOfVariablesThatAreNearASettingAndIgnoresOthers) {
+  const auto loaded = FromEnvironment({{"BREAKWATCH_HUB_TOPP", "3"}, {"BREAKWATCH_PORT_9723_TCP_ADDR", "10.0.0.1"}});
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->warnings, std::vector<std::string>{
+                                  "environment BREAKWATCH_HUB_TOPP is no setting; did you mean BREAKWATCH_HUB_TOP?"});
+}
+
+TEST(LoadTest, AllowsAPasswordInTheStoreUrlFromTheEnvironmentOnly) {
+  const std::string url = "postgresql://me:hunter2@db/breakwatch";
+  EXPECT_TRUE(FromEnvironment({{"BREAKWATCH_STORE_URL", url}}).ok());
+  const auto refused = FromFlags({{"store.url", {url}}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message.find("hunter2"), std::string::npos);
+}
+
+TEST(LoadTest, ReadsDurationsAndSizesOnlyWhenTheyFit) {
+  const auto interval = [](const std::string& text) { return FromFlags({{"sweep.quarantine_for", {text}}}); };
+  EXPECT_EQ(interval("1h30m")->settings.sweep.quarantine_for, std::chrono::minutes(90));
+  EXPECT_EQ(interval("2d")->settings.sweep.quarantine_for, std::chrono::hours(48));
+  for (const char* bad : {"", "s", "5", "5 s", "-5s", "1.5s", "5x", "99999999999999999999s", "9223372036854775807h"}) {
+    EXPECT_FALSE(interval(bad).ok()) << bad;
+  }
+  for (const char* bad : {"", "KiB", "6GB", "1.5GiB", "9223372036854775807TiB", "64KiBx"}) {
+    EXPECT_FALSE(FromFlags({{"exporters.file.max_bytes", {bad}}}).ok()) << bad;
+  }
+}
+
+TEST(ReadSecretTest, TakesTheFileWithoutItsLineEnd) {
+  const TemporaryDirectory folder;
+  EXPECT_EQ(*ReadSecret("", folder.Write("token", "hunter2\n")), "hunter2");
+  EXPECT_EQ(*ReadSecret("direct", ""), "direct");
+  EXPECT_EQ(*ReadSecret("", ""), "");
+  EXPECT_FALSE(ReadSecret("", folder.Path("missing")).ok());
+  EXPECT_FALSE(ReadSecret("", folder.Write("empty", "\n")).ok());
+  EXPECT_FALSE(ReadSecret("", folder.Write("huge", std::string(65 << 10, 'x'))).ok());
+}
+
+TEST(ChangedKeysTest, NamesWhatDiffers) {
+  Settings before, after;
+  after.hub.list.top = 31;
+  after.capture.launcher.clear();
+  EXPECT_EQ(ChangedKeys(before, after), (std::vector<std::string>{"hub.top", "capture.launcher"}));
+}
+
+}  // namespace
+}  // namespace breakwatch::config
