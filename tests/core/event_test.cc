@@ -32,7 +32,8 @@ TEST(ComposeLineTest, NeverLetsAFieldReplaceACommonOne) {
 }
 
 TEST(ComposeLineTest, CutsTheLongestTextsToStayWithinTheBound) {
-  const json fields = {{"detail", std::string(300'000, 'x')}, {"hints", {std::string(100'000, 'y')}}, {"reason", "short"}};
+  const json fields = {
+      {"detail", std::string(300'000, 'x')}, {"hints", {std::string(100'000, 'y')}}, {"reason", "short"}};
   const std::string text = ComposeLine(GraphBreak(fields.dump()), 7, 1);
   EXPECT_LE(text.size(), kMaxLineBytes);
   const json line = json::parse(text);

@@ -20,8 +20,8 @@ TEST(StatusTest, EveryNameParsesBackToItsStatus) {
 }
 
 TEST(StatusTest, KeepsWhatAnotherCaptureWouldRepeat) {
-  const std::set<std::string_view> kept = {"full_graph",  "graph_breaks", "failed_create", "failed_inputs",
-                                           "failed_eager", "failed_capture"};
+  const std::set<std::string_view> kept = {"full_graph",    "graph_breaks", "failed_create",
+                                           "failed_inputs", "failed_eager", "failed_capture"};
   for (const Status status : AllStatuses()) EXPECT_EQ(IsReusable(status), kept.contains(StatusName(status)));
 }
 

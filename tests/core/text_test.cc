@@ -16,9 +16,9 @@ TEST(Utf8Test, ReplacesWhatNoDatabaseAndNoLabelWouldTake) {
   const std::string replacement = "\xEF\xBF\xBD";
   EXPECT_EQ(ToUtf8("a\0b"s), "a" + replacement + "b");
   EXPECT_EQ(ToUtf8("\xFF"), replacement);
-  EXPECT_EQ(ToUtf8("\xC0\xAF"), replacement + replacement);                      // overlong
-  EXPECT_EQ(ToUtf8("\xED\xA0\x80"), replacement + replacement + replacement);    // surrogate
-  EXPECT_EQ(ToUtf8("x\xE2\x82"), "x" + replacement + replacement);               // cut short
+  EXPECT_EQ(ToUtf8("\xC0\xAF"), replacement + replacement);                    // overlong
+  EXPECT_EQ(ToUtf8("\xED\xA0\x80"), replacement + replacement + replacement);  // surrogate
+  EXPECT_EQ(ToUtf8("x\xE2\x82"), "x" + replacement + replacement);             // cut short
 }
 
 TEST(TruncateTest, CutsAtACharactersBorder) {

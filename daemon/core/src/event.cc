@@ -1,7 +1,6 @@
 #include "breakwatch/core/event.h"
 
 #include <chrono>
-
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/core/text.h"
@@ -15,9 +14,7 @@ constexpr int kEventSchema = 1;
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::string_view kEllipsis = "…";
 
-std::string Dump(const ordered_json& line) {
-  return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
+std::string Dump(const ordered_json& line) { return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 
 // The longest text among the fields, or null when none is worth cutting.
 ordered_json* LongestText(ordered_json& fields) {

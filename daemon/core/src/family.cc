@@ -5,8 +5,9 @@
 namespace breakwatch {
 namespace {
 
-constexpr std::array kFamilies = {Family::kNlp,     Family::kVision,                Family::kAudio, Family::kMultimodal,
-                                  Family::kTabular, Family::kReinforcementLearning, Family::kOther, Family::kUnknown};
+constexpr std::array kFamilies = {Family::kNlp,        Family::kVision,  Family::kAudio,
+                                  Family::kMultimodal, Family::kTabular, Family::kReinforcementLearning,
+                                  Family::kOther,      Family::kUnknown};
 constexpr std::array<std::string_view, kFamilies.size()> kNames = {
     "nlp", "vision", "audio", "multimodal", "tabular", "reinforcement_learning", "other", "unknown"};
 

@@ -1,6 +1,5 @@
-#include <string>
-
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "breakwatch/core/json.h"
 

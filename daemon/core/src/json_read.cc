@@ -1,7 +1,6 @@
 #include <cmath>
-#include <type_traits>
-
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
@@ -77,7 +76,7 @@ class Reader {
     out.text = in.dump(-1, ' ', false, json::error_handler_t::replace);
   }
   template <class Enum>
-    requires std::is_enum_v<Enum>
+  requires std::is_enum_v<Enum>
   void Read(const char* name, const json& in, Enum& out) {
     if (!in.is_string() || !json_fields::Unspell(in.get_ref<const std::string&>(), out)) {
       Fail(name, "one of the documented names");
@@ -160,8 +159,7 @@ Result<Toolchain> ToolchainFromJson(std::string_view text) {
 }
 
 Result<CaptureResult> CaptureResultFromJson(std::string_view text) {
-  auto result =
-      Document<CaptureResult>(text, [](Reader& r, CaptureResult& c) { json_fields::DescribeCapture(r, c); });
+  auto result = Document<CaptureResult>(text, [](Reader& r, CaptureResult& c) { json_fields::DescribeCapture(r, c); });
   if (!result) return result;
   Bound(*result);
   if (result->detail.empty()) result->detail = StatusName(result->status);

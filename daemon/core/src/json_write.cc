@@ -1,7 +1,6 @@
 #include <cmath>
-#include <type_traits>
-
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/json.h"
@@ -12,9 +11,9 @@
 namespace breakwatch {
 namespace {
 
+using json_fields::Raw;
 using nlohmann::json;
 using nlohmann::ordered_json;
-using json_fields::Raw;
 
 constexpr int kSchema = 1;
 
@@ -44,10 +43,8 @@ class Writer {
     return raw.text.empty() ? ordered_json() : ordered_json::parse(raw.text, nullptr, /*allow_exceptions=*/false);
   }
   template <class Enum>
-    requires std::is_enum_v<Enum>
-  static ordered_json Value(Enum value) {
-    return std::string(json_fields::Spell(value));
-  }
+  requires std::is_enum_v<Enum>
+  static ordered_json Value(Enum value) { return std::string(json_fields::Spell(value)); }
   template <class T>
   static ordered_json Value(const std::optional<T>& value) {
     return value ? Value(*value) : ordered_json();
@@ -65,12 +62,24 @@ class Writer {
     return object;
   }
 
-  static ordered_json Value(const Toolchain& t) { return Of([&](Writer& w) { json_fields::DescribeToolchain(w, t); }); }
-  static ordered_json Value(const CaptureLimits& l) { return Of([&](Writer& w) { json_fields::DescribeLimits(w, l); }); }
-  static ordered_json Value(const BreakSite& s) { return Of([&](Writer& w) { json_fields::DescribeSite(w, s); }); }
-  static ordered_json Value(const PlannedModel& p) { return Of([&](Writer& w) { json_fields::DescribePlanned(w, p); }); }
-  static ordered_json Value(const ReasonCount& r) { return Of([&](Writer& w) { json_fields::DescribeReason(w, r); }); }
-  static ordered_json Value(const Numbers& n) { return Of([&](Writer& w) { json_fields::DescribeNumbers(w, n); }); }
+  static ordered_json Value(const Toolchain& t) {
+    return Of([&](Writer& w) { json_fields::DescribeToolchain(w, t); });
+  }
+  static ordered_json Value(const CaptureLimits& l) {
+    return Of([&](Writer& w) { json_fields::DescribeLimits(w, l); });
+  }
+  static ordered_json Value(const BreakSite& s) {
+    return Of([&](Writer& w) { json_fields::DescribeSite(w, s); });
+  }
+  static ordered_json Value(const PlannedModel& p) {
+    return Of([&](Writer& w) { json_fields::DescribePlanned(w, p); });
+  }
+  static ordered_json Value(const ReasonCount& r) {
+    return Of([&](Writer& w) { json_fields::DescribeReason(w, r); });
+  }
+  static ordered_json Value(const Numbers& n) {
+    return Of([&](Writer& w) { json_fields::DescribeNumbers(w, n); });
+  }
 
   template <class Fill>
   static ordered_json Of(const Fill& fill) {

@@ -51,18 +51,19 @@ struct CaptureJob {
 
 // A place in the code where Dynamo broke the graph, and how often it did.
 struct BreakSite {
-  std::string site_id;      // digest of (gb_id or reason, file, function, stripped source line)
-  std::string reason;       // gb_type, at most 120 bytes
-  std::string gb_id;        // "GBnnnn" or empty
-  std::string fixability;   // user_error dynamo_bug difficult fundamental supportable caused_by_earlier inference_mode other none
+  std::string site_id;     // digest of (gb_id or reason, file, function, stripped source line)
+  std::string reason;      // gb_type, at most 120 bytes
+  std::string gb_id;       // "GBnnnn" or empty
+  std::string fixability;  // user_error dynamo_bug difficult fundamental supportable caused_by_earlier inference_mode
+                           // other none
   std::string explanation, context;
   std::vector<std::string> hints;
-  std::string file;         // package-relative
-  int line = 0;             // from 1; 0 unknown
+  std::string file;  // package-relative
+  int line = 0;      // from 1; 0 unknown
   std::string function, source_line;
-  std::string frame;        // "library", "torch" or "user": whose code it is
-  std::string wrapped_in;   // the outer text when Dynamo wrapped the reason; else empty
-  std::string compile_id;   // first compile that met it, "0/0"
+  std::string frame;             // "library", "torch" or "user": whose code it is
+  std::string wrapped_in;        // the outer text when Dynamo wrapped the reason; else empty
+  std::string compile_id;        // first compile that met it, "0/0"
   std::int64_t occurrences = 0;  // break events
 };
 
@@ -75,7 +76,7 @@ struct CaptureResult {
   std::string architecture, model_type;
   std::optional<std::int64_t> params;  // of the model as captured
   std::string mode, device, dtype;
-  std::string depth;  // "reduced", "full" or "original" (nothing to reduce)
+  std::string depth;                   // "reduced", "full" or "original" (nothing to reduce)
   std::optional<bool> depth_mismatch;  // set when both depths were captured of a clean model
   std::optional<std::int64_t> graphs, breaks, break_sites, dynamo_counter_breaks, explain_breaks, unique_reasons,
       ops_captured, frames_total, frames_fallback, recompiles, unexplained_events;

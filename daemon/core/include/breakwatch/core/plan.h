@@ -1,9 +1,9 @@
 // Plan: what a sweep will do, model by model, decided before the first capture and never changed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
-#include <optional>
 #include <vector>
 
 #include "breakwatch/core/capture.h"
@@ -30,11 +30,11 @@ struct PlannedModel {
   std::string mode = "eval";
   std::string structure;  // digest; empty when skipped
   Action action = Action::kSkip;
-  std::string reason;              // why this action: "new model", "torch 2.13.0 -> 2.15.0", "unchanged"
-  std::optional<Status> status;    // the final status of a kSkip
-  std::string detail;              // of `status`
-  std::string capture_id;          // the capture a kReuse refers to
-  std::string shared_from;         // model whose capture a kShare waits for
+  std::string reason;            // why this action: "new model", "torch 2.13.0 -> 2.15.0", "unchanged"
+  std::optional<Status> status;  // the final status of a kSkip
+  std::string detail;            // of `status`
+  std::string capture_id;        // the capture a kReuse refers to
+  std::string shared_from;       // model whose capture a kShare waits for
   Depth depth = Depth::kAuto;
 };
 

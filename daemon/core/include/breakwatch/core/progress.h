@@ -18,7 +18,9 @@ class ProgressListener {
   virtual void OnListing(int resolved, int total) { (void)resolved, (void)total; }
   virtual void OnPlan(const Plan& plan, std::size_t already_done) { (void)plan, (void)already_done; }
   virtual void OnStarted(std::string_view model) { (void)model; }
-  virtual void OnResult(const ModelResult& result, std::size_t done, std::size_t total) { (void)result, (void)done, (void)total; }
+  virtual void OnResult(const ModelResult& result, std::size_t done, std::size_t total) {
+    (void)result, (void)done, (void)total;
+  }
   virtual void OnFinished(const Sweep& sweep) { (void)sweep; }
   virtual void OnFailed(const Error& error) { (void)error; }  // the sweep ended without finishing
   // For the operator: a warning of the listing, a reload that was refused.

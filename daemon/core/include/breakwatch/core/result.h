@@ -31,15 +31,13 @@ struct Error {
   std::optional<std::chrono::milliseconds> after{};  // not before this long, where the peer said so
 
   // The same error with "context: " put before its message.
-  Error Within(const std::string& context) const {
-    return {code, context + ": " + message, retryable, after};
-  }
+  Error Within(const std::string& context) const { return {code, context + ": " + message, retryable, after}; }
 };
 
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: a value is a Result
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: a value is a Result
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: so is an Error
 
   bool ok() const { return state_.index() == 0; }

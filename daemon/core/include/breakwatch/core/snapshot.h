@@ -42,8 +42,8 @@ struct TrackedModel {
   int rank = 0;        // 0: never ranked
   std::optional<std::int64_t> downloads;
   bool in_ranking = false;
-  bool pinned = false;      // added with --track: never leaves
-  int sweeps_unranked = 0;  // complete ranked sweeps since it left the ranking
+  bool pinned = false;                    // added with --track: never leaves
+  int sweeps_unranked = 0;                // complete ranked sweeps since it left the ranking
   Status status = Status::kNotAttempted;  // of the last attempt
   std::string status_commit;              // commit of the last attempt; may be empty
   std::string detail;
@@ -59,8 +59,8 @@ struct ReasonInfo {
 
 struct SweepSummary {
   std::string sweep_id;
-  SystemTime last_success{};             // end of the newest complete sweep; epoch when none
-  std::chrono::milliseconds duration{};  // of the newest finished sweep
+  SystemTime last_success{};                   // end of the newest complete sweep; epoch when none
+  std::chrono::milliseconds duration{};        // of the newest finished sweep
   std::map<std::string, std::int64_t> models;  // by status, newest finished sweep
   std::int64_t depth_mismatches = 0;
 };
@@ -74,10 +74,10 @@ struct DeliveryStats {
 
 struct Snapshot {
   SystemTime taken_at{};
-  std::string toolchain_key;              // whose numbers are published
+  std::string toolchain_key;  // whose numbers are published
   std::vector<Toolchain> toolchains;
-  std::vector<TrackedModel> models;       // the tracked ones, ordered by model id
-  std::vector<ReasonInfo> reasons;        // ordered by (reason, gb_id)
+  std::vector<TrackedModel> models;  // the tracked ones, ordered by model id
+  std::vector<ReasonInfo> reasons;   // ordered by (reason, gb_id)
   SweepSummary sweep;
   std::vector<DeliveryStats> delivery;
 

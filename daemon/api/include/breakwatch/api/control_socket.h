@@ -1,0 +1,46 @@
+// The control socket: how `sweep` hands its request to the daemon of the same state directory and follows it.
+//
+// <state>/control.sock, mode 0600. The client sends one JSON line {"type":"sweep","request":{...}}; the daemon
+// answers JSON lines: accepted {id}; listing {resolved,total}; plan {sweep_id,total,done}; result {done,total,result};
+// failed {code,message}; finished {sweep,behind}. After failed or finished it closes.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/clock.h"
+#include "breakwatch/core/command.h"
+#include "breakwatch/core/progress.h"
+#include "breakwatch/core/result.h"
+
+namespace breakwatch::api {
+
+// A request as the socket and POST /api/v1/sweeps carry it. Absent fields keep the value of `defaults`.
+// Error: kUsage, naming the field.
+std::string ToJson(const SweepRequest& request);
+Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequest& defaults);
+
+// Owner: `serve`. Owns its thread; as a ProgressListener it is called on the loop and never blocks: a follower
+// that does not read loses its connection.
+class ControlSocket : public ProgressListener {
+ public:
+  // `drain` waits for required exporters after a sweep and returns those behind.
+  static Result<std::unique_ptr<ControlSocket>> Listen(const std::string& path, CommandQueue& commands,
+                                                       const SweepRequest& defaults,
+                                                       std::function<std::vector<std::string>()> drain);
+};
+
+// What a followed sweep came to.
+struct Followed {
+  Sweep sweep;
+  std::vector<std::string> behind;  // required exporters that did not accept everything in time
+};
+
+// Hands the request over and reports progress to `listener` until the sweep ends.
+// Error: kNotFound, no daemon listens; kUnavailable, it went away; else the sweep's own error.
+Result<Followed> FollowSweep(const std::string& path, const SweepRequest& request, ProgressListener& listener);
+
+}  // namespace breakwatch::api

@@ -1,0 +1,24 @@
+// Queries: the seam to what is stored, read only. The wiring binds it to a store session of its own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/plan.h"
+#include "breakwatch/core/result.h"
+#include "breakwatch/core/sweep.h"
+
+namespace breakwatch::api {
+
+// Thread: any; an implementation serialises. Error: kStore, or kNotFound for a named thing.
+class Queries {
+ public:
+  virtual ~Queries() = default;
+  virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;                           // newest first
+  virtual Result<Sweep> FindSweep(const std::string& id) = 0;                         // or "latest"
+  virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
+  virtual Result<std::optional<ModelResult>> LatestResult(const std::string& model) = 0;
+};
+
+}  // namespace breakwatch::api

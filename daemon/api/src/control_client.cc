@@ -1,0 +1,119 @@
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "breakwatch/api/control_socket.h"
+#include "breakwatch/core/json.h"
+#include "control_wire.h"
+
+namespace breakwatch::api {
+namespace {
+
+using nlohmann::json;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+// Passes a message on; the sweep when it was the last one.
+Result<std::optional<Followed>> Handle(const json& message, ProgressListener& listener) {
+  const std::string type = message.value("type", "");
+  if (type == "listing") listener.OnListing(message.value("resolved", 0), message.value("total", 0));
+  if (type == "plan") {
+    const auto plan = PlanFromJson(Dump(message.value("plan", json::object())));
+    if (plan) listener.OnPlan(*plan, message.value("already_done", std::size_t{0}));
+  }
+  if (type == "result") {
+    const auto result = ModelResultFromJson(Dump(message.value("result", json::object())));
+    if (result)
+      listener.OnResult(*result, message.value("done", std::size_t{0}), message.value("total", std::size_t{0}));
+  }
+  if (type == "failed") {
+    const Error error = ErrorFromMessage(message);
+    listener.OnFailed(error);
+    return error;
+  }
+  if (type != "finished") return std::optional<Followed>{};
+  const auto sweep = SweepFromJson(Dump(message.value("sweep", json::object())));
+  if (!sweep) return sweep.error();
+  listener.OnFinished(*sweep);
+  return std::optional<Followed>{{*sweep, message.value("behind", std::vector<std::string>{})}};
+}
+
+}  // namespace
+
+std::optional<std::string> ReadLine(int fd, std::string& pending) {
+  while (true) {
+    if (const auto end = pending.find('\n'); end != std::string::npos) {
+      std::string line = pending.substr(0, end);
+      pending.erase(0, end + 1);
+      return line;
+    }
+    if (pending.size() > kMaxControlLine) return std::nullopt;
+    char buffer[64 * 1024];
+    const ssize_t size = read(fd, buffer, sizeof buffer);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return std::nullopt;
+    pending.append(buffer, static_cast<std::size_t>(size));
+  }
+}
+
+bool WriteAll(int fd, const std::string& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t sent = send(fd, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    done += static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+json ToMessage(const Error& error) {
+  return {{"type", "failed"}, {"code", static_cast<int>(error.code)}, {"message", error.message}};
+}
+
+Error ErrorFromMessage(const json& message) {
+  const int code = message.value("code", static_cast<int>(ErrorCode::kInternal));
+  const bool known = code >= 0 && code <= static_cast<int>(ErrorCode::kInternal);
+  return {known ? static_cast<ErrorCode>(code) : ErrorCode::kInternal, message.value("message", "the sweep failed")};
+}
+
+Result<Followed> FollowSweep(const std::string& path, const SweepRequest& request, ProgressListener& listener) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return Error{ErrorCode::kNotFound, "no daemon: the path is too long"};
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  const Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return Error{ErrorCode::kNotFound, "no daemon listens on " + path};
+  }
+  const Error gone{ErrorCode::kUnavailable, "the daemon on " + path + " went away before the sweep ended"};
+  if (!WriteAll(fd.get(), "{\"type\":\"sweep\",\"request\":" + ToJson(request) + "}\n")) return gone;
+  std::string pending;
+  while (const auto line = ReadLine(fd.get(), pending)) {
+    const json message = json::parse(*line, nullptr, false);
+    if (!message.is_object()) return gone;
+    auto handled = Handle(message, listener);
+    if (!handled) return handled.error();
+    if (*handled) return **handled;
+  }
+  return gone;
+}
+
+}  // namespace breakwatch::api

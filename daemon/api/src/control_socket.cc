@@ -1,0 +1,274 @@
+#include "breakwatch/api/control_socket.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "breakwatch/core/json.h"
+#include "control_wire.h"
+
+namespace breakwatch::api {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxFollowers = 16;
+constexpr std::size_t kMaxBacklogBytes = 16u << 20;  // of a follower that does not read
+constexpr int kAnswerBufferBytes = 1 << 20;
+
+// One connected `sweep`. Everything but `fd` is the socket thread's, unless the mutex is held.
+struct Follower {
+  int fd = -1;
+  std::string in, out;
+  std::string id;          // of its command; empty before it asked
+  bool following = false;  // its sweep is under way
+  bool ending = false;     // its sweep finished; the exporters are being waited for
+  bool last = false;       // close once `out` is sent
+  bool closing = false;
+};
+
+class SocketServer final : public ControlSocket {
+ public:
+  SocketServer(int listener, std::string path, CommandQueue& commands, SweepRequest defaults,
+               std::function<std::vector<std::string>()> drain)
+      : listener_(listener),
+        path_(std::move(path)),
+        commands_(commands),
+        defaults_(std::move(defaults)),
+        drain_(std::move(drain)),
+        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        thread_([this] { Run(); }) {}
+  ~SocketServer() override {
+    stopping_ = true;
+    Wake();
+    thread_.join();
+    for (Follower& follower : followers_) close(follower.fd);
+    unlink(path_.c_str());
+    close(listener_);
+    close(wake_);
+  }
+
+  void OnListing(int resolved, int total) override {
+    Tell({{"type", "listing"}, {"resolved", resolved}, {"total", total}});
+  }
+  void OnAccepted(std::string_view command_id, std::string_view) override {
+    const std::lock_guard lock(mutex_);
+    for (Follower& follower : followers_) follower.following = follower.following || follower.id == command_id;
+  }
+  void OnPlan(const Plan& plan, std::size_t already_done) override {
+    json head = {{"type", "plan"}, {"already_done", already_done}};
+    head["plan"] = json::parse(breakwatch::ToJson(plan));
+    for (json& model : head["plan"]["models"]) model.erase("config");
+    Tell(head);
+  }
+  void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override {
+    Tell({{"type", "result"}, {"done", done}, {"total", total}, {"result", json::parse(breakwatch::ToJson(result))}});
+  }
+  void OnFinished(const Sweep& sweep) override {
+    const std::lock_guard lock(mutex_);
+    finished_.push_back(json::parse(breakwatch::ToJson(sweep)));
+    for (Follower& follower : followers_) {
+      if (!follower.following) continue;
+      follower.following = false;
+      follower.ending = true;
+    }
+    Wake();
+  }
+  void OnFailed(const Error& error) override {
+    const std::lock_guard lock(mutex_);
+    Append(ToMessage(error).dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+    for (Follower& follower : followers_) follower.last = follower.last || follower.following;
+  }
+
+ private:
+  void Tell(const json& message) {
+    const std::lock_guard lock(mutex_);
+    Append(message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  }
+  // With the mutex held.
+  void Append(const std::string& line) {
+    for (Follower& follower : followers_) {
+      if (!follower.following) continue;
+      if (follower.out.size() + line.size() > kMaxBacklogBytes)
+        follower.closing = true;
+      else
+        follower.out += line;
+    }
+    Wake();
+  }
+  void Wake() const {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = write(wake_, &one, sizeof one);
+  }
+
+  void Run();
+  void TellFinished();
+  std::vector<pollfd> Descriptors();
+  void Accept();
+  void Serve(Follower& follower, short events);
+  void Read(Follower& follower);
+  void Request(Follower& follower, const std::string& line);
+  void Drain(Follower& follower);
+
+  const int listener_;
+  const std::string path_;
+  CommandQueue& commands_;
+  const SweepRequest defaults_;
+  const std::function<std::vector<std::string>()> drain_;
+  const int wake_;
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  std::list<Follower> followers_;
+  std::vector<json> finished_;  // sweeps whose followers wait for the exporters
+  int requests_ = 0;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+void SocketServer::Run() {
+  while (!stopping_) {
+    std::vector<pollfd> descriptors = Descriptors();
+    if (poll(descriptors.data(), descriptors.size(), -1) < 0 && errno != EINTR) return;
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto read_bytes = read(wake_, &count, sizeof count);
+    if ((descriptors[0].revents & POLLIN) != 0) Accept();
+    TellFinished();
+    const std::lock_guard lock(mutex_);
+    for (auto follower = followers_.begin(); follower != followers_.end();) {
+      short events = 0;
+      for (const pollfd& descriptor : descriptors) {
+        if (descriptor.fd == follower->fd) events = descriptor.revents;
+      }
+      Serve(*follower, events);
+      if (!follower->closing) {
+        ++follower;
+        continue;
+      }
+      close(follower->fd);
+      follower = followers_.erase(follower);
+    }
+  }
+}
+
+// Waits for the exporters without the mutex: the loop goes on meanwhile.
+void SocketServer::TellFinished() {
+  std::vector<json> finished;
+  {
+    const std::lock_guard lock(mutex_);
+    finished.swap(finished_);
+  }
+  if (finished.empty()) return;
+  const std::vector<std::string> behind = drain_();
+  const json message = {{"type", "finished"}, {"sweep", finished.back()}, {"behind", behind}};
+  const std::lock_guard lock(mutex_);
+  for (Follower& follower : followers_) {
+    if (!follower.ending) continue;
+    follower.out += message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    follower.last = true;
+  }
+}
+
+std::vector<pollfd> SocketServer::Descriptors() {
+  const std::lock_guard lock(mutex_);
+  std::vector<pollfd> out{{listener_, POLLIN, 0}, {wake_, POLLIN, 0}};
+  for (const Follower& follower : followers_) {
+    out.push_back({follower.fd, static_cast<short>(POLLIN | (follower.out.empty() ? 0 : POLLOUT)), 0});
+  }
+  return out;
+}
+
+void SocketServer::Accept() {
+  const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0) return;
+  const std::lock_guard lock(mutex_);
+  if (followers_.size() >= kMaxFollowers) {
+    close(fd);
+    return;
+  }
+  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kAnswerBufferBytes, sizeof kAnswerBufferBytes);
+  followers_.emplace_back().fd = fd;
+}
+
+void SocketServer::Serve(Follower& follower, short events) {
+  if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) Read(follower);
+  if (!follower.out.empty() && !follower.closing) Drain(follower);
+  if (follower.last && follower.out.empty()) follower.closing = true;
+}
+
+void SocketServer::Read(Follower& follower) {
+  char buffer[64 * 1024];
+  const ssize_t size = recv(follower.fd, buffer, sizeof buffer, 0);
+  if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) {
+    follower.closing = true;
+    return;
+  }
+  if (size > 0) follower.in.append(buffer, static_cast<std::size_t>(size));
+  const auto end = follower.in.find('\n');
+  if (end != std::string::npos && follower.id.empty()) Request(follower, follower.in.substr(0, end));
+  if (follower.in.size() > kMaxControlLine) follower.closing = true;
+}
+
+void SocketServer::Request(Follower& follower, const std::string& line) {
+  const json message = json::parse(line, nullptr, false);
+  Result<SweepRequest> request = Error{ErrorCode::kUsage, "expected a sweep request"};
+  if (message.is_object() && message.value("type", "") == "sweep" && message.contains("request")) {
+    request = SweepRequestFromJson(message["request"].dump(-1, ' ', false, json::error_handler_t::replace), defaults_);
+  }
+  const std::string id = follower.id = "socket-" + std::to_string(++requests_);
+  Result<void> accepted;
+  if (!request) {
+    accepted = request.error();
+  } else if (!commands_.Push({Command::Kind::kSweep, id, std::move(*request)})) {
+    accepted = Error{ErrorCode::kUnavailable, "too many commands wait already"};
+  }
+  const json answer = accepted ? json{{"type", "accepted"}, {"id", id}} : ToMessage(accepted.error());
+  follower.out += answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  follower.last = !accepted;
+}
+
+void SocketServer::Drain(Follower& follower) {
+  const ssize_t sent = send(follower.fd, follower.out.data(), follower.out.size(), MSG_NOSIGNAL);
+  if (sent > 0)
+    follower.out.erase(0, static_cast<std::size_t>(sent));
+  else if (errno != EAGAIN && errno != EINTR)
+    follower.closing = true;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ControlSocket>> ControlSocket::Listen(const std::string& path, CommandQueue& commands,
+                                                             const SweepRequest& defaults,
+                                                             std::function<std::vector<std::string>()> drain) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return Error{ErrorCode::kConfig,
+                 "the path of the control socket is too long: " + path + "; choose a shorter state_dir"};
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  // The caller holds the writer lock, so a socket that is there belongs to a daemon that died.
+  unlink(path.c_str());
+  const mode_t mask = umask(0177);
+  const bool bound = fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  umask(mask);
+  if (!bound || listen(fd, 16) != 0) {
+    const Error error{ErrorCode::kStore, "cannot listen on " + path + ": " + std::strerror(errno)};
+    if (fd >= 0) close(fd);
+    return error;
+  }
+  return std::unique_ptr<ControlSocket>(std::make_unique<SocketServer>(fd, path, commands, defaults, std::move(drain)));
+}
+
+}  // namespace breakwatch::api

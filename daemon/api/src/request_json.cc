@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/api/control_socket.h"
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::api {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxRequestBytes = 64u << 20;  // a saved plan travels in it
+constexpr int kMaxRequestDepth = 100;
+
+Error Wrong(const std::string& field, const std::string& expected) {
+  return {ErrorCode::kUsage, "field \"" + field + "\" should be " + expected};
+}
+
+// Each field of a request by name: how it is read into a SweepRequest. False: of another type.
+struct Field {
+  const char* name;
+  const char* expected;
+  bool (*read)(const json& in, SweepRequest& out);
+};
+
+bool Text(const json& in, std::string& out) {
+  if (!in.is_string()) return false;
+  out = ToUtf8(in.get_ref<const std::string&>());
+  return true;
+}
+bool Flag(const json& in, bool& out) {
+  if (!in.is_boolean()) return false;
+  out = in.get<bool>();
+  return true;
+}
+bool Whole(const json& in, std::optional<std::int64_t>& out) {
+  if (in.is_null()) return out.reset(), true;
+  if (!in.is_number_integer()) return false;
+  out = in.get<std::int64_t>();
+  return true;
+}
+bool Texts(const json& in, std::vector<std::string>& out) {
+  out.clear();
+  if (!in.is_array()) return false;
+  return std::all_of(in.begin(), in.end(), [&](const json& element) { return Text(element, out.emplace_back()); });
+}
+
+constexpr Field kFields[] = {
+    {"trigger", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.trigger); }},
+    {"track", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.track); }},
+    {"resume", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.resume); }},
+    {"rebuild", "if-needed, always or never",
+     [](const json& in, SweepRequest& out) {
+       const auto rebuild = in.is_string() ? ParseRebuild(in.get_ref<const std::string&>()) : std::nullopt;
+       if (rebuild) out.rebuild = *rebuild;
+       return rebuild.has_value();
+     }},
+    {"top", "a number from 1 on",
+     [](const json& in, SweepRequest& out) {
+       if (!in.is_number_integer() || in.get<std::int64_t>() < 1 || in.get<std::int64_t>() > 1'000'000) return false;
+       out.list.top = in.get<int>();
+       return true;
+     }},
+    {"per_family", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.list.per_family); }},
+    {"sort", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.list.sort); }},
+    {"filters", "a list of texts", [](const json& in, SweepRequest& out) { return Texts(in, out.list.filters); }},
+    {"author", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.list.author); }},
+    {"search", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.list.search); }},
+    {"task", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.list.task); }},
+    {"library", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.list.library); }},
+    {"gated", "true, false or null",
+     [](const json& in, SweepRequest& out) {
+       if (in.is_null()) return out.list.gated.reset(), true;
+       bool gated = false;
+       const bool read = Flag(in, gated);
+       if (read) out.list.gated = gated;
+       return read;
+     }},
+    {"min_params", "a whole number or null",
+     [](const json& in, SweepRequest& out) { return Whole(in, out.list.min_params); }},
+    {"max_params", "a whole number or null",
+     [](const json& in, SweepRequest& out) { return Whole(in, out.list.max_params); }},
+    {"models", "a list of ids", [](const json& in, SweepRequest& out) { return Texts(in, out.list.ids); }},
+    {"plan", "a plan",
+     [](const json& in, SweepRequest& out) {
+       auto plan = PlanFromJson(in.dump(-1, ' ', false, json::error_handler_t::replace));
+       if (plan) out.saved_plan = std::move(*plan);
+       return plan.ok();
+     }},
+};
+
+template <class T>
+json OrNull(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
+}  // namespace
+
+std::string ToJson(const SweepRequest& r) {
+  const ListRequest& l = r.list;
+  json out = {{"trigger", r.trigger},
+              {"track", r.track},
+              {"resume", r.resume},
+              {"rebuild", std::string(RebuildName(r.rebuild))},
+              {"top", l.top},
+              {"per_family", l.per_family},
+              {"sort", l.sort},
+              {"filters", l.filters},
+              {"author", l.author},
+              {"search", l.search},
+              {"task", l.task},
+              {"library", l.library},
+              {"gated", OrNull(l.gated)},
+              {"min_params", OrNull(l.min_params)},
+              {"max_params", OrNull(l.max_params)},
+              {"models", l.ids}};
+  if (r.saved_plan) out["plan"] = json::parse(breakwatch::ToJson(*r.saved_plan));
+  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequest& defaults) {
+  if (auto checked = CheckJson(text, kMaxRequestBytes, kMaxRequestDepth); !checked) {
+    return Error{ErrorCode::kUsage, checked.error().message};
+  }
+  const json in = json::parse(text.begin(), text.end(), nullptr, false);
+  if (!in.is_object()) return Error{ErrorCode::kUsage, "the request should be a JSON object"};
+  SweepRequest out = defaults;
+  std::vector<std::string> names;
+  for (const Field& field : kFields) names.emplace_back(field.name);
+  for (const auto& [key, value] : in.items()) {
+    const auto field =
+        std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& f) { return key == f.name; });
+    if (field == std::end(kFields)) {
+      const auto nearest = NearestName(key, names);
+      return Error{ErrorCode::kUsage,
+                   "unknown field \"" + ToUtf8(key) + "\"" + (nearest ? "; did you mean \"" + *nearest + "\"?" : "")};
+    }
+    if (!field->read(value, out)) return Wrong(key, field->expected);
+  }
+  return out;
+}
+
+}  // namespace breakwatch::api

@@ -1,0 +1,280 @@
+#include "breakwatch/api/server.h"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <thread>
+#include <utility>
+
+#include "breakwatch/api/control_socket.h"
+#include "breakwatch/core/exposition.h"
+#include "breakwatch/core/json.h"
+#include "documents.h"
+#include "self_metrics.h"
+#include "task_queue.h"
+
+namespace breakwatch::api {
+namespace {
+
+constexpr const char* kJson = "application/json";
+constexpr const char* kExposition = "text/plain; version=0.0.4; charset=utf-8";
+constexpr std::size_t kMaxBodyBytes = 64 * 1024;
+constexpr int kReadTimeoutS = 5, kWriteTimeoutS = 30, kMaxSweeps = 1000;
+
+struct HostPort {
+  std::string host;
+  int port = 0;
+};
+
+Result<HostPort> SplitAddress(const std::string& address) {
+  const auto colon = address.rfind(':');
+  HostPort out;
+  const char* end = address.data() + address.size();
+  if (colon != std::string::npos) {
+    out.host = address.substr(0, colon);
+    const auto parsed = std::from_chars(address.data() + colon + 1, end, out.port);
+    if (parsed.ec == std::errc{} && parsed.ptr == end && out.port >= 0 && out.port <= 65535) {
+      if (out.host.size() > 2 && out.host.front() == '[') out.host = out.host.substr(1, out.host.size() - 2);
+      if (out.host.empty()) out.host = "0.0.0.0";
+      return out;
+    }
+  }
+  return Error{ErrorCode::kConfig, "web.listen_address \"" + address + "\" is not HOST:PORT"};
+}
+
+int HttpStatus(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kNotFound:
+      return 404;
+    case ErrorCode::kUsage:
+    case ErrorCode::kInvalid:
+      return 400;
+    case ErrorCode::kUnavailable:
+      return 503;
+    default:
+      return 500;
+  }
+}
+
+void Send(httplib::Response& response, const Error& error) {
+  response.status = HttpStatus(error);
+  response.set_content(ErrorDocument(error), kJson);
+}
+
+void Send(httplib::Response& response, int status, const std::string& message) {
+  response.status = status;
+  response.set_content(ErrorDocument(message), kJson);
+}
+
+// A number among the query's parameters, `fallback` when absent. Sends 400 and returns nothing when it is none.
+std::optional<std::size_t> Number(const httplib::Request& request, httplib::Response& response, const char* name,
+                                  std::size_t fallback) {
+  if (!request.has_param(name)) return fallback;
+  const std::string text = request.get_param_value(name);
+  std::size_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return value;
+  Send(response, 400, std::string(name) + " should be a whole number, not \"" + text + "\"");
+  return std::nullopt;
+}
+
+class HttpServer final : public Server {
+ public:
+  HttpServer(ServerOptions options, ServerParts parts) : options_(std::move(options)), parts_(std::move(parts)) {
+    const auto max = static_cast<std::size_t>(std::max(1, options_.max_requests));
+    server_.new_task_queue = [max] { return new TaskQueue(max); };
+    server_.set_read_timeout(kReadTimeoutS, 0);
+    server_.set_write_timeout(kWriteTimeoutS, 0);
+    server_.set_keep_alive_timeout(kReadTimeoutS);
+    server_.set_payload_max_length(kMaxBodyBytes);
+    server_.set_tcp_nodelay(true);
+    // The library's default lets two servers share a port in silence.
+    server_.set_socket_options([](socket_t socket) {
+      const int yes = 1;
+      setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    });
+    RouteOperations();
+    RouteReads();
+    RouteWrites();
+    server_.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
+      if (response.body.empty()) Send(response, response.status, "nothing at " + request.method + " " + request.path);
+    });
+    server_.set_exception_handler([](const auto&, httplib::Response& response, std::exception_ptr) {
+      Send(response, 500, "the request could not be answered");
+    });
+  }
+  ~HttpServer() override {
+    // The library ignores a stop before its loop has begun.
+    while (thread_.joinable() && !server_.is_running() && !ended_) std::this_thread::yield();
+    server_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  Result<void> Listen() {
+    const auto address = SplitAddress(options_.listen_address);
+    if (!address) return address.error();
+    const int port = address->port == 0 ? server_.bind_to_any_port(address->host.c_str())
+                     : server_.bind_to_port(address->host.c_str(), address->port) ? address->port
+                                                                                  : -1;
+    if (port < 0) {
+      return Error{ErrorCode::kUnavailable, "cannot listen on " + options_.listen_address +
+                                                ": taken, or not an address of this host; set web.listen_address"};
+    }
+    const bool v6 = address->host.find(':') != std::string::npos;
+    address_ = (v6 ? "[" + address->host + "]" : address->host) + ":" + std::to_string(port);
+    thread_ = std::thread([this] {
+      server_.listen_after_bind();
+      ended_ = true;
+    });
+    return {};
+  }
+  std::string Address() const override { return address_; }
+
+ private:
+  void RouteOperations() {
+    server_.Get("/", [](const auto&, httplib::Response& response) {
+      response.set_content("breakwatch\n/metrics\n/metrics/models\n/api/v1/sweeps\n/api/v1/models\n/api/v1/reasons\n",
+                           "text/plain");
+    });
+    server_.Get("/-/healthy", [](const auto&, httplib::Response& r) { r.set_content("healthy\n", "text/plain"); });
+    server_.Get("/-/ready", [this](const auto&, httplib::Response& response) {
+      const bool ready = parts_.snapshot() != nullptr;
+      response.status = ready ? 200 : 503;
+      response.set_content(ready ? "ready\n" : "state is being loaded\n", "text/plain");
+    });
+    server_.Get("/metrics", [this](const auto&, httplib::Response& response) {
+      response.set_content(SelfMetrics(parts_, options_.version), kExposition);
+    });
+    server_.Get("/metrics/models", [this](const auto&, httplib::Response& response) {
+      WithSnapshot(response, [&](const Snapshot& s) { response.set_content(Exposition(s), kExposition); });
+    });
+  }
+
+  void RouteReads() {
+    server_.Get("/api/v1/sweeps", [this](const httplib::Request& request, httplib::Response& response) {
+      const auto limit = Number(request, response, "limit", 50);
+      if (!limit) return;
+      const auto sweeps = parts_.queries.Sweeps(static_cast<int>(std::min<std::size_t>(*limit, kMaxSweeps)));
+      if (!sweeps) return Send(response, sweeps.error());
+      response.set_content(List("sweeps", *sweeps), kJson);
+    });
+    server_.Get(R"(/api/v1/sweeps/([^/]+))", [this](const httplib::Request& request, httplib::Response& response) {
+      const auto sweep = parts_.queries.FindSweep(request.matches[1]);
+      if (!sweep) return Send(response, sweep.error());
+      response.set_content(breakwatch::ToJson(*sweep) + "\n", kJson);
+    });
+    server_.Get(R"(/api/v1/sweeps/([^/]+)/results)",
+                [this](const httplib::Request& request, httplib::Response& response) {
+                  const auto sweep = parts_.queries.FindSweep(request.matches[1]);
+                  if (!sweep) return Send(response, sweep.error());
+                  const auto results = parts_.queries.Results(sweep->id);
+                  if (!results) return Send(response, results.error());
+                  response.set_content(List("results", *results), kJson);
+                });
+    server_.Get("/api/v1/models", [this](const httplib::Request& request, httplib::Response& response) {
+      ModelFilter filter{request.get_param_value("family"), request.get_param_value("reason"),
+                         request.get_param_value("gb_id"), request.get_param_value("status"), 0};
+      const auto limit = Number(request, response, "limit", 0);
+      if (!limit) return;
+      filter.limit = *limit;
+      WithSnapshot(response, [&](const Snapshot& s) { response.set_content(ModelsDocument(s, filter), kJson); });
+    });
+    server_.Get(R"(/api/v1/models/(.+))", [this](const httplib::Request& request, httplib::Response& response) {
+      const std::string model = request.matches[1];
+      const auto result = parts_.queries.LatestResult(model);
+      if (!result) return Send(response, result.error());
+      if (!*result) return Send(response, 404, "no result of a model \"" + model + "\"");
+      response.set_content(breakwatch::ToJson(**result) + "\n", kJson);
+    });
+    server_.Get("/api/v1/reasons", [this](const auto&, httplib::Response& response) {
+      WithSnapshot(response, [&](const Snapshot& s) { response.set_content(ReasonsDocument(s), kJson); });
+    });
+  }
+
+  void RouteWrites() {
+    server_.Post("/api/v1/sweeps", [this](const httplib::Request& request, httplib::Response& response,
+                                          const httplib::ContentReader& reader) {
+      // The reader, because the library does not bound a chunked body.
+      std::string body;
+      const bool whole = reader([&](const char* data, std::size_t size) {
+        body.append(data, size);
+        return body.size() <= kMaxBodyBytes;
+      });
+      if (!whole) return Send(response, 413, "a request for a sweep has at most 64 KiB");
+      if (!Authorised(request, response)) return;
+      auto sweep = SweepRequestFromJson(body.empty() ? "{}" : body, parts_.default_request);
+      if (!sweep) return Send(response, sweep.error());
+      sweep->trigger = "api";
+      Enqueue(response, {Command::Kind::kSweep, {}, std::move(*sweep)});
+    });
+    server_.Post("/-/reload", [this](const httplib::Request& request, httplib::Response& response) {
+      if (!options_.enable_lifecycle) return Send(response, 403, "off: set web.enable_lifecycle, or send SIGHUP");
+      if (Authorised(request, response)) Enqueue(response, {Command::Kind::kReload, {}, {}});
+    });
+    for (const char* path :
+         {"/api/v1/sweeps/.*", "/api/v1/models.*", "/api/v1/reasons", "/metrics.*", "/-/healthy", "/-/ready"}) {
+      server_.Post(path, [](const auto&, httplib::Response& response) {
+        response.set_header("Allow", "GET, HEAD");
+        Send(response, 405, "read only");
+      });
+    }
+    server_.Get("/-/reload", [](const auto&, httplib::Response& response) {
+      response.set_header("Allow", "POST");
+      Send(response, 405, "use POST");
+    });
+  }
+
+  template <class Value>
+  static std::string List(const char* name, const std::vector<Value>& values) {
+    std::string out = std::string("{\"") + name + "\": [";
+    for (std::size_t i = 0; i < values.size(); ++i) out += (i == 0 ? "\n" : ",\n") + breakwatch::ToJson(values[i]);
+    return out + "\n]}\n";
+  }
+
+  template <class Use>
+  void WithSnapshot(httplib::Response& response, const Use& use) {
+    const SnapshotPtr snapshot = parts_.snapshot();
+    if (!snapshot) return Send(response, 503, "state is being loaded");
+    use(*snapshot);
+  }
+
+  bool Authorised(const httplib::Request& request, httplib::Response& response) const {
+    if (options_.token.empty()) return Send(response, 403, "no token is configured: set web.token_file"), false;
+    const std::string given = request.get_header_value("Authorization");
+    const std::string wanted = "Bearer " + options_.token;
+    if (given.size() == wanted.size() && CRYPTO_memcmp(given.data(), wanted.data(), wanted.size()) == 0) return true;
+    response.set_header("WWW-Authenticate", "Bearer");
+    return Send(response, 401, "this needs the token of web.token_file as a bearer token"), false;
+  }
+
+  void Enqueue(httplib::Response& response, Command command) {
+    command.id = "api-" + std::to_string(++requests_);
+    const std::string id = command.id;
+    if (!parts_.commands.Push(std::move(command))) {
+      response.set_header("Retry-After", "10");
+      return Send(response, 503, "too many commands wait already");
+    }
+    response.status = 202;
+    response.set_content("{\"id\": \"" + id + "\"}\n", kJson);
+  }
+
+  const ServerOptions options_;
+  const ServerParts parts_;
+  std::atomic<int> requests_{0};
+  std::atomic<bool> ended_{false};
+  httplib::Server server_;
+  std::string address_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options, const ServerParts& parts) {
+  auto server = std::make_unique<HttpServer>(options, parts);
+  if (auto listening = server->Listen(); !listening) return listening.error();
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace breakwatch::api

@@ -1,0 +1,112 @@
+#include "breakwatch/api/control_socket.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <future>
+
+namespace breakwatch::api {
+namespace {
+
+class Heard final : public ProgressListener {
+ public:
+  void OnPlan(const Plan& plan, std::size_t) override { planned = plan.models.size(); }
+  void OnResult(const ModelResult& result, std::size_t, std::size_t) override { models.push_back(result.info.id); }
+  std::size_t planned = 0;
+  std::vector<std::string> models;
+};
+
+class ControlSocketTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/breakwatch-control-XXXXXX";
+    dir_ = mkdtemp(name);
+    path_ = dir_ + "/control.sock";
+    auto listening = ControlSocket::Listen(path_, commands_, {}, [] { return std::vector<std::string>{"loki"}; });
+    ASSERT_TRUE(listening) << listening.error().message;
+    socket_ = std::move(*listening);
+  }
+  void TearDown() override {
+    socket_.reset();
+    std::filesystem::remove_all(dir_);
+  }
+  Command NextCommand() {
+    pollfd ready{commands_.Fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&ready, 1, 10'000), 1);
+    return commands_.Pop().value_or(Command{});
+  }
+
+  std::string dir_, path_;
+  CommandQueue commands_;
+  std::unique_ptr<ControlSocket> socket_;
+};
+
+TEST_F(ControlSocketTest, HandsARequestOverAndFollowsItsSweep) {
+  Heard heard;
+  SweepRequest request;
+  request.list.top = 5;
+  auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, request, heard); });
+  const Command command = NextCommand();
+  EXPECT_EQ(command.request.list.top, 5);
+
+  ModelResult result;
+  result.info.id = "org/name";
+  result.capture.detail = "clean";
+  Plan plan;
+  plan.models.resize(1);
+  Sweep sweep;
+  sweep.id = "s1";
+  socket_->OnResult(result, 9, 9);  // of a sweep before: not ours
+  socket_->OnAccepted(command.id, "s1");
+  socket_->OnPlan(plan, 0);
+  socket_->OnResult(result, 1, 1);
+  socket_->OnFinished(sweep);
+
+  const auto end = followed.get();
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->sweep.id, "s1");
+  EXPECT_EQ(end->behind, std::vector<std::string>{"loki"});
+  EXPECT_EQ(heard.planned, 1u);
+  EXPECT_EQ(heard.models, std::vector<std::string>{"org/name"});
+}
+
+TEST_F(ControlSocketTest, PassesTheSweepsErrorOnWithItsCode) {
+  Heard heard;
+  auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
+  const Command command = NextCommand();
+  socket_->OnAccepted(command.id, "s1");
+  socket_->OnFailed({ErrorCode::kUnavailable, "the Hub is away"});
+  const auto end = followed.get();
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(end.error().message, "the Hub is away");
+}
+
+TEST_F(ControlSocketTest, SaysWhenTheDaemonGoesAway) {
+  Heard heard;
+  auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
+  NextCommand();
+  socket_.reset();
+  const auto end = followed.get();
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code, ErrorCode::kUnavailable);
+}
+
+TEST_F(ControlSocketTest, IsNotThereWithoutADaemon) {
+  socket_.reset();
+  Heard heard;
+  const auto end = FollowSweep(path_, {}, heard);
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ControlSocketTest, IsTheOwnersAlone) {
+  struct stat info {};
+  ASSERT_EQ(stat(path_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+}  // namespace
+}  // namespace breakwatch::api

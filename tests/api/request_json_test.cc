@@ -1,0 +1,46 @@
+#include <gtest/gtest.h>
+
+#include "breakwatch/api/control_socket.h"
+
+namespace breakwatch::api {
+namespace {
+
+TEST(SweepRequestJsonTest, SurvivesTheRoundTrip) {
+  SweepRequest request;
+  request.trigger = "cli";
+  request.list.top = 7;
+  request.list.filters = {"license:mit"};
+  request.list.gated = false;
+  request.list.ids = {"org/name@main"};
+  request.rebuild = Rebuild::kAlways;
+  request.saved_plan = Plan{};
+  request.saved_plan->sweep_id = "s1";
+  const auto back = SweepRequestFromJson(ToJson(request), {});
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(ToJson(*back), ToJson(request));
+}
+
+TEST(SweepRequestJsonTest, KeepsTheDefaultsOfWhatIsAbsent) {
+  SweepRequest defaults;
+  defaults.list.top = 99;
+  const auto request = SweepRequestFromJson(R"({"track":true})", defaults);
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->list.top, 99);
+  EXPECT_TRUE(request->track);
+}
+
+TEST(SweepRequestJsonTest, NamesWhatIsWrong) {
+  const auto message = [](const char* text) {
+    const auto request = SweepRequestFromJson(text, {});
+    return request ? std::string() : request.error().message;
+  };
+  EXPECT_EQ(message(R"({"tpo":5})"), "unknown field \"tpo\"; did you mean \"top\"?");
+  EXPECT_EQ(message(R"({"top":"five"})"), "field \"top\" should be a number from 1 on");
+  EXPECT_EQ(message(R"({"top":0})"), "field \"top\" should be a number from 1 on");
+  EXPECT_EQ(message(R"({"rebuild":"sometimes"})"), "field \"rebuild\" should be if-needed, always or never");
+  EXPECT_EQ(message("[]"), "the request should be a JSON object");
+  EXPECT_NE(message("{"), "");
+}
+
+}  // namespace
+}  // namespace breakwatch::api
