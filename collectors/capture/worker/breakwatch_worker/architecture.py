@@ -1,0 +1,192 @@
+"""From a repository's config.json to a config object and the class to build. Reads data only; no model is made here."""
+
+import copy
+import re
+
+# The Auto class that decides where `architectures` does not: the task's, then the plain model.
+_AUTO_BY_TASK = {
+    "text-generation": "AutoModelForCausalLM",
+    "text2text-generation": "AutoModelForSeq2SeqLM",
+    "translation": "AutoModelForSeq2SeqLM",
+    "summarization": "AutoModelForSeq2SeqLM",
+    "fill-mask": "AutoModelForMaskedLM",
+    "text-classification": "AutoModelForSequenceClassification",
+    "zero-shot-classification": "AutoModelForSequenceClassification",
+    "token-classification": "AutoModelForTokenClassification",
+    "question-answering": "AutoModelForQuestionAnswering",
+    "table-question-answering": "AutoModelForTableQuestionAnswering",
+    "visual-question-answering": "AutoModelForVisualQuestionAnswering",
+    "document-question-answering": "AutoModelForDocumentQuestionAnswering",
+    "image-classification": "AutoModelForImageClassification",
+    "zero-shot-image-classification": "AutoModelForZeroShotImageClassification",
+    "object-detection": "AutoModelForObjectDetection",
+    "zero-shot-object-detection": "AutoModelForZeroShotObjectDetection",
+    "image-segmentation": "AutoModelForSemanticSegmentation",
+    "mask-generation": "AutoModelForMaskGeneration",
+    "depth-estimation": "AutoModelForDepthEstimation",
+    "keypoint-detection": "AutoModelForKeypointDetection",
+    "keypoint-matching": "AutoModelForKeypointMatching",
+    "image-to-text": "AutoModelForImageTextToText",
+    "image-text-to-text": "AutoModelForImageTextToText",
+    "video-text-to-text": "AutoModelForImageTextToText",
+    "any-to-any": "AutoModelForMultimodalLM",
+    "image-to-image": "AutoModelForImageToImage",
+    "video-classification": "AutoModelForVideoClassification",
+    "automatic-speech-recognition": "AutoModelForSpeechSeq2Seq",
+    "audio-classification": "AutoModelForAudioClassification",
+    "text-to-speech": "AutoModelForTextToWaveform",
+    "text-to-audio": "AutoModelForTextToWaveform",
+    "time-series-forecasting": "AutoModelForTimeSeriesPrediction",
+}
+
+# Libraries whose repositories hold no transformers model, whatever their config.json looks like.
+_UNSUPPORTED_LIBRARIES = {
+    "diffusers", "gguf", "llama.cpp", "peft", "adapter-transformers", "onnx", "onnxruntime", "openvino", "coreml",
+    "keras", "tf-keras", "tensorflowtts", "tflite", "paddlenlp", "paddlepaddle", "nemo", "speechbrain",
+    "pyannote-audio", "spacy", "fasttext", "stable-baselines3", "ml-agents", "sample-factory", "sklearn", "flair",
+    "allennlp", "espnet", "asteroid", "fastai", "open_clip", "ultralytics", "stanza", "mlx", "mlx-image", "ctranslate2",
+    "tensorrt", "transformers.js", "unity-sentis", "cleanrl", "rl-algo-impls", "bertopic", "lerobot",
+}
+_DEPENDENCY = re.compile(
+    r"requires? the (?:following packages? that were not found in your environment: )?[`'\"]?([A-Za-z0-9_.\-]+)[`'\"]?"
+    r"|(?:No module named|install|Install) [`'\"]?(?:pip install )?([A-Za-z0-9_\-]+)")
+
+
+class Stop(Exception):
+    """The capture ends before a model exists, with this status and text."""
+
+    def __init__(self, status: str, detail: str):
+        super().__init__(detail)
+        self.status, self.detail = status, detail
+
+
+def missing_dependency(error: BaseException) -> str:
+    """The name of the package an import wanted, or ''."""
+    seen = 0
+    while error is not None and seen < 8:
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            return error.name.split(".")[0]
+        if isinstance(error, ImportError):
+            match = _DEPENDENCY.search(str(error))
+            return next((group for group in match.groups() if group), "") if match else "unnamed"
+        error, seen = error.__cause__ or error.__context__, seen + 1
+    return ""
+
+
+def check_library(library: str, config) -> None:
+    if not isinstance(config, dict):
+        raise Stop("failed_create", f"config.json holds a {_json_kind(config)}, not an object")
+    if (library or "").lower() in _UNSUPPORTED_LIBRARIES:
+        raise Stop("skipped_unsupported_library", f"library {library} is not transformers")
+    if "model_type" not in config and "architectures" not in config:
+        if "_class_name" in config:
+            raise Stop("skipped_unsupported_library", f"{config['_class_name']} is a diffusers component")
+        if "peft_type" in config:
+            raise Stop("skipped_unsupported_library", "a PEFT adapter, not a model")
+    if not config:
+        raise Stop("skipped_no_config", "config.json is empty")
+
+
+def _json_kind(value) -> str:
+    kinds = {list: "list", str: "text", bool: "boolean", int: "number", float: "number", type(None): "null"}
+    return kinds.get(type(value), type(value).__name__)
+
+
+def _architecture_names(job: dict, config: dict) -> list:
+    listed = config.get("architectures")
+    names = [job.get("architecture")] + (listed if isinstance(listed, list) else [])
+    return [name for name in names if isinstance(name, str) and name.isidentifier()]
+
+
+def _exported(name: str):
+    """A model class of that name that the installed library exports; never anything else of that name."""
+    import transformers
+
+    cls = getattr(transformers, name, None)
+    return cls if isinstance(cls, type) and hasattr(cls, "forward") else None
+
+
+def config_class_of(job: dict, config: dict):
+    """The library's own config class for this model, or Stop. Code from the repository is never an answer."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    model_type = config.get("model_type")
+    auto_map = isinstance(config.get("auto_map"), dict)
+    if "pretrained_cfg" in config and model_type in (None, "timm_wrapper"):
+        return CONFIG_MAPPING["timm_wrapper"]
+    if isinstance(model_type, str) and model_type in CONFIG_MAPPING:
+        return CONFIG_MAPPING[model_type]
+    for name in _architecture_names(job, config):
+        cls = _exported(name)
+        if cls is not None and getattr(cls, "config_class", None) is not None and (
+                not model_type or cls.config_class.model_type == model_type):
+            return cls.config_class
+    if auto_map:
+        what = f"model_type {model_type!r}" if model_type else "a config without model_type"
+        raise Stop("skipped_custom_code", f"{what} needs code from the repository, which is refused")
+    if model_type is None:
+        if not _architecture_names(job, config):
+            raise Stop("failed_create", "config.json has neither model_type nor architectures")
+        raise Stop("failed_create", "config.json has no model_type")
+    raise Stop("failed_create", f"unknown model_type {str(model_type)[:80]!r}")
+
+
+def make_config(config_class, values: dict):
+    """(config object, notes). Quantization is left out: it changes weights, and its kernels want other hardware."""
+    values = copy.deepcopy(values)
+    notes = []
+    if strip_quantization(values):
+        notes.append("quantization_config left out")
+    values.pop("auto_map", None)
+    try:
+        return config_class.from_dict(values), notes
+    except Exception as error:
+        if (package := missing_dependency(error)):
+            raise Stop("skipped_missing_dependency", f"{config_class.__name__} needs {package}") from error
+        raise
+
+
+def strip_quantization(values: dict) -> bool:
+    found = values.pop("quantization_config", None) is not None
+    for value in values.values():
+        if isinstance(value, dict):
+            found = strip_quantization(value) or found
+    return found
+
+
+def model_class_of(job: dict, values: dict, config):
+    """(class, note). By `architecture`, then the config's list, the task's Auto class, the plain Auto class."""
+    names = _architecture_names(job, values)
+    for name in names:
+        cls = _exported(name)
+        if cls is not None and _fits(cls, config):
+            return cls, ""
+    note = f"{names[0]} is not a class of the library; " if names else "no architectures; "
+    for auto in (_AUTO_BY_TASK.get(job.get("task") or ""), "AutoModel", "AutoModelForPreTraining",
+                 "AutoModelForCausalLM", "AutoModelForImageTextToText"):
+        cls = _auto_class(auto, config)
+        if cls is not None:
+            return cls, f"{note}{auto} gave {cls.__name__}"
+    what = f"the library has no class {names[0]}" if names else "config.json names no architectures"
+    raise Stop("failed_create", f"{what}, and no Auto class takes {type(config).__name__}")
+
+
+def _fits(cls, config) -> bool:
+    wanted = getattr(cls, "config_class", None)
+    return wanted is None or isinstance(config, wanted) or wanted.model_type == config.model_type or (
+        config.model_type.split("_")[0] == wanted.model_type.split("_")[0])
+
+
+def _auto_class(name, config):
+    if not name:
+        return None
+    import transformers
+
+    mapping = getattr(transformers, name)._model_mapping
+    try:
+        found = mapping[type(config)]
+    except KeyError:
+        return None
+    if isinstance(found, (tuple, list)):
+        found = found[0]
+    return found

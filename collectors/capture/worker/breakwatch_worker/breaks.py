@@ -1,0 +1,216 @@
+"""From what Dynamo raises at a graph break to a place in the code with a bounded reason. Pure: no hooks here."""
+
+import dataclasses
+import hashlib
+import linecache
+import os
+import re
+import sysconfig
+
+from torch._dynamo import exc as dynamo_exc
+from torch._dynamo import graph_break_hints as hint_texts
+
+from .lines import clip
+
+REASON_BYTES = 120
+_TEXT_BYTES = 2000
+_WHILE_HANDLING = "*** While handling this graph break, another graph break occurred: ***"
+_RESUME_NAME = re.compile(r"^torch_dynamo_resume_in_(.+?)_at_\d+$")
+_CONTEXT = re.compile(r"\n\s*Developer debug context: (.*?)(?:\n\n For more details about|\Z)", re.S)
+_EXPLANATION = re.compile(r"\n\s*Explanation: (.*?)(?=\n\s*Hint: |\n\n\s*Developer debug context:|\Z)", re.S)
+_HINT = re.compile(r"\n\s*Hint: (.*?)(?=\n\s*Hint: |\n\n\s*Developer debug context:|\Z)", re.S)
+
+# First match names the fixability: from "it will never work" down to "it came from another break".
+_FIXABILITY = (
+    ("fundamental", hint_texts.FUNDAMENTAL),
+    ("user_error", hint_texts.USER_ERROR),
+    ("inference_mode", hint_texts.INFERENCE_MODE),
+    ("supportable", hint_texts.SUPPORTABLE),
+    ("difficult", hint_texts.DIFFICULT),
+    ("dynamo_bug", hint_texts.DYNAMO_BUG),
+    ("caused_by_earlier", hint_texts.CAUSED_BY_EARLIER_GRAPH_BREAK),
+)
+
+# Exceptions that carry no gb_type: the closed set of reasons for them. UserError says its kind besides.
+_REASON_BY_CLASS = {
+    "UserError": "User error",
+    "StepUnsupported": "Step unsupported",
+    "Unsupported": "Unsupported, no type given",
+    "ObservedException": "Observed exception",
+    "TorchRuntimeError": "Torch runtime error",
+    "InternalTorchDynamoError": "Internal Dynamo error",
+    "GuardOnDataDependentSymNode": "Guard on a data-dependent value",
+    "PendingUnbackedSymbolNotFound": "Unbacked symbol lost",
+    "ConstraintViolationError": "Constraint violated",
+}
+_REASON_OTHER = "Other exception"
+
+# The texts Dynamo puts in front of a reason when it logs it, and whether it then moves counters["graph_break"].
+# None is the plain text: data-dependent branching is logged as it is, and not counted.
+_PREFIXES = (
+    ("Encountered graph break that we cannot resume from.", "cannot resume", False),
+    ("Failed to handle graph break gracefully.", "frame skipped", False),
+    ("Encountered graph break ", "", True),
+)
+
+
+@dataclasses.dataclass
+class Event:
+    """One break that Dynamo logged."""
+
+    reason: str
+    gb_id: str
+    wrapped_in: str
+    explanation: str
+    context: str
+    hints: list
+    fixability: str
+    file: str
+    line: int
+    function: str
+    source_line: str
+    frame: str
+    compile_id: str
+    counted: bool  # Dynamo moves counters["graph_break"] for this kind
+
+    @property
+    def site_id(self) -> str:
+        key = "\0".join((self.gb_id or self.reason, self.file, self.function, self.source_line))
+        return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _registry() -> dict:
+    """gb_type (of any revision) -> id, from the file that ships in the wheel."""
+    return dynamo_exc._load_gb_type_to_gb_id_map()
+
+
+def _bounded(gb_type: str) -> str:
+    return clip(" ".join(gb_type.split()), REASON_BYTES)
+
+
+def reason_of(error: BaseException) -> tuple:
+    """(reason, gb_id, outer type or '', the message of the inner reason) of what was raised."""
+    message = str(getattr(error, "msg", "") or error)
+    registry = _registry()
+    outer = getattr(error, "gb_type", None) or ""
+    inner_message = message.split(_WHILE_HANDLING)[0].strip()
+    inner = inner_message.split("\n", 1)[0].strip()
+    if outer and _WHILE_HANDLING not in message:
+        cause = error.__cause__
+        if cause is not None and not isinstance(cause, dynamo_exc.Unsupported) and isinstance(
+                cause, dynamo_exc.TorchDynamoException):
+            # A user error does not join its text to the break that replaced it.
+            return untyped_reason(cause), "", outer, str(cause)
+        return _bounded(outer), registry.get(outer, ""), "", message
+    if outer and inner != outer:
+        if inner in registry:
+            return _bounded(inner), registry[inner], outer, inner_message
+        return _bounded(outer), registry.get(outer, ""), "", message
+    if outer:  # the same kind met again while handling itself
+        return _bounded(outer), registry.get(outer, ""), "", inner_message
+    if inner in registry:
+        return _bounded(inner), registry[inner], "", inner_message
+    return untyped_reason(error), "", "", message
+
+
+def untyped_reason(error: BaseException) -> str:
+    for cls in type(error).__mro__:
+        if cls.__name__ in _REASON_BY_CLASS:
+            text = _REASON_BY_CLASS[cls.__name__]
+            kind = getattr(error, "error_type", None)
+            return _bounded(f"{text}: {kind.name.lower()}" if kind is not None else text)
+    return _REASON_OTHER
+
+
+def prefix_of(logged_reason: str) -> tuple:
+    """(what the logged text says about the way the break was taken, whether that way is counted)."""
+    for prefix, name, counted in _PREFIXES:
+        if logged_reason.startswith(prefix):
+            return name, counted
+    return "", False
+
+
+def fixability_of(hints: list) -> str:
+    if not hints:
+        return "none"
+    joined = " ".join(" ".join(hints).split())
+    for name, texts in _FIXABILITY:
+        if any(" ".join(text.split())[:60] in joined for text in texts):
+            return name
+    return "other"
+
+
+def parse_message(message: str) -> tuple:
+    """(explanation, context, hints) by the grammar of format_graph_break_message."""
+    def clean(text):
+        return clip("\n".join(line.strip() for line in text.strip().split("\n")), _TEXT_BYTES)
+
+    explanation = _EXPLANATION.search(message)
+    context = _CONTEXT.search(message)
+    hints = [clean(hint) for hint in _HINT.findall(message)][:16]
+    if explanation is None and context is None:
+        return clean(message), "", hints
+    return clean(explanation.group(1)) if explanation else "", clean(context.group(1)) if context else "", hints
+
+
+_ROOTS = tuple(sorted(
+    {os.path.realpath(p) + os.sep for p in (
+        sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sysconfig.get_path("stdlib"),
+        os.path.dirname(os.path.dirname(dynamo_exc.torch.__file__)))},
+    key=len, reverse=True))
+
+
+def relative_file(filename: str) -> tuple:
+    """(package-relative path, 'torch', 'library' or 'user')."""
+    path = os.path.realpath(filename) if filename and not filename.startswith("<") else filename or ""
+    for root in _ROOTS:
+        if path.startswith(root):
+            relative = path[len(root):]
+            owner = "torch" if relative.split(os.sep, 1)[0] in ("torch", "functorch", "torchgen") else "library"
+            return relative, owner
+    return os.path.basename(path), "user"
+
+
+def plain_function(name: str) -> str:
+    """The user's name for a function: `forward`, where Dynamo resumes in torch_dynamo_resume_in_forward_at_12."""
+    while match := _RESUME_NAME.match(name or ""):
+        name = match.group(1)
+    return name or ""
+
+
+def place_of(error, code_options: dict, lineno) -> tuple:
+    """(file, line, function) of the innermost user frame; the frame under translation where no stack was kept."""
+    stack = getattr(error, "real_stack", None)
+    if stack:
+        frame = stack[-1]
+        return frame.filename, frame.lineno or 0, plain_function(frame.name)
+    line = lineno if isinstance(lineno, int) and lineno > 0 else code_options.get("co_firstlineno", 0)
+    return code_options.get("co_filename", ""), line, plain_function(code_options.get("co_name", ""))
+
+
+def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id: str) -> Event:
+    reason, gb_id, outer, message = reason_of(error)
+    way, counted = prefix_of(logged_reason)
+    filename, line, function = place_of(error, code_options, lineno)
+    file, frame = relative_file(filename)
+    explanation, context, hints = parse_message(message)
+    return Event(
+        reason=reason, gb_id=gb_id, wrapped_in=_bounded(" / ".join(text for text in (outer, way) if text)),
+        explanation=explanation, context=context, hints=hints, fixability=fixability_of(hints), file=file, line=line,
+        function=function, source_line=clip(linecache.getline(filename, line).strip(), 300), frame=frame,
+        compile_id=compile_id, counted=counted and isinstance(error, dynamo_exc.Unsupported),
+    )
+
+
+def sites_of(events: list) -> list:
+    """Events folded by site, in the order first met, as the protocol's objects."""
+    sites = {}
+    for event in events:
+        site = sites.get(event.site_id)
+        if site is None:
+            site = sites[event.site_id] = {"site_id": event.site_id, **dataclasses.asdict(event), "occurrences": 0}
+            del site["counted"]
+        site["occurrences"] += 1
+        if site["wrapped_in"] and not event.wrapped_in:
+            site["wrapped_in"] = ""  # met bare as well: the wrapper is not what matters
+    return list(sites.values())

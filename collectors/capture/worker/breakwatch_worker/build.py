@@ -1,0 +1,41 @@
+"""Makes the model: its class called on its config, without weights and without random draws."""
+
+import torch
+
+from . import weights
+
+
+class TooLarge(Exception):
+    """The model does not fit the bound on what a capture may allocate."""
+
+
+MAX_BYTES = 5 << 30  # of parameters and buffers; with activations a capture stays under 6 GB
+
+
+def byte_count(model: torch.nn.Module) -> int:
+    seen = {}
+    for tensor in (*model.parameters(), *model.buffers()):
+        seen[tensor.data_ptr() if not tensor.is_meta else id(tensor)] = tensor.numel() * tensor.element_size()
+    return sum(seen.values())
+
+
+def make_float(config) -> None:
+    """float32 everywhere: on a CPU half precision lacks operators, and what is counted does not depend on it."""
+    config.dtype = torch.float32
+    for name in getattr(config, "sub_configs", None) or ():
+        sub = getattr(config, name, None)
+        if sub is not None and hasattr(sub, "to_dict"):
+            make_float(sub)
+
+
+def construct(cls, config) -> torch.nn.Module:
+    """The model on CPU in eval mode. Memory is reserved first and written only once its size is known to be small."""
+    torch.manual_seed(0)
+    make_float(config)
+    deferred = weights.Deferred()
+    with deferred.active():
+        model = cls._from_config(config) if hasattr(cls, "_from_config") else cls(config)
+        if (size := byte_count(model)) > MAX_BYTES:
+            raise TooLarge(f"{cls.__name__} takes {size / 2**30:.1f} GiB as configured")
+        deferred.settle(model)
+    return model.eval()

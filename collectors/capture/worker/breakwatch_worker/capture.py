@@ -1,0 +1,75 @@
+"""One `capture` job: which legs it needs, and what is published of them."""
+
+from . import version
+from .leg import Leg
+
+
+def needs_full(depth: str, result: dict) -> bool:
+    """Whether a reduced capture is to be repeated at full depth. Where nothing was reduced there is nothing to see."""
+    if result.get("depth") != "reduced":
+        return False
+    return result["status"] == "graph_breaks" or (depth == "verify" and result["status"] == "full_graph")
+
+
+def combine(reduced: dict, full: dict) -> dict:
+    """What is published of a pair: the full one's breaks, the reduced one's ops. A failed full leg leaves the reduced."""
+    good = ("full_graph", "graph_breaks")
+    cost = {
+        "cpu_s": round((reduced.get("cpu_s") or 0) + (full.get("cpu_s") or 0), 4),
+        "capture_s": round((reduced.get("capture_s") or 0) + (full.get("capture_s") or 0), 4),
+        "peak_rss_mb": max(reduced.get("peak_rss_mb") or 0, full.get("peak_rss_mb") or 0),
+    }
+    if full.get("status") not in good:
+        detail = f"{reduced['detail']}; at full depth: {full.get('status')}, {full.get('detail')}"
+        return {**reduced, **cost, "detail": detail}
+    if reduced["status"] == "full_graph":
+        mismatch = full["status"] != "full_graph"
+        detail = reduced["detail"] + ("; at full depth it breaks: " + full["detail"] if mismatch else "")
+        return {**reduced, **cost, "depth_mismatch": mismatch, "detail": detail}
+    # A break that needs many layers away: published as found at full depth, which is the number of record.
+    phases = {name: round(reduced.get("phase_s", {}).get(name, 0) + seconds, 4)
+              for name, seconds in full.get("phase_s", {}).items()}
+    return {**full, **cost, "phase_s": phases, "ops_captured": reduced.get("ops_captured")}
+
+
+class Capture:
+    """Starts legs one after the other; `result` is set when the job has ended. Owner: the zygote's loop."""
+
+    def __init__(self, job: dict, body_of, say):
+        self.job = job
+        self.id = job["job"]
+        self.result = None
+        self._body_of, self._say = body_of, say
+        self._reduced = None
+        self._cancelled = False
+        depth = job.get("depth")
+        self._depth = depth if depth in ("auto", "verify", "full") else "auto"
+        self.leg = self._start("full" if self._depth == "full" else "reduced")
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        self.leg.kill("cancel")
+
+    def advance(self) -> None:
+        """Called when the leg has finished: the next leg, or the result."""
+        outcome = self.leg.outcome()
+        if self._cancelled:
+            self._finish({"status": "not_attempted", "detail": "cancelled", "phase": self.leg.phase})
+        elif self._reduced is not None:
+            self._finish(combine(self._reduced, outcome))
+        elif self._depth != "full" and needs_full(self._depth, outcome):
+            self._reduced = outcome
+            self.leg = self._start("full")
+        else:
+            self._finish(outcome)
+
+    def _start(self, depth: str) -> Leg:
+        return Leg(self.job, self._body_of(self.job, depth), lambda phase: self._say({
+            "type": "phase", "job": self.id, "phase": phase}))
+
+    def _finish(self, outcome: dict) -> None:
+        self.result = {
+            "type": "result", "job": self.id, **outcome, "mode": outcome.get("mode", "eval"), "device": "cpu",
+            "toolchain": version.toolchain(),
+        }
+        self.result["detail"] = self.result.get("detail") or self.result["status"]

@@ -1,0 +1,213 @@
+"""What runs after the fork: one model through create, inputs, eager and capture. Writes one result, then exits."""
+
+import gc
+import hashlib
+import json
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+
+import torch
+
+from . import architecture, build, host, inputs, sizes, trace
+from .lines import clip, one_line, write_line
+
+_ERROR_BYTES = 16 << 10
+_GIB = 1 << 30
+
+
+class Phases:
+    """Announces each phase and keeps the seconds. A phase met again (another attempt) adds up."""
+
+    def __init__(self, say):
+        self.seconds = {}
+        self.current = "create"
+        self._say = say
+        self._since = time.monotonic()
+        self._say({"type": "phase", "phase": "create"})
+
+    def enter(self, name: str) -> None:
+        now = time.monotonic()
+        self.seconds[self.current] = self.seconds.get(self.current, 0.0) + now - self._since
+        self.current, self._since = name, now
+        if name != "done":
+            self._say({"type": "phase", "phase": name})
+
+    def numbers(self) -> dict:
+        return {name: round(seconds, 4) for name, seconds in self.seconds.items()}
+
+
+def body(job: dict, depth: str, scratch: str, protocol: int):
+    """The child's whole life as a function of its two pipes; never returns."""
+    def run(result_fd: int, output_fd: int) -> None:
+        try:
+            _confine(job, output_fd, protocol, scratch)
+            result = _guarded(job, depth, lambda message: write_line(result_fd, message))
+            write_line(result_fd, {"type": "result", **result})
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+            code = 70
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+    return run
+
+
+def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
+    os.setsid()
+    host.die_with_parent()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.close(protocol)
+    os.dup2(output_fd, 1)
+    os.dup2(output_fd, 2)
+    os.close(output_fd)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    host.scrub_environment()
+    folder = os.path.join(scratch, "capture")
+    os.makedirs(folder, exist_ok=True)
+    os.chdir(folder)
+    os.environ["TMPDIR"] = folder
+    limits = job.get("limits") if isinstance(job.get("limits"), dict) else {}
+    rss = int(limits.get("rss_bytes") or 6 * _GIB)
+    with open("/proc/self/statm") as file:
+        data_now = int(file.read().split()[5]) * resource.getpagesize()
+    # A single huge allocation fails here, as an error with a name, before the watcher could see it grow.
+    resource.setrlimit(resource.RLIMIT_DATA, (data_now + rss + _GIB, data_now + rss + _GIB))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_GIB, _GIB))
+    resource.setrlimit(resource.RLIMIT_NPROC, resource.getrlimit(resource.RLIMIT_NPROC))
+    torch.set_num_threads(1)
+    # Few long collections beat many short ones: most of what tracing makes lives as long as the child.
+    gc.set_threshold(100_000, 50, 100)
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    text = str(error)
+    return isinstance(error, MemoryError) or "DefaultCPUAllocator: can't allocate memory" in text or (
+        "DefaultCPUAllocator: not enough memory" in text) or "Cannot allocate memory" in text
+
+
+def _error_text(error: BaseException) -> str:
+    text = "".join(traceback.format_exception(error))
+    data = text.encode("utf-8", "replace")
+    if len(data) > _ERROR_BYTES:  # the end holds the error itself
+        text = "[...]\n" + data[-(_ERROR_BYTES - 8):].decode("utf-8", "ignore")
+    return text
+
+
+def failure(phase: str, error: BaseException) -> dict:
+    """The result of an exception in a phase."""
+    kind = f"{type(error).__name__}: {one_line(str(error)) or 'no text'}"
+    if isinstance(error, architecture.Stop):
+        return {"status": error.status, "detail": one_line(error.detail)}
+    if isinstance(error, build.TooLarge):
+        return {"status": "skipped_too_large", "detail": one_line(str(error))}
+    if _is_out_of_memory(error):
+        return {"status": "out_of_memory", "detail": f"{phase}: {kind}", "error": _error_text(error)}
+    if phase == "create" and (package := architecture.missing_dependency(error)):
+        return {"status": "skipped_missing_dependency", "detail": f"needs {package}: {kind}", "error": _error_text(error)}
+    return {"status": f"failed_{phase}", "detail": f"{phase}: {kind}", "error": _error_text(error)}
+
+
+def _guarded(job: dict, depth: str, say) -> dict:
+    phases = Phases(say)
+    try:
+        result = Attempt(job, depth, phases).run()
+    except Exception as error:
+        result = failure(phases.current, error)
+    result.setdefault("phase", phases.current)
+    phases.enter("done")
+    result["phase_s"] = phases.numbers()
+    result["capture_s"] = round(sum(result["phase_s"].values()), 4)
+    result["mode"] = "eval"
+    result["device"] = "cpu"
+    return result
+
+
+class Attempt:
+    """One model at one depth, on the smallest of its sizes that builds and runs."""
+
+    def __init__(self, job: dict, depth: str, phases: Phases):
+        self._job, self._depth, self._phases = job, depth, phases
+        self._known = {}
+
+    def run(self) -> dict:
+        values = self._job.get("config")
+        architecture.check_library(self._job.get("library") or "", values)
+        config_class = architecture.config_class_of(self._job, values)
+        config, notes = architecture.make_config(config_class, values)
+        cls, note = architecture.model_class_of(self._job, values, config)
+        self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
+        notes += [note] if note else []
+        first_error = None
+        for size in sizes.plans(config, self._depth):
+            try:
+                model, arguments, summary = self._prepare(cls, config_class, size)
+            except architecture.Stop:
+                raise
+            except Exception as error:
+                if _is_out_of_memory(error) and first_error is None:
+                    first_error = (self._phases.current, error)
+                    break
+                # What the smallest size says is reported: larger ones mostly fail of their size.
+                first_error = first_error or (self._phases.current, error)
+                if architecture.missing_dependency(error) and self._phases.current == "create":
+                    break
+                self._phases.enter("create")
+                continue
+            self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
+            return self._capture(model, arguments, summary, notes + ([size.note] if size.note else []))
+        phase, error = first_error
+        return {**self._known, **failure(phase, error), "phase": phase}
+
+    def _prepare(self, cls, config_class, size) -> tuple:
+        config = size.make(config_class)
+        model = build.construct(cls, config)
+        self._phases.enter("inputs")
+        arguments = inputs.make(model, config)
+        self._phases.enter("eager")
+        with torch.no_grad():
+            output = model(**inputs.fresh(arguments))
+        return model, arguments, {"finite": inputs.is_finite(output)}
+
+    def _capture(self, model, arguments: dict, summary: dict, notes: list) -> dict:
+        self._phases.enter("capture")
+        found = trace.trace(model, inputs.fresh(arguments))
+        described = inputs.describe(arguments)
+        result = {
+            **self._known,
+            "inputs": described,
+            "inputs_digest": hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16],
+        }
+        if not summary["finite"]:
+            notes = notes + ["eager output not finite"]
+        if found.error is not None:
+            again = trace.trace(model, inputs.fresh(arguments), suppress_errors=True)
+            return {**result, **again.numbers(), **failure("capture", found.error), "phase": "capture"}
+        numbers = found.numbers()
+        said = "; ".join([verdict(numbers)] + notes)
+        status = "graph_breaks" if numbers["breaks"] else "full_graph"
+        return {**result, **numbers, "status": status, "detail": one_line(said), "phase": "done"}
+
+
+def verdict(numbers: dict) -> str:
+    if numbers["breaks"]:
+        return f"{_count(numbers['breaks'], 'break')} at {_count(numbers['break_sites'], 'site')}"
+    if numbers["graphs"] == 0:
+        return "no tensor operation was captured"
+    return _count(numbers["graphs"], "graph")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+__all__ = ["body", "clip", "failure"]

@@ -1,0 +1,183 @@
+"""One forked child under watch: its deadlines, memory, output and end. Owner: the zygote's loop, its only thread."""
+
+import json
+import os
+import select
+import signal
+import time
+
+from . import host
+from .ends import End, status_of
+from .lines import LineReader, LineTooLong
+
+_OUTPUT_TAIL_BYTES = 8 << 10
+_EXIT_GRACE_S = 2.0  # between a written result and the exit that should follow at once
+_DEFAULT_LIMITS = {
+    "create_s": 120.0, "inputs_s": 30.0, "eager_s": 120.0, "capture_s": 300.0,
+    "rss_bytes": 6 << 30, "output_bytes": 1 << 20,
+}
+
+
+def limits_of(job: dict) -> dict:
+    limits = dict(_DEFAULT_LIMITS)
+    given = job.get("limits")
+    if isinstance(given, dict):
+        limits.update({k: v for k, v in given.items() if k in limits and isinstance(v, (int, float)) and v > 0})
+    return limits
+
+
+class Leg:
+    """Forks on construction. `body(result_fd)` runs in the child and never returns to us."""
+
+    def __init__(self, job: dict, body, on_phase):
+        self.limits = limits_of(job)
+        self.result = None
+        self.phase = "create"
+        self.finished = False
+        self.usage = None
+        self.peak_rss = 0
+        self._on_phase = on_phase
+        self._killed_for = ""
+        self._limit = 0.0
+        self._output = bytearray()
+        self._output_total = 0
+        self._deadline = time.monotonic() + self.limits["create_s"]
+        self._wait_status = 0
+
+        result_read, result_write = os.pipe()
+        output_read, output_write = os.pipe()
+        self.started = time.monotonic()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.close(result_read)
+                os.close(output_read)
+                body(result_write, output_write)
+            finally:
+                os._exit(70)
+        os.close(result_write)
+        os.close(output_write)
+        for descriptor in (result_read, output_read):
+            os.set_blocking(descriptor, False)
+        self._pidfd = os.pidfd_open(self.pid)
+        self._reader = LineReader(result_read)
+        self._result_fd, self._output_fd = result_read, output_read
+        self._open = {result_read, output_read, self._pidfd}
+
+    def descriptors(self) -> set:
+        return set(self._open)
+
+    def ready(self, descriptor: int) -> None:
+        if descriptor == self._result_fd:
+            self._read_results()
+        elif descriptor == self._output_fd:
+            self._read_output()
+        elif descriptor == self._pidfd:
+            self._reap()
+
+    def check(self, now: float) -> None:
+        """Deadline and memory; call at least every 0.1 s."""
+        if self.finished or self._killed_for:
+            return
+        if now > self._deadline:
+            if self.result is not None:
+                host.kill_family(self.pid)  # it has said everything: no need to wait for it
+                self._deadline = now + 3600
+                return
+            self.kill("timeout", self.limits[f"{self.phase}_s"])
+            return
+        rss = host.resident_bytes(self.pid)
+        self.peak_rss = max(self.peak_rss, rss)
+        if rss > self.limits["rss_bytes"]:
+            self.kill("memory", self.limits["rss_bytes"])
+
+    def kill(self, why: str, limit: float = 0.0) -> None:
+        self._killed_for, self._limit = why, limit
+        host.kill_family(self.pid)
+
+    def outcome(self) -> dict:
+        """The result message of this leg, whatever way it ended."""
+        result = self.result
+        clean = os.WIFEXITED(self._wait_status) and os.WEXITSTATUS(self._wait_status) == 0
+        lingered = result is not None and not self._killed_for and self._wait_status == signal.SIGKILL
+        if result is None or self._killed_for or not (clean or lingered):
+            status, detail = status_of(End(self._wait_status, self._killed_for, self.phase, self._limit))
+            result = {"status": status, "detail": detail, "phase": self.phase}
+        if self._output and not result.get("output_tail"):
+            result["output_tail"] = bytes(self._output).decode("utf-8", "replace")
+        if self.usage is not None:
+            result["cpu_s"] = round(self.usage.ru_utime + self.usage.ru_stime, 4)
+        result["peak_rss_mb"] = round(self.peak_rss / 2**20, 1)
+        return result
+
+    def _read_results(self) -> None:
+        try:
+            lines = self._reader.read()
+        except LineTooLong:
+            self.kill("", 0)
+            return
+        for line in lines:
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue
+            if message.get("type") == "phase" and f"{message.get('phase')}_s" in self.limits:
+                self.phase = message["phase"]
+                self._deadline = time.monotonic() + self.limits[f"{self.phase}_s"]
+                self._on_phase(self.phase)
+            elif message.get("type") == "result":
+                message.pop("type")
+                self.result = message
+                self._deadline = time.monotonic() + _EXIT_GRACE_S
+        if self._reader.ended:
+            self._close(self._result_fd)
+
+    def _read_output(self) -> None:
+        try:
+            data = os.read(self._output_fd, 1 << 16)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._close(self._output_fd)
+            return
+        room = max(0, int(self.limits["output_bytes"]) - self._output_total)
+        self._output_total += len(data)
+        self._output += data[:room]
+        del self._output[:-_OUTPUT_TAIL_BYTES]
+
+    def _drain(self, read, descriptor: int) -> None:
+        for _ in range(4096):  # a bound: a survivor could write for ever
+            if descriptor not in self._open or not select.select([descriptor], [], [], 0)[0]:
+                return
+            read()
+
+    def _reap(self) -> None:
+        host.kill_family(self.pid)
+        _, self._wait_status, self.usage = os.wait4(self.pid, 0)
+        self._drain(self._read_results, self._result_fd)
+        self._drain(self._read_output, self._output_fd)
+        for descriptor in list(self._open):
+            self._close(descriptor)
+        self._kill_adopted()
+        self.finished = True
+
+    @staticmethod
+    def _kill_adopted() -> None:
+        """Descendants that lost their parent are ours now: end and reap them all."""
+        for _ in range(64):
+            adopted = host.children_of(os.getpid())
+            if not adopted:
+                return
+            for pid in adopted:
+                host.kill_family(pid)
+                try:
+                    os.waitpid(pid, 0)
+                except ChildProcessError:
+                    pass
+
+    def _close(self, descriptor: int) -> None:
+        if descriptor in self._open:
+            self._open.discard(descriptor)
+            os.close(descriptor)

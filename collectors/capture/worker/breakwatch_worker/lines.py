@@ -1,0 +1,58 @@
+"""JSON objects, one a line, on file descriptors: the framing of both the protocol and the child's result pipe."""
+
+import json
+import os
+
+MAX_LINE_BYTES = 16 << 20
+
+
+class LineTooLong(ValueError):
+    """The peer sent more than a line may hold."""
+
+
+class LineReader:
+    """Turns what arrives on a descriptor into complete lines. Owner: one loop; not thread safe."""
+
+    def __init__(self, descriptor: int, max_bytes: int = MAX_LINE_BYTES):
+        self.descriptor = descriptor
+        self.ended = False
+        self._buffer = bytearray()
+        self._max_bytes = max_bytes
+
+    def read(self) -> list:
+        """One read(2); returns the lines it completed, as bytes. Sets `ended` at end of file."""
+        try:
+            data = os.read(self.descriptor, 1 << 16)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        if not data:
+            self.ended = True
+            return []
+        searched = len(self._buffer)
+        self._buffer += data
+        if b"\n" not in data:
+            if searched + len(data) > self._max_bytes:
+                raise LineTooLong(f"a line is longer than {self._max_bytes} bytes")
+            return []
+        *lines, rest = self._buffer.split(b"\n")
+        self._buffer = rest
+        return [bytes(line) for line in lines if line.strip()]
+
+
+def write_line(descriptor: int, message: dict) -> None:
+    """Writes the whole line, however many write(2) it takes."""
+    data = memoryview((json.dumps(message, ensure_ascii=True, allow_nan=False, default=str) + "\n").encode())
+    while data:
+        data = data[os.write(descriptor, data):]
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` bytes of UTF-8, never cutting a character."""
+    data = str(text).encode("utf-8", "replace")
+    return data[:limit].decode("utf-8", "ignore")
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    return clip(" ".join(str(text).split()), limit)

@@ -1,0 +1,81 @@
+"""What every capture needs and no capture should pay for: imports, and one tiny model traced before the first fork."""
+
+import importlib
+import logging
+import os
+import warnings
+
+# Families met so often that their modelling modules are worth a place in the zygote; others import in the child.
+_MODELLING = ("bert", "llama", "gpt2", "vit", "t5", "clip", "qwen2", "whisper", "roberta", "mistral", "siglip", "bart")
+
+
+def up() -> None:
+    warnings.filterwarnings("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_num_interop_threads(1)
+    import torch._dynamo
+    import torch._dynamo.variables  # noqa: F401
+    import transformers
+    from transformers import masking_utils, modeling_outputs, modeling_utils  # noqa: F401
+    from transformers.models.auto import modeling_auto  # noqa: F401
+
+    transformers.logging.set_verbosity_error()
+    logging.getLogger("torch").setLevel(logging.CRITICAL)
+    for name in ("timm", "torchvision", "torchvision.ops", "scipy.optimize", "torchvision.transforms.v2.functional"):
+        _try_import(name)
+    for name in _MODELLING:
+        _try_import(f"transformers.models.{name}.modeling_{name}")
+
+    from . import architecture, build, child, inputs, sizes, trace, weights  # noqa: F401
+
+    inputs.load_recipes()
+    sizes.load_rules()
+    weights.block()
+    _trace_tiny(trace)
+
+
+def _try_import(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except Exception as error:  # a broken optional package must not end the zygote
+        print(f"breakwatch_worker: {name} not imported: {error}", file=os.fdopen(os.dup(2), "w"))
+
+
+def _trace_tiny(trace) -> None:
+    """Pays Dynamo's lazy first steps: a BERT and a Llama of two layers, and a module that breaks."""
+    import torch
+    import transformers
+
+    from . import build
+
+    common = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 32,
+              "vocab_size": 64}
+    for cls, config in ((transformers.BertModel, transformers.BertConfig(**common)),
+                        (transformers.LlamaForCausalLM, transformers.LlamaConfig(num_key_value_heads=2, **common))):
+        model = build.construct(cls, config)
+        ids = torch.ones(2, 8, dtype=torch.long)
+        with torch.no_grad():
+            model(input_ids=ids)
+        trace.trace(model, {"input_ids": ids})
+    trace.trace(_Breaking(), {"x": torch.ones(2, 2)})
+    trace.reset()
+
+
+def _breaking_class():
+    import torch
+
+    class Breaking(torch.nn.Module):
+        def forward(self, x):
+            x = x + 1
+            torch._dynamo.graph_break()
+            if x.sum() > 0:
+                x = x * 2
+            return x
+
+    return Breaking
+
+
+def _Breaking():  # noqa: N802
+    return _breaking_class()()

@@ -1,0 +1,162 @@
+"""The zygote: imports once, forks one child per capture, answers the protocol. One thread, one poll loop."""
+
+import functools
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+
+from . import host, version
+from .capture import Capture
+from .lines import LineReader, LineTooLong, one_line, write_line
+
+_HEARTBEAT_S = 1.0
+_CHECK_S = 0.05  # how late a deadline or a memory limit may be seen
+
+
+def _take_protocol() -> int:
+    """The protocol gets a descriptor of its own; whatever prints to descriptor 1 from now on reaches the operator."""
+    protocol = os.dup(1)
+    os.dup2(2, 1)
+    return protocol
+
+
+class Zygote:
+    def __init__(self, protocol: int, body_of):
+        self._protocol = protocol
+        self._body_of = body_of
+        self._input = LineReader(0)
+        self._capture = None
+        self._leaving = False
+        self._next_heartbeat = 0.0
+
+    def run(self) -> int:
+        os.set_blocking(0, False)
+        while True:
+            self._heartbeat()
+            for descriptor in self._wait():
+                if descriptor == 0:
+                    self._read_commands()
+                elif self._capture is not None and descriptor in self._capture.leg.descriptors():
+                    self._capture.leg.ready(descriptor)
+            self._watch()
+            if self._leaving and self._capture is None:
+                return 0
+
+    def _wait(self) -> list:
+        poll = select.poll()
+        if not self._leaving:
+            poll.register(0, select.POLLIN)
+        timeout = max(0.0, self._next_heartbeat - time.monotonic())
+        if self._capture is not None:
+            timeout = min(timeout, _CHECK_S)
+            for descriptor in self._capture.leg.descriptors():
+                poll.register(descriptor, select.POLLIN)
+        return [descriptor for descriptor, _ in poll.poll(timeout * 1000)]
+
+    def _watch(self) -> None:
+        capture = self._capture
+        if capture is None:
+            return
+        if capture.leg.finished:
+            capture.advance()
+            if capture.result is not None:
+                self._capture = None
+                if not self._leaving:
+                    self._say(capture.result)
+            return
+        capture.leg.check(time.monotonic())
+
+    def _heartbeat(self) -> None:
+        now = time.monotonic()
+        if now < self._next_heartbeat:
+            return
+        self._next_heartbeat = now + _HEARTBEAT_S
+        message = {"type": "heartbeat"}
+        if self._capture is not None:
+            message["job"] = self._capture.id
+        self._say(message)
+
+    def _read_commands(self) -> None:
+        try:
+            lines = self._input.read()
+        except LineTooLong as error:
+            self._say({"type": "error", "message": str(error)})
+            self._leave()  # where the next line begins is unknown
+            return
+        for line in lines:
+            self._command(line)
+        if self._input.ended:
+            self._leave()
+
+    def _command(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            self._say({"type": "error", "message": one_line(f"not JSON: {error}")})
+            return
+        kind = message.get("type") if isinstance(message, dict) else None
+        if kind == "capture":
+            self._start(message)
+        elif kind == "cancel":
+            if self._capture is not None and message.get("job") == self._capture.id:
+                self._capture.cancel()
+        elif kind == "exit":
+            self._leave()
+        elif kind is None:
+            self._say({"type": "error", "message": "not a message: an object with a type was expected"})
+
+    def _start(self, job: dict) -> None:
+        if not isinstance(job.get("job"), str) or not job["job"]:
+            self._say({"type": "error", "message": "capture without a job"})
+        elif self._capture is not None:
+            self._say({"type": "error", "message": one_line(f"busy with {self._capture.id}: {job['job']} not started")})
+        else:
+            self._capture = Capture(job, self._body_of, self._say)
+
+    def _leave(self) -> None:
+        self._leaving = True
+        if self._capture is not None:
+            self._capture.cancel()
+
+    def _say(self, message: dict) -> None:
+        try:
+            write_line(self._protocol, message)
+        except BrokenPipeError:
+            self._leave()
+
+
+def main() -> int:
+    protocol = _take_protocol()
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's ^C is the daemon's to handle; it will say exit
+    host.scrub_environment()
+    scratch = tempfile.mkdtemp(prefix="breakwatch-zygote-")
+    os.environ["HF_HOME"] = os.path.join(scratch, "hf")
+    try:
+        from . import warm
+
+        warm.up()
+        if (threads := len(os.listdir("/proc/self/task"))) > 1:
+            print(f"breakwatch_worker: {threads} threads before the first fork", file=sys.stderr)
+        host.adopt_orphans()
+        gc.collect()
+        gc.freeze()
+
+        from . import child
+
+        write_line(protocol, version.hello())
+        body_of = functools.partial(child.body, scratch=scratch, protocol=protocol)
+        return Zygote(protocol, body_of).run()
+    finally:
+        _remove(scratch)
+
+
+def _remove(folder: str) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
