@@ -1,0 +1,65 @@
+// The CaptureRunner that keeps zygotes: processes which speak PROTOCOL.md over standard input and output.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "breakwatch/core/capture_runner.h"
+#include "breakwatch/core/clock.h"
+
+namespace breakwatch::capture {
+
+using std::chrono::milliseconds;
+
+// Names (shell patterns, case ignored) of variables that never reach a worker: secrets, and what is the daemon's own.
+std::vector<std::string> SecretVariables();
+
+struct ZygoteOptions {
+  std::vector<std::string> launcher;               // put before `worker`; see DefaultLauncher; may be empty
+  std::vector<std::string> worker;                 // argument vector; a relative program is sought from our directory
+  std::map<std::string, std::string> environment;  // set for the worker, after dropping
+  std::vector<std::string> drop = SecretVariables();
+  std::string scratch;                // writable directory for captures, made when missing; empty: the system's
+  std::string toolchain = "default";  // name given to results
+  std::size_t zygotes = 1;            // processes, one capture each at a time
+  milliseconds silence{20'000};       // without a message for longer: lost
+  milliseconds hello{120'000};        // from start to the first message; imports from a cold disk are slow
+  milliseconds kill_grace{1'000};     // between SIGTERM and SIGKILL
+  milliseconds backoff_first{250};    // before a start that follows a failed one; doubles
+  milliseconds backoff_limit{30'000};
+  int start_attempts = 3;                     // failed starts in a row until Start refuses
+  std::function<void(std::string_view)> log;  // one line for the operator when a zygote is lost; may be empty
+};
+
+struct RunnerStats {
+  std::int64_t started = 0;          // zygotes
+  std::int64_t failed_starts = 0;    // ended before hello
+  std::int64_t lost = 0;             // zygotes that died, fell silent or broke the protocol after hello
+  std::int64_t retried = 0;          // captures started a second time in a fresh zygote
+  std::int64_t results_ignored = 0;  // for a job that was unknown or had ended
+};
+
+// Zygotes start with the first capture that needs them. A captures ends exactly once: with the worker's
+// result; `worker_lost` after two zygotes died of it; `not_attempted` when no zygote came up for it, in which
+// case Start refuses from then on (kUnavailable, quoting the worker), but for one new attempt per `backoff_limit`.
+//
+// Owner: the wiring. Thread: any one, which must outlive the runner, because bwrap dies with the thread that
+// started it. The destructor stops all zygotes and reaps them.
+class ZygoteRunner : public CaptureRunner {
+ public:
+  virtual RunnerStats Stats() const = 0;
+};
+
+std::unique_ptr<ZygoteRunner> MakeZygoteRunner(ZygoteOptions options, const Clock& clock);
+
+// Asks the worker what it runs on (`--describe`), without importing torch; at most 60 s and 64 KiB.
+// Error: kUnavailable, quoting what the worker wrote.
+Result<Toolchain> DescribeToolchain(const ZygoteOptions& options, const std::string& name);
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,14 @@
+// The environment a worker gets: ours without secrets, with what keeps its libraries quiet and single-threaded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "breakwatch/capture/zygote_runner.h"
+
+namespace breakwatch::capture {
+
+// As "NAME=value", ready for exec. Temporary files go to `folder`, unless it is empty.
+std::vector<std::string> WorkerEnvironment(const ZygoteOptions& options, const std::string& folder);
+
+}  // namespace breakwatch::capture

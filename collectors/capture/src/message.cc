@@ -1,0 +1,93 @@
+#include "message.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::capture {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMaxDepth = 64;
+
+Error Invalid(const std::string& message) { return {ErrorCode::kInvalid, message}; }
+
+// The field's text; absent, null or of another type: empty, since these are only shown or compared.
+std::string Text(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) return "";
+  return Truncate(ToUtf8(found->get_ref<const std::string&>()), 4096);
+}
+
+Result<Message> ParseHello(const json& object, std::string_view) {
+  const auto protocol = object.find("protocol");
+  if (protocol == object.end() || !protocol->is_number_integer()) return Invalid("hello without a protocol number");
+  Hello hello;
+  hello.protocol = protocol->get<std::int64_t>();
+  hello.toolchain.torch = Text(object, "torch");
+  hello.toolchain.transformers = Text(object, "transformers");
+  hello.toolchain.python = Text(object, "python");
+  hello.toolchain.worker = Text(object, "worker");
+  if (const std::string device = Text(object, "device"); !device.empty()) hello.toolchain.device = device;
+  return Message{std::move(hello)};
+}
+
+Result<Message> ParseHeartbeat(const json&, std::string_view) { return Message{Heartbeat{}}; }
+
+Result<Message> ParsePhase(const json& object, std::string_view) {
+  return Message{PhaseBegun{Text(object, "job"), Text(object, "phase")}};
+}
+
+Result<Message> ParseResult(const json& object, std::string_view line) {
+  if (Text(object, "job").empty()) return Invalid("result without a job");
+  Result<CaptureResult> result = CaptureResultFromJson(line);
+  if (!result.ok()) return result.error().Within("result");
+  return Message{*std::move(result)};
+}
+
+Result<Message> ParseError(const json& object, std::string_view) {
+  return Message{NotUnderstood{Text(object, "message")}};
+}
+
+}  // namespace
+
+Result<Message> ParseMessage(std::string_view line) {
+  static const std::map<std::string, Result<Message> (*)(const json&, std::string_view), std::less<>> kParsers = {
+      {"hello", ParseHello},   {"heartbeat", ParseHeartbeat}, {"phase", ParsePhase},
+      {"result", ParseResult}, {"error", ParseError},
+  };
+  if (const Result<void> checked = CheckJson(line, kMaxLine, kMaxDepth); !checked.ok()) {
+    return checked.error().Within("\"" + Quote(line) + "\"");
+  }
+  const json object = json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return Invalid("\"" + Quote(line) + "\" is not an object");
+  const std::string type = Text(object, "type");
+  if (type.empty()) return Invalid("\"" + Quote(line) + "\" has no type");
+  const auto parser = kParsers.find(type);
+  if (parser == kParsers.end()) return Message{OfNewerProtocol{type}};
+  return parser->second(object, line);
+}
+
+std::string CaptureLine(const CaptureJob& job) {
+  std::string line = ToJson(job);
+  // A raw line break is white space in JSON (inside text it is always escaped), but would end our line.
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::replace(line.begin(), line.end(), '\r', ' ');
+  line.replace(0, 1, "{\"type\":\"capture\",");
+  return line + '\n';
+}
+
+std::string Quote(std::string_view line, std::size_t max) {
+  const bool cut = line.size() > max;
+  std::string text = Truncate(ToUtf8(line.substr(0, max)), max);
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return cut ? text + "…" : text;
+}
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,42 @@
+// The messages of PROTOCOL.md, from lines and to lines.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "breakwatch/core/capture.h"
+#include "breakwatch/core/result.h"
+
+namespace breakwatch::capture {
+
+inline constexpr int kProtocol = 1;
+inline constexpr std::size_t kMaxLine = 16u << 20;
+
+struct Hello {
+  std::int64_t protocol = 0;
+  Toolchain toolchain;  // without name
+};
+struct Heartbeat {};
+struct PhaseBegun {
+  std::string job, phase;
+};
+struct NotUnderstood {  // the worker could not read a line of ours
+  std::string message;
+};
+struct OfNewerProtocol {  // a type we do not know: ignored
+  std::string type;
+};
+using Message = std::variant<Hello, Heartbeat, PhaseBegun, CaptureResult, NotUnderstood, OfNewerProtocol>;
+
+// Error: kInvalid, saying why the line is not the protocol; quotes at most a little of it.
+Result<Message> ParseMessage(std::string_view line);
+
+// With its newline.
+std::string CaptureLine(const CaptureJob& job);
+
+// At most `max` bytes of a line, safe to show.
+std::string Quote(std::string_view line, std::size_t max = 200);
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,16 @@
+// Process descriptors, by system call: the C library's header lacks its C linkage until version 2.37.
+#pragma once
+
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+namespace breakwatch::capture {
+
+// Closed on exec. -1 with errno when there is no such process.
+inline int OpenProcess(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
+inline bool SignalProcess(int pid_fd, int signal) {
+  return syscall(SYS_pidfd_send_signal, pid_fd, signal, nullptr, 0) == 0;
+}
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,57 @@
+#include <poll.h>
+
+#include <csignal>
+
+#include "breakwatch/core/clock.h"
+#include "process.h"
+
+namespace breakwatch::capture {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+// What a program that has ended may have left in its pipes.
+constexpr std::size_t kPipeBytes = 1u << 20;
+
+// Reads one output, whatever poll said of it: the exit may have been seen after it was looked at. At the end its
+// descriptor becomes -1, which poll skips.
+bool Drain(pollfd& polled, std::string* kept, std::size_t max_bytes) {
+  if (polled.fd < 0) return true;
+  std::string bytes;
+  if (!ReadAvailable(polled.fd, kPipeBytes, &bytes)) polled.fd = -1;
+  const std::size_t room = max_bytes - std::min(max_bytes, kept->size());
+  kept->append(bytes, 0, room);
+  return bytes.size() <= room;
+}
+
+}  // namespace
+
+Result<ProcessOutput> RunProcess(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
+                                 milliseconds timeout, std::size_t max_bytes) {
+  Result<ChildProcess> child = ChildProcess::Spawn(argv, environment);
+  if (!child.ok()) return child.error();
+  child->CloseIn();
+  ProcessOutput output;
+  const SteadyTime deadline = RealClock().Steady() + timeout;
+  pollfd polled[3] = {{child->out(), POLLIN, 0}, {child->err(), POLLIN, 0}, {child->exit_fd(), POLLIN, 0}};
+  for (;;) {
+    const auto left = duration_cast<milliseconds>(deadline - RealClock().Steady()).count();
+    output.timed_out = left <= 0;
+    if (!output.timed_out && poll(polled, 3, static_cast<int>(left)) < 0) continue;  // EINTR
+    const bool ended = polled[2].revents != 0;
+    const bool out_fits = Drain(polled[0], &output.out, max_bytes);
+    const bool err_fits = Drain(polled[1], &output.err, max_bytes);
+    output.too_long = !out_fits || !err_fits;
+    if (ended) break;
+    if (output.timed_out || output.too_long) {
+      child->SignalGroup(SIGKILL);
+      poll(&polled[2], 1, 5'000);
+      break;
+    }
+  }
+  if (const auto end = child->Reap()) output.end = *end;
+  return output;
+}
+
+}  // namespace breakwatch::capture

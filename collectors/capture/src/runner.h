@@ -1,0 +1,79 @@
+// Runner: the slots for zygotes and the captures in them. zygote_runner.h says what it promises.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "breakwatch/capture/zygote_runner.h"
+#include "message.h"
+#include "zygote.h"
+
+namespace breakwatch::capture {
+
+// A capture that was started and has not ended.
+struct Held {
+  CaptureJob job;
+  SystemTime started_at;
+  SteadyTime began;
+  bool sent = false;       // to the zygote of its slot
+  std::string first_loss;  // why the first zygote was lost; empty at the first attempt
+  std::string phase;       // last one begun
+};
+
+// A place for one zygote and one capture; each comes and goes without the other.
+struct Slot {
+  bool Ready() const { return zygote && zygote->ready(); }
+
+  std::unique_ptr<Zygote> zygote;
+  std::optional<Held> held;
+};
+
+class Runner final : public ZygoteRunner {
+ public:
+  Runner(ZygoteOptions options, const Clock& clock);
+  ~Runner() override;
+
+  std::size_t Capacity() const override;
+  Result<void> Start(const CaptureJob& job) override;
+  Waited Wait(SteadyTime until, int wake_fd) override;
+  std::vector<std::string> StopAll() override;
+  RunnerStats Stats() const override { return stats_; }
+
+ private:
+  // Processes.
+  Slot* BestFreeSlot();
+  Result<void> Launch(Slot& slot, SteadyTime now);
+  void LaunchDue(SteadyTime now);
+  bool Poll(SteadyTime* now, SteadyTime until, int wake_fd);
+  void Service(Slot& slot, SteadyTime now);
+  SteadyTime NextDeadline() const;
+  void KillZygotes();
+
+  // What was heard.
+  void On(Slot& slot, const Message& message, SteadyTime now);
+  void OnHello(Slot& slot, const Hello& hello, SteadyTime now);
+  void OnEnd(Slot& slot, SteadyTime now);
+  void OnFailedStart(const Error& error, SteadyTime now, bool hopeless);
+  void OnLoss(Slot& slot, const Zygote& zygote);
+
+  // Captures.
+  void SendWaiting();
+  void Finish(Slot& slot, CaptureResult result);
+  void FinishWithout(Slot& slot, Status status, const std::string& detail, const std::string& error);
+  void Log(const std::string& line) const;
+
+  const ZygoteOptions options_;
+  const Clock& clock_;
+  std::vector<Slot> slots_;
+  std::deque<CaptureResult> finished_;  // until Wait hands them out
+  RunnerStats stats_;
+  Toolchain toolchain_;           // of the newest hello
+  int failures_in_row_ = 0;       // starts that did not come to hello
+  SteadyTime not_before_{};       // of the next start, after failed ones
+  std::optional<Error> refusal_;  // while set, Start refuses until not_before_
+};
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,156 @@
+// Captures: what zygotes say and how they end, turned into results that end each capture exactly once.
+#include <algorithm>
+#include <variant>
+
+#include "breakwatch/core/text.h"
+#include "runner.h"
+#include "worker_text.h"
+
+namespace breakwatch::capture {
+namespace {
+
+using std::chrono::duration;
+
+constexpr std::size_t kMaxError = 16 * 1024;
+
+// With the last line of standard error, when there is one.
+std::string WithLastWords(const std::string& reason, const std::string& stderr_tail) {
+  const std::string last = LastLine(stderr_tail);
+  return last.empty() ? reason : reason + ": " + last;
+}
+
+}  // namespace
+
+void Runner::On(Slot& slot, const Message& message, SteadyTime now) {
+  const bool holds = slot.held && slot.held->sent;
+  if (const auto* hello = std::get_if<Hello>(&message)) {
+    if (!slot.zygote->hello()) OnHello(slot, *hello, now);
+  } else if (!slot.zygote->hello()) {
+    slot.zygote->Stop("spoke before it said hello", true, now);
+  } else if (const auto* result = std::get_if<CaptureResult>(&message)) {
+    if (holds && result->job_id == slot.held->job.id) {
+      Finish(slot, *result);
+    } else {
+      ++stats_.results_ignored;
+    }
+  } else if (const auto* begun = std::get_if<PhaseBegun>(&message)) {
+    if (holds && begun->job == slot.held->job.id) slot.held->phase = begun->phase;
+  } else if (const auto* refused = std::get_if<NotUnderstood>(&message)) {
+    Log("capture worker: " + Quote(refused->message));
+    if (holds) {
+      FinishWithout(slot, Status::kNotAttempted, "the worker could not read the capture: " + Quote(refused->message),
+                    "");
+    }
+  }
+}
+
+void Runner::OnHello(Slot& slot, const Hello& hello, SteadyTime now) {
+  if (hello.protocol != kProtocol) {
+    slot.zygote->Stop(WrongProtocol(hello.protocol, hello.toolchain.worker), true, now);
+    slot.zygote->SetWrongProtocol();
+    return;
+  }
+  slot.zygote->SetReady(hello);
+  toolchain_ = hello.toolchain;
+  toolchain_.name = options_.toolchain;
+}
+
+void Runner::OnEnd(Slot& slot, SteadyTime now) {
+  const std::unique_ptr<Zygote> zygote = std::move(slot.zygote);
+  // One that says hello and ends before its first capture could be given to it has not come up either.
+  const bool failed_start = !zygote->served() && (!zygote->hello() || slot.held);
+  if (!failed_start) {
+    OnLoss(slot, *zygote);
+  } else {
+    const Error error = CannotStart(options_, zygote->Reason(), zygote->StderrTail(kMaxError));
+    OnFailedStart(error, now, zygote->wrong_protocol());
+  }
+}
+
+// A job for which no zygote comes up waits for one that works, and is given back when there is none.
+void Runner::OnFailedStart(const Error& error, SteadyTime now, bool hopeless) {
+  ++stats_.failed_starts;
+  failures_in_row_ = hopeless ? std::max(options_.start_attempts, failures_in_row_ + 1) : failures_in_row_ + 1;
+  const int doublings = std::min(failures_in_row_ - 1, 16);
+  not_before_ = now + std::min(options_.backoff_limit, options_.backoff_first * (1 << doublings));
+  Log(FirstLine(error.message));
+  const bool works = std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.Ready(); });
+  if (works || failures_in_row_ < options_.start_attempts) return;
+  refusal_ = error;
+  refusal_->retryable = !hopeless;
+  not_before_ = now + options_.backoff_limit;
+  for (Slot& slot : slots_) {
+    if (!slot.held || slot.zygote) continue;
+    const std::string& lost = slot.held->first_loss;
+    const std::string detail = (lost.empty() ? "" : "the worker " + lost + "; then ") + FirstLine(error.message);
+    FinishWithout(slot, lost.empty() ? Status::kNotAttempted : Status::kWorkerLost, detail, error.message);
+  }
+}
+
+void Runner::OnLoss(Slot& slot, const Zygote& zygote) {
+  ++stats_.lost;
+  const std::string tail = zygote.StderrTail(kMaxError);
+  const std::string reason = WithLastWords(zygote.Reason(), tail);
+  const bool holds = slot.held && slot.held->sent;
+  Log("capture worker " + reason + (holds ? " (capturing " + slot.held->job.model + ")" : ""));
+  if (!holds) return;
+  if (slot.held->first_loss.empty()) {
+    ++stats_.retried;
+    slot.held->first_loss = reason;
+    slot.held->sent = false;
+    return;
+  }
+  FinishWithout(slot, Status::kWorkerLost,
+                "two workers were lost: the first " + slot.held->first_loss + "; the second " + reason, tail);
+}
+
+// A capture whose zygote is not ready goes to one that is, unless it is to have a fresh one.
+void Runner::SendWaiting() {
+  for (Slot& slot : slots_) {
+    if (!slot.Ready()) continue;
+    if (!slot.held) {
+      const auto waiting = std::find_if(slots_.begin(), slots_.end(), [](const Slot& other) {
+        return other.held && !other.held->sent && !other.Ready() && other.held->first_loss.empty();
+      });
+      if (waiting != slots_.end()) slot.held = std::exchange(waiting->held, std::nullopt);
+    }
+    if (!slot.held || slot.held->sent) continue;
+    const std::string line = CaptureLine(slot.held->job);
+    if (line.size() > kMaxLine) {
+      FinishWithout(slot, Status::kSkippedTooLarge,
+                    "the capture message has " + std::to_string(line.size()) + " bytes, the worker reads at most " +
+                        std::to_string(kMaxLine),
+                    "");
+      continue;
+    }
+    slot.held->sent = true;
+    slot.zygote->Send(line);
+    failures_in_row_ = 0;
+    not_before_ = {};
+    refusal_.reset();
+  }
+}
+
+void Runner::Finish(Slot& slot, CaptureResult result) {
+  const Held held = *std::exchange(slot.held, std::nullopt);
+  result.job_id = held.job.id;
+  result.started_at = held.started_at;
+  result.wall_s = duration<double>(clock_.Steady() - held.began).count();
+  if (result.detail.empty()) result.detail = "the worker gave no detail";
+  if (result.mode.empty()) result.mode = held.job.mode;
+  if (result.architecture.empty()) result.architecture = held.job.architecture;
+  if (result.toolchain.torch.empty()) result.toolchain = toolchain_;
+  result.toolchain.name = options_.toolchain;
+  finished_.push_back(std::move(result));
+}
+
+void Runner::FinishWithout(Slot& slot, Status status, const std::string& detail, const std::string& error) {
+  CaptureResult result;
+  result.status = status;
+  result.detail = detail;
+  result.phase = slot.held->phase;
+  result.error = Truncate(error, kMaxError);
+  Finish(slot, std::move(result));
+}
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,48 @@
+#include "worker_text.h"
+
+#include "breakwatch/core/text.h"
+#include "message.h"
+
+namespace breakwatch::capture {
+namespace {
+
+constexpr std::size_t kTailShown = 2048;
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return Quote(text, 400);
+}
+
+}  // namespace
+
+std::string LastLine(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return "";
+  text = text.substr(0, end + 1);
+  const std::size_t newline = text.rfind('\n');
+  return Quote(newline == std::string_view::npos ? text : text.substr(newline + 1), 300);
+}
+
+std::string FirstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+Error CannotStart(const ZygoteOptions& options, const std::string& why, const std::string& stderr_tail) {
+  std::string message = "no capture worker comes up: " + why;
+  if (const std::string last = LastLine(stderr_tail); !last.empty()) message += ": " + last;
+  message += "; check capture.worker and its environment (`make build` installs it, `breakwatch doctor` checks it): " +
+             Joined(options.worker);
+  if (stderr_tail.find('\n') != std::string::npos) {
+    std::string_view tail = stderr_tail;
+    if (tail.size() > kTailShown) tail.remove_prefix(tail.size() - kTailShown);
+    message += "\n" + ToUtf8(tail);
+  }
+  return {ErrorCode::kUnavailable, message, /*retryable=*/true};
+}
+
+std::string WrongProtocol(std::int64_t theirs, const std::string& worker_version) {
+  return "it speaks protocol " + std::to_string(theirs) + " (worker " +
+         (worker_version.empty() ? "of unknown version" : worker_version) + "), this program speaks protocol " +
+         std::to_string(kProtocol) + ": install the worker that came with it";
+}
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,211 @@
+// The runner with workers that hang, die, talk nonsense or never come up.
+#include <gmock/gmock.h>
+
+#include "worker_fixture.h"
+
+namespace breakwatch::capture {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunnerLossTest : public WorkerFixture {
+ protected:
+  CaptureResult Capture(const std::string& mode) {
+    MakeRunner(mode);
+    EXPECT_TRUE(runner_->Start(Job("a")).ok());
+    return WaitFinished();
+  }
+};
+
+TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerFallsSilent) {
+  const int said = Fifo("said");
+  MakeRunner("hang_once");
+  ASSERT_TRUE(runner_->Start(Job("a")).ok());
+  ASSERT_TRUE(WorkerHolds(said));
+  clock_.Advance(std::chrono::seconds{21});
+  EXPECT_EQ(WaitFinished().status, Status::kFullGraph);
+  EXPECT_EQ(runner_->Stats().retried, 1);
+  EXPECT_EQ(runner_->Stats().started, 2);
+  EXPECT_THAT(log_, Contains(AllOf(HasSubstr("silent for 20 s"), HasSubstr("sample/a"))));
+  close(said);
+}
+
+TEST_F(RunnerLossTest, LeavesAWorkerAloneUntilItsSilenceIsTooLong) {
+  const int said = Fifo("said");
+  MakeRunner("hang_once");
+  ASSERT_TRUE(runner_->Start(Job("a")).ok());
+  ASSERT_TRUE(WorkerHolds(said));
+  clock_.Advance(std::chrono::seconds{19});
+  runner_->Wait(clock_.Steady(), -1);
+  EXPECT_EQ(runner_->Stats().lost, 0);
+  close(said);
+}
+
+TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigterm) {
+  const int said = Fifo("said");
+  MakeRunner("stubborn");
+  ASSERT_TRUE(runner_->Start(Job("a")).ok());
+  ASSERT_TRUE(WorkerHolds(said));
+  clock_.Advance(std::chrono::seconds{21});
+  ASSERT_TRUE(WorkerHolds(said));
+  clock_.Advance(std::chrono::seconds{21});
+  const CaptureResult result = WaitFinished();
+  EXPECT_EQ(result.status, Status::kWorkerLost);
+  EXPECT_THAT(result.detail, HasSubstr("silent for 20 s"));
+  close(said);
+}
+
+TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerDies) {
+  EXPECT_EQ(Capture("dies_once").status, Status::kFullGraph);
+  EXPECT_EQ(runner_->Stats().lost, 1);
+  EXPECT_THAT(log_, ElementsAre(AllOf(HasSubstr("signal 9"), HasSubstr("dying"))));
+}
+
+TEST_F(RunnerLossTest, QuotesTheWorkerWhenACaptureLosesTwo) {
+  const CaptureResult result = Capture("dies");
+  EXPECT_EQ(result.status, Status::kWorkerLost);
+  EXPECT_THAT(result.detail, AllOf(HasSubstr("exited with code 7"), HasSubstr("Fatal: no more"), Not(HasSubstr("\n"))));
+  EXPECT_EQ(result.error, "Fatal: no more");
+  EXPECT_EQ(runner_->Stats().started, 2);
+  EXPECT_EQ(runner_->Capacity(), 1u);
+}
+
+TEST_F(RunnerLossTest, KeepsTheResultOfAWorkerThatDiesRightAfterIt) {
+  EXPECT_EQ(Capture("answers_and_dies").status, Status::kFullGraph);
+  EXPECT_EQ(runner_->Stats().retried, 0);
+}
+
+TEST_F(RunnerLossTest, TakesWhatIsNotTheProtocolForALoss) {
+  EXPECT_EQ(Capture("garbage_once").status, Status::kFullGraph);
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("not the protocol")));
+  const CaptureResult result = Capture("garbage");
+  EXPECT_EQ(result.status, Status::kWorkerLost);
+  EXPECT_THAT(result.detail, HasSubstr("Traceback"));
+}
+
+TEST_F(RunnerLossTest, BoundsTheLineItReads) {
+  const CaptureResult result = Capture("huge_line");
+  EXPECT_EQ(result.status, Status::kWorkerLost);
+  EXPECT_THAT(result.detail, HasSubstr("more than 16 MiB"));
+}
+
+TEST_F(RunnerLossTest, BoundsWhatItKeepsOfStandardError) {
+  const CaptureResult result = Capture("flood_stderr");
+  EXPECT_THAT(result.detail, HasSubstr("the last words"));
+  EXPECT_LE(result.error.size(), 16u * 1024);
+}
+
+TEST_F(RunnerLossTest, KillsAWorkerThatClosesItsOutputOrInput) {
+  EXPECT_THAT(Capture("closes_output").detail, HasSubstr("closed its output"));
+  EXPECT_THAT(Capture("closes_input").detail, HasSubstr("closed its input"));
+}
+
+TEST_F(RunnerLossTest, KillsWhatALostWorkerLeavesBehind) {
+  const int alive = Fifo("alive", O_RDONLY);
+  EXPECT_EQ(Capture("orphans").status, Status::kWorkerLost);
+  std::string said;
+  for (;;) {
+    char byte;
+    const ssize_t n = read(alive, &byte, 1);
+    if (n == 0) break;  // nobody holds it any more
+    if (n == 1) {
+      said += byte;
+      continue;
+    }
+    pollfd polled{alive, POLLIN, 0};
+    ASSERT_EQ(poll(&polled, 1, 10'000), 1) << "a process in a session of its own outlived its worker";
+  }
+  EXPECT_EQ(said, "up\nup\n");
+  close(alive);
+}
+
+TEST_F(RunnerLossTest, ReturnsInTimeFromAWorkerThatFloods) {
+  runner_ = MakeZygoteRunner(Options("flood"), RealClock());
+  ASSERT_TRUE(runner_->Start(Job("a")).ok());
+  EXPECT_FALSE(runner_->Wait(RealClock().Steady() + milliseconds{200}, -1).finished);
+  EXPECT_THAT(runner_->StopAll(), ElementsAre("a"));
+}
+
+TEST_F(RunnerLossTest, RefusesToStartWhenTheProgramIsMissing) {
+  ZygoteOptions options = Options("good");
+  options.worker = {"/nonexistent/python", "-m", "breakwatch_worker"};
+  MakeRunner(options);
+  const auto started = runner_->Start(Job("a"));
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(started.error().message, AllOf(HasSubstr("/nonexistent/python"), HasSubstr("capture.worker")));
+  EXPECT_FALSE(runner_->Wait(clock_.Steady(), -1).finished) << "it was not attempted, and the caller knows";
+}
+
+TEST_F(RunnerLossTest, GivesUpAWorkerThatNeverComesUp) {
+  const CaptureResult result = Capture("exit_at_once");
+  EXPECT_EQ(result.status, Status::kNotAttempted);
+  EXPECT_THAT(result.detail, HasSubstr("No module named 'torch'"));
+  EXPECT_EQ(runner_->Stats().failed_starts, 3);
+  const auto started = runner_->Start(Job("b"));
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(started.error().message, AllOf(HasSubstr("exited with code 3"), HasSubstr("No module named 'torch'")));
+  // Later the environment may have been mended: one more attempt.
+  clock_.Advance(std::chrono::minutes{1});
+  EXPECT_TRUE(runner_->Start(Job("c")).ok());
+  EXPECT_EQ(WaitFinished().status, Status::kNotAttempted);
+  EXPECT_EQ(runner_->Stats().failed_starts, 4);
+}
+
+TEST_F(RunnerLossTest, GivesUpAWorkerThatEndsRightAfterHello) {
+  const CaptureResult result = Capture("hello_and_exit");
+  EXPECT_THAT(result.status, testing::AnyOf(Status::kNotAttempted, Status::kWorkerLost)) << result.detail;
+  EXPECT_LE(runner_->Stats().started, 5);
+}
+
+TEST_F(RunnerLossTest, GivesUpAWorkerThatSaysNoHello) {
+  const int said = Fifo("said");
+  ZygoteOptions options = Options("no_hello");
+  options.start_attempts = 2;
+  MakeRunner(options);
+  ASSERT_TRUE(runner_->Start(Job("a")).ok());
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    ASSERT_TRUE(WorkerHolds(said));
+    clock_.Advance(std::chrono::seconds{121});
+  }
+  const CaptureResult result = WaitFinished();
+  EXPECT_EQ(result.status, Status::kNotAttempted);
+  EXPECT_THAT(result.detail, HasSubstr("did not say hello within 120 s"));
+  close(said);
+}
+
+TEST_F(RunnerLossTest, NamesBothVersionsOfTheProtocol) {
+  const CaptureResult result = Capture("newer_protocol");
+  EXPECT_EQ(result.status, Status::kNotAttempted);
+  const auto started = runner_->Start(Job("b"));
+  ASSERT_FALSE(started.ok());
+  EXPECT_THAT(started.error().message, AllOf(HasSubstr("protocol 2"), HasSubstr("protocol 1")));
+  EXPECT_FALSE(started.error().retryable);
+  EXPECT_EQ(runner_->Stats().started, 1);
+}
+
+TEST_F(RunnerLossTest, TakesAFirstLineThatIsNotHelloForAFailedStart) {
+  EXPECT_THAT(Capture("speaks_first").detail, HasSubstr("before it said hello"));
+}
+
+TEST_F(RunnerLossTest, StopsAllAndSaysWhatWasUnderWay) {
+  const int said = Fifo("said");
+  MakeRunner("stubborn");
+  ASSERT_TRUE(runner_->Start(Job("a")).ok());
+  ASSERT_TRUE(WorkerHolds(said));
+  EXPECT_THAT(runner_->StopAll(), ElementsAre("a"));
+  EXPECT_THAT(runner_->StopAll(), ElementsAre());
+  EXPECT_EQ(runner_->Capacity(), 1u);
+  EXPECT_FALSE(runner_->Wait(clock_.Steady(), -1).finished);
+  ASSERT_TRUE(runner_->Start(Job("b")).ok());
+  EXPECT_TRUE(WorkerHolds(said)) << "it can be used again";
+  close(said);
+}
+
+}  // namespace
+}  // namespace breakwatch::capture
