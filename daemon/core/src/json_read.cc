@@ -98,7 +98,10 @@ class Reader {
   void Read(const char* name, const json& in, std::map<std::string, T>& out) {
     if (!in.is_object()) return Fail(name, "an object");
     out.clear();
-    for (const auto& [key, element] : in.items()) Read(name, element, out[ToUtf8(key)]);
+    for (const auto& [key, element] : in.items()) {
+      // A number that was none is written as null.
+      if (!element.is_null()) Read(name, element, out[ToUtf8(key)]);
+    }
   }
 
   template <class Fill>
