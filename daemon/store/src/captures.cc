@@ -3,6 +3,7 @@
 #include "batch.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
+#include "documents.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -41,8 +42,8 @@ class HistoryFold {
 
 }  // namespace
 
-std::string SqlStore::WriteCapture(soci::session& sql, const ModelResult& result, std::int64_t seq) {
-  if (result.capture_id.empty()) return "";
+Result<std::string> SqlStore::WriteCapture(soci::session& sql, const ModelResult& result, std::int64_t seq) {
+  if (result.capture_id.empty()) return std::string();
   const std::string id = ToUtf8(result.capture_id);
   std::string document;
   Query<std::string>(
@@ -50,7 +51,9 @@ std::string SqlStore::WriteCapture(soci::session& sql, const ModelResult& result
       [&](const std::string& text) { return document = text, false; }, id);
   if (!document.empty()) return document;
   const CaptureResult& capture = result.capture;
-  document = ToJson(capture);
+  auto encoded = EncodeCapture(result);
+  if (!encoded) return encoded;
+  document = std::move(*encoded);
   Exec(sql,
        "INSERT INTO captures (id, seq, structure, toolchain, worker, mode, status, started_ns, finished_ns, document)"
        " VALUES (:id, :seq, :structure, :toolchain, :worker, :mode, :status, :started, :finished, :document)",

@@ -28,6 +28,14 @@ ModelResult WithoutCapture(const ModelResult& result) {
 
 }  // namespace
 
+Result<std::string> EncodeCapture(const ModelResult& result) {
+  std::string document = ToJson(result.capture);
+  // The inputs are text that says it is JSON: believed only after a look.
+  if (!json::accept(document))
+    return Error{ErrorCode::kInvalid, "result of " + result.info.id + ": its capture is not JSON"};
+  return document;
+}
+
 Result<std::string> EncodeResult(const ModelResult& result, const std::string& capture_document) {
   json document{{"result", Parse(ToJson(WithoutCapture(result)))}};
   const std::string own = ToJson(result.capture);

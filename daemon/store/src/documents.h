@@ -13,8 +13,9 @@
 
 namespace breakwatch::store {
 
-// `capture_document`: the stored capture's; empty when the result has none, then its own goes along whole.
 // Error: kInvalid, something in the value cannot be written as JSON.
+Result<std::string> EncodeCapture(const ModelResult& result);
+// `capture_document`: the stored capture's; empty when the result has none, then its own goes along whole.
 Result<std::string> EncodeResult(const ModelResult& result, const std::string& capture_document);
 Result<ModelResult> DecodeResult(const std::string& document, const std::string& capture_document);
 

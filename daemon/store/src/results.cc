@@ -73,7 +73,9 @@ Result<void> SqlStore::AppendResult(const ModelResult& result, std::span<const E
            "INSERT INTO structures (digest, first_seen_ns, first_model) VALUES (:digest, :seen, :model)"
            " ON CONFLICT (digest) DO NOTHING",
            structure, Nanoseconds(result.finished_at), model);
-    const auto document = EncodeResult(result, WriteCapture(sql, result, seq));
+    const auto capture = WriteCapture(sql, result, seq);
+    if (!capture) return capture.error();
+    const auto document = EncodeResult(result, *capture);
     if (!document) return document.error();
     Exec(sql,
          "INSERT INTO results (sweep_id, model, mode, seq, revision, structure, capture_id, status, finished_ns,"

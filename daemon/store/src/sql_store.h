@@ -67,7 +67,7 @@ class SqlStore : public Store {
   void WriteModels(soci::session& sql, std::span<const TrackedModel> models);
   void WriteSites(soci::session& sql, const std::string& capture_id, const std::vector<BreakSite>& sites);
   // The document of the result's capture, stored now when it is new.
-  std::string WriteCapture(soci::session& sql, const ModelResult& result, std::int64_t seq);
+  Result<std::string> WriteCapture(soci::session& sql, const ModelResult& result, std::int64_t seq);
   Result<void> WritePlan(soci::session& sql, const Sweep& sweep, const Plan& plan);
   // The next number of history.
   std::int64_t WriteStep(soci::session& sql, HistoryStep::Kind kind, const std::string& sweep_id,

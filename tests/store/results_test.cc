@@ -1,0 +1,109 @@
+#include "breakwatch/core/json.h"
+#include "store_fixture.h"
+
+namespace breakwatch::store {
+namespace {
+
+std::string Whole(const ModelResult& result) { return ToJson(result) + ToJson(result.capture); }
+
+TEST_P(StoreTest, GivesResultsBackWholeAndInPlanOrder) {
+  Begin("s1", {"z/one", "a/two"});
+  const ModelResult two = SampleResult("s1", "a/two"), one = SampleResult("s1", "z/one");
+  Append(two);
+  Append(one);
+  const auto results = store_->Results("s1");
+  ASSERT_OK(results);
+  ASSERT_EQ(results->size(), 2u);
+  EXPECT_EQ(Whole((*results)[0]), Whole(one));
+  EXPECT_EQ(Whole((*results)[1]), Whole(two));
+}
+
+TEST_P(StoreTest, KeepsAResultWithoutACapture) {
+  Begin("s1", {"a/b"});
+  ModelResult result = SampleResult("s1", "a/b");
+  result.capture_id.clear();
+  result.structure.clear();
+  result.capture = CaptureResult{};
+  result.capture.status = Status::kSkippedGated;
+  result.capture.detail = "gated: ask for access";
+  result.capture.mode = "eval";
+  Append(result);
+  EXPECT_EQ(Whole(store_->Results("s1")->at(0)), Whole(result));
+}
+
+TEST_P(StoreTest, KeepsWhereASharedCaptureDiffersFromTheStoredOne) {
+  Begin("s1", {"a/b", "c/d"});
+  Append(SampleResult("s1", "a/b"));
+  ModelResult shared = SampleResult("s1", "c/d");
+  shared.capture_id = SampleResult("s1", "a/b").capture_id;
+  shared.shared_from = "a/b";
+  shared.capture.detail = "as a/b";
+  shared.capture.sites.clear();
+  Append(shared);
+  EXPECT_EQ(Whole(store_->Results("s1")->at(1)), Whole(shared));
+  EXPECT_EQ(store_->LoadCapture(shared.capture_id)->detail, "2 breaks at 1 site");
+}
+
+TEST_P(StoreTest, RefusesASecondResultOfTheSameModelAndMode) {
+  Begin("s1", {"a/b"});
+  Append(SampleResult("s1", "a/b"));
+  ModelResult second = SampleResult("s1", "a/b");
+  second.capture_id = "another";
+  const std::vector<Event> events{SampleEvent("model_captured", "a/b")};
+  const auto refused = store_->AppendResult(second, events, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(store_->LoadCapture("another").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(*store_->NewestEventId(), 0);
+  second.capture.mode = "train";
+  EXPECT_OK(store_->AppendResult(second, events, {}));
+}
+
+TEST_P(StoreTest, RefusesAResultOfAnUnknownOrFinishedSweep) {
+  EXPECT_EQ(store_->AppendResult(SampleResult("s1", "a/b"), {}, {}).error().code, ErrorCode::kNotFound);
+  Begin("s1", {"a/b"});
+  Finish("s1");
+  EXPECT_EQ(store_->AppendResult(SampleResult("s1", "a/b"), {}, {}).error().code, ErrorCode::kInvalid);
+}
+
+TEST_P(StoreTest, LeavesNothingOfAStepThatFails) {
+  Begin("s1", {"a/b"});
+  ModelResult result = SampleResult("s1", "a/b");
+  result.capture.inputs_json = "{ not JSON";
+  const std::vector<Event> events{SampleEvent("model_captured", "a/b")};
+  CurrentChange change;
+  change.upserts = {SampleTracked("a/b")};
+  ASSERT_FALSE(store_->AppendResult(result, events, change).ok());
+  EXPECT_TRUE(store_->Results("s1")->empty());
+  EXPECT_TRUE(store_->LoadCurrent()->models.empty());
+  EXPECT_EQ(*store_->NewestEventId(), 0);
+  EXPECT_TRUE(store_->Histories(std::vector<std::string>{"structure-a/b"}, "eval")->empty());
+  EXPECT_OK(store_->Check());
+  // The session is whole again.
+  EXPECT_OK(store_->AppendResult(SampleResult("s1", "a/b"), events, change));
+}
+
+TEST_P(StoreTest, FindsTheLatestResultOfAModel) {
+  EXPECT_FALSE(store_->LatestResult("a/b")->has_value());
+  for (const std::string sweep : {"s1", "s2"}) {
+    Begin(sweep, {"a/b", "c/d"});
+    Append(SampleResult(sweep, "a/b"));
+  }
+  Append(SampleResult("s2", "c/d"));
+  EXPECT_EQ((*store_->LatestResult("a/b"))->sweep_id, "s2");
+  EXPECT_EQ(*store_->Models(), (std::vector<std::string>{"a/b", "c/d"}));
+}
+
+TEST_P(StoreTest, OrdersModelNamesByBytes) {
+  Begin("s1", {"a/b", "B/a", "_/c"});
+  for (const std::string model : {"a/b", "B/a", "_/c"}) Append(SampleResult("s1", model));
+  EXPECT_EQ(*store_->Models(), (std::vector<std::string>{"B/a", "_/c", "a/b"}));
+}
+
+TEST_P(StoreTest, SaysThatASweepDoesNotExist) {
+  EXPECT_EQ(store_->Results("none").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(store_->LoadPlan("none").error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace breakwatch::store

@@ -1,0 +1,73 @@
+#include "schema.h"
+
+#include "dialect.h"
+#include "store_fixture.h"
+
+namespace breakwatch::store {
+namespace {
+
+// Speaks to the same database past the store.
+void ExecuteOn(const std::string& url, const std::string& statement) {
+  auto dialect = MakeDialect(url);
+  ASSERT_OK(dialect);
+  soci::session sql;
+  (*dialect)->Connect(sql, /*read_only=*/false);
+  sql << statement;
+}
+
+TEST_P(StoreTest, SaysItsSchemaVersion) { EXPECT_EQ(*store_->SchemaVersion(), NewestSchemaVersion()); }
+
+TEST_P(StoreTest, RefusesADatabaseOfANewerVersion) {
+  store_.reset();
+  ExecuteOn(url_, "UPDATE meta SET value = '999' WHERE key = 'schema_version'");
+  for (const bool read_only : {false, true}) {
+    const auto opened = Store::Open({url_, read_only}, clock_);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, ErrorCode::kStore);
+    EXPECT_NE(opened.error().message.find("version 999, newer"), std::string::npos) << opened.error().message;
+  }
+}
+
+TEST_P(StoreTest, RefusesADatabaseWithoutAReadableVersion) {
+  store_.reset();
+  ExecuteOn(url_, "UPDATE meta SET value = 'one' WHERE key = 'schema_version'");
+  const auto opened = Store::Open({url_, false}, clock_);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, ErrorCode::kStore);
+}
+
+TEST_P(StoreTest, ReadsAnEmptyDatabaseAsNotFoundAndDoesNotMigrateIt) {
+  url_ = GetParam()->NewDatabase();
+  for (int i = 0; i < 2; ++i) {
+    const auto opened = Store::Open({url_, /*read_only=*/true}, clock_);
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, ErrorCode::kNotFound) << opened.error().message;
+  }
+}
+
+TEST_P(StoreTest, RefusesToWriteWhenOpenedForReading) {
+  const auto reader = Open(/*read_only=*/true);
+  const auto written = reader->SetCursor("loki", 1);
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code, ErrorCode::kStore);
+  EXPECT_EQ(*reader->Cursor("loki"), 0);
+}
+
+TEST_P(StoreTest, OpensAgainWithWhatItHeld) {
+  Begin("s1", {"a/b"});
+  store_ = Open();
+  EXPECT_EQ(store_->FindSweep("s1")->id, "s1");
+}
+
+TEST_P(StoreTest, FindsAGapInTheEvents) {
+  const std::vector<Event> events(3, SampleEvent("graph_break"));
+  ASSERT_OK(store_->AppendEvents(events));
+  EXPECT_OK(store_->Check());
+  ExecuteOn(url_, "DELETE FROM events WHERE id = 2");
+  const auto checked = store_->Check();
+  ASSERT_FALSE(checked.ok());
+  EXPECT_NE(checked.error().message.find("gaps"), std::string::npos) << checked.error().message;
+}
+
+}  // namespace
+}  // namespace breakwatch::store

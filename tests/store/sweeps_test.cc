@@ -1,0 +1,102 @@
+#include "breakwatch/core/json.h"
+#include "store_fixture.h"
+
+namespace breakwatch::store {
+namespace {
+
+TEST_P(StoreTest, KeepsASweepAndItsPlanInOrder) {
+  Plan plan = SamplePlan("s1", {"z/last", "a/first", "m/middle"});
+  plan.models[1].action = Action::kSkip;
+  plan.models[1].status = Status::kSkippedGated;
+  plan.models[1].detail = "gated: ask for access";
+  plan.track = true;
+  plan.rebuild = Rebuild::kAlways;
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), plan, {}, {}));
+
+  const auto sweep = store_->FindSweep("s1");
+  ASSERT_OK(sweep);
+  EXPECT_EQ(ToJson(*sweep), ToJson(SampleSweep("s1")));
+  const auto loaded = store_->LoadPlan("s1");
+  ASSERT_OK(loaded);
+  EXPECT_EQ(ToJson(*loaded), ToJson(plan));
+}
+
+TEST_P(StoreTest, KeepsAPlanLargerThanOnePage) {
+  Plan plan = SamplePlan("s1", {});
+  for (int i = 0; i < 300; ++i) {
+    plan.models.push_back(SamplePlanned("org/model-" + std::to_string(i)));
+    plan.models.back().config_json = R"({"pad":")" + std::string(10'000, 'x') + "\"}";
+  }
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), plan, {}, {}));
+  const auto loaded = store_->LoadPlan("s1");
+  ASSERT_OK(loaded);
+  EXPECT_EQ(ToJson(*loaded), ToJson(plan));
+}
+
+TEST_P(StoreTest, RefusesAPlanThatNamesAModelTwiceAndKeepsNothingOfIt) {
+  const auto begun = store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b", "a/b"}), {}, {});
+  ASSERT_FALSE(begun.ok());
+  EXPECT_EQ(begun.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(store_->FindSweep("s1").error().code, ErrorCode::kNotFound);
+}
+
+TEST_P(StoreTest, RefusesASweepThatHasBegun) {
+  Begin("s1", {"a/b"});
+  const auto again = store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {});
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code, ErrorCode::kInvalid);
+}
+
+TEST_P(StoreTest, FindsTheNewestUnfinishedSweep) {
+  for (int i = 1; i <= 3; ++i) {
+    Sweep sweep = SampleSweep("s" + std::to_string(i));
+    sweep.started_at += std::chrono::seconds{i};
+    ASSERT_OK(store_->BeginSweep(sweep, SamplePlan(sweep.id, {"a/b"}), {}, {}));
+  }
+  Finish("s3");
+  const auto found = store_->NewestUnfinished();
+  ASSERT_OK(found);
+  ASSERT_TRUE(found->has_value());
+  EXPECT_EQ((*found)->id, "s2");
+}
+
+TEST_P(StoreTest, TreatsAnInterruptedSweepAsUnfinished) {
+  Begin("s1", {"a/b"});
+  Sweep sweep = SampleSweep("s1");
+  sweep.state = SweepState::kInterrupted;
+  ASSERT_OK(store_->FinishSweep(sweep, {}, {}));
+  const auto found = store_->NewestUnfinished();
+  ASSERT_OK(found);
+  ASSERT_TRUE(found->has_value());
+  EXPECT_EQ((*found)->state, SweepState::kInterrupted);
+  Finish("s1");
+  EXPECT_FALSE(store_->NewestUnfinished()->has_value());
+}
+
+TEST_P(StoreTest, CallsTheNewestFinishedSweepLatest) {
+  Begin("s1", {"a/b"});
+  EXPECT_EQ(store_->FindSweep("latest").error().code, ErrorCode::kNotFound);
+  Finish("s1");
+  Sweep newer = SampleSweep("s2");
+  newer.started_at += std::chrono::seconds{1};
+  ASSERT_OK(store_->BeginSweep(newer, SamplePlan("s2", {}), {}, {}));
+  EXPECT_EQ(store_->FindSweep("latest")->id, "s1");
+  const auto sweeps = store_->Sweeps(10);
+  ASSERT_OK(sweeps);
+  ASSERT_EQ(sweeps->size(), 2u);
+  EXPECT_EQ(sweeps->front().id, "s2");
+  EXPECT_EQ(store_->Sweeps(1)->size(), 1u);
+}
+
+TEST_P(StoreTest, FinishesASweepOnce) {
+  Begin("s1", {"a/b"});
+  Finish("s1");
+  Sweep again = SampleSweep("s1");
+  again.state = SweepState::kFinished;
+  EXPECT_EQ(store_->FinishSweep(again, {}, {}).error().code, ErrorCode::kInvalid);
+  again.id = "unknown";
+  EXPECT_EQ(store_->FinishSweep(again, {}, {}).error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace breakwatch::store
