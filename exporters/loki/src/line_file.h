@@ -1,0 +1,46 @@
+// A file of lines that never keeps half of one: the descriptor, the tail, and rotation of the event file.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "breakwatch/core/result.h"
+
+namespace breakwatch::exporters {
+
+// Owner and thread: its exporter. Errors are kStore and retryable; they name the file.
+class LineFile {
+ public:
+  explicit LineFile(std::string path) : path_(std::move(path)) {}
+  ~LineFile() { Close(); }
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+
+  // Opens the file when it is not open, or no longer the one at its path; true when it was opened just now.
+  // What stands after the last whole line is cut off.
+  Result<bool> EnsureOpen();
+  // The last whole lines, as far back as `max_bytes`.
+  Result<std::unordered_set<std::string>> TailLines(std::size_t max_bytes) const;
+  Result<std::int64_t> Size() const;
+  // Appends and syncs all of `text`, or nothing of it.
+  Result<void> Append(std::string_view text);
+  // PATH.1 becomes PATH.2 and so on up to `keep`, PATH becomes PATH.1. The file is closed then.
+  Result<void> Rotate(int keep);
+
+ private:
+  void Close();
+  bool IsStillAtItsPath() const;
+  Result<void> CutHalfLine();
+  Result<void> WriteAll(std::string_view text);
+  void SyncFolder() const;
+  Error Fault(const char* what) const;
+
+  const std::string path_;
+  int fd_ = -1;
+};
+
+}  // namespace breakwatch::exporters

@@ -1,0 +1,211 @@
+#include "breakwatch/exporters/loki.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "breakwatch/core/event.h"
+#include "loki/fake_loki.h"
+
+namespace breakwatch::exporters {
+namespace {
+
+using breakwatch::testing::Reply;
+using fakes::FakeLoki;
+using fakes::LokiEntry;
+using fakes::LokiLimits;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr std::int64_t kNow = 1'763'690'000'000'000'000;
+
+StoredEvent MakeEvent(std::int64_t id, std::size_t padding = 0) {
+  Event event{"graph_break", Level::kInfo, "sweep-1", "org/model", std::string(40, 'a'), ""};
+  if (padding > 0) event.fields_json = R"({"text":")" + std::string(padding, 'x') + "\"}";
+  const std::int64_t ts = kNow + id;
+  return {id, ts, event.sweep_id, event.model, event.commit, ComposeLine(event, id, ts)};
+}
+
+std::vector<StoredEvent> MakeEvents(std::int64_t first, std::int64_t last, std::size_t padding = 0) {
+  std::vector<StoredEvent> events;
+  for (std::int64_t id = first; id <= last; ++id) events.push_back(MakeEvent(id, padding));
+  return events;
+}
+
+class LokiTest : public ::testing::Test {
+ protected:
+  void Start() {
+    limits.now_ns = kNow;
+    loki = std::make_unique<FakeLoki>(limits);
+    options.url = loki->Url() + "/";
+    exporter = MakeLoki(options, net::MakeHttpSender("breakwatch/test"));
+  }
+  Outcome Export(const std::vector<StoredEvent>& events) { return exporter->Export(events); }
+  Outcome ExportWith(Reply reply) {
+    loki->AnswerNext(std::move(reply));
+    return Export(MakeEvents(1, 1));
+  }
+  // What delivery does with a refused batch: halves, until the culprits stand alone.
+  void DeliverBisecting(std::span<const StoredEvent> events) {
+    const Outcome outcome = exporter->Export(events);
+    if (outcome.delivery == Delivery::kDelivered) return;
+    ASSERT_EQ(outcome.delivery, Delivery::kRefused) << outcome.detail;
+    if (events.size() == 1) {
+      buried.push_back(events.front().id);
+      return;
+    }
+    DeliverBisecting(events.first(events.size() / 2));
+    DeliverBisecting(events.subspan(events.size() / 2));
+  }
+
+  LokiLimits limits;
+  LokiOptions options;
+  std::unique_ptr<FakeLoki> loki;
+  std::unique_ptr<EventExporter> exporter;
+  std::vector<std::int64_t> buried;
+};
+
+TEST_F(LokiTest, PushesLinesWithTheirBytesAndTimesInOneStream) {
+  limits.tenant = "team-a";
+  options.tenant = "team-a";
+  options.environment = "prod";
+  options.user = "u";
+  options.password = "p";
+  Start();
+  const auto events = MakeEvents(1, 3);
+  ASSERT_EQ(Export(events).delivery, Delivery::kDelivered);
+  const auto streams = loki->Streams();
+  ASSERT_THAT(streams, SizeIs(1));
+  EXPECT_EQ(streams.begin()->first, R"({"environment":"prod","service_name":"breakwatch"})");
+  ASSERT_THAT(loki->Entries(), SizeIs(3));
+  EXPECT_EQ(loki->Entries()[1].line, events[1].line);
+  EXPECT_EQ(loki->Entries()[1].ts_ns, events[1].ts_ns);
+  EXPECT_EQ(loki->Entries()[1].metadata,
+            (std::map<std::string, std::string>{
+                {"sweep_id", "sweep-1"}, {"model", "org/model"}, {"commit", std::string(40, 'a')}}));
+  EXPECT_EQ(loki->Requests()[0].Header("content-encoding"), "gzip");
+  EXPECT_EQ(loki->Requests()[0].Header("authorization"), "Basic dTpw");
+}
+
+TEST_F(LokiTest, LeavesStructuredMetadataOutWhenToldTo) {
+  options.structured_metadata = false;
+  options.gzip = false;
+  Start();
+  ASSERT_EQ(Export(MakeEvents(1, 1)).delivery, Delivery::kDelivered);
+  EXPECT_TRUE(loki->Entries()[0].metadata.empty());
+}
+
+TEST_F(LokiTest, KeepsEveryPushUnderItsBoundAndInOrder) {
+  options.gzip = false;
+  options.max_push_bytes = 64 * 1024;
+  Start();
+  ASSERT_EQ(Export(MakeEvents(1, 100, 4'000)).delivery, Delivery::kDelivered);
+  EXPECT_GE(loki->Requests().size(), 7u);
+  for (const auto& request : loki->Requests()) EXPECT_LE(request.body.size(), 64u * 1024);
+  const auto entries = loki->Entries();
+  ASSERT_THAT(entries, SizeIs(100));
+  for (std::size_t i = 0; i < entries.size(); ++i) EXPECT_EQ(entries[i].ts_ns, kNow + static_cast<std::int64_t>(i) + 1);
+}
+
+TEST_F(LokiTest, SendsAnEventThatIsLongerThanABoundAlone) {
+  options.max_push_bytes = 1000;
+  Start();
+  EXPECT_EQ(Export(MakeEvents(1, 2, 5'000)).delivery, Delivery::kDelivered);
+  EXPECT_THAT(loki->Requests(), SizeIs(2));
+}
+
+TEST_F(LokiTest, SendsAgainOnlyWhatWasNotAccepted) {
+  options.gzip = false;
+  options.max_push_bytes = 10'000;
+  limits.burst_bytes = 20'000;
+  Start();
+  const auto events = MakeEvents(1, 8, 4'000);
+  const Outcome first = Export(events);
+  EXPECT_EQ(first.delivery, Delivery::kTryAgain);
+  EXPECT_THAT(first.detail, HasSubstr("429"));
+  const std::size_t stored = loki->Entries().size();
+  EXPECT_GT(stored, 0u);
+  EXPECT_LT(stored, 8u);
+  const std::size_t requests = loki->Requests().size();
+  loki->Refill();
+  EXPECT_EQ(Export(events).delivery, Delivery::kDelivered);
+  EXPECT_THAT(loki->Entries(), SizeIs(8));
+  EXPECT_EQ(loki->Requests()[requests].body.find(events[0].line.substr(0, 40)), std::string::npos);
+}
+
+TEST_F(LokiTest, LosesOnlyTheCulpritsOfARefusedBatchAndStoresNothingTwice) {
+  Start();
+  auto events = MakeEvents(1, 64);
+  events[10].ts_ns = kNow - 8LL * 24 * 3600 * 1'000'000'000;  // older than Loki takes
+  events[40].line = std::string(300 << 10, 'x');              // longer than Loki takes
+  DeliverBisecting(events);
+  EXPECT_THAT(buried, ElementsAre(11, 41));
+  EXPECT_THAT(loki->Entries(), SizeIs(62)) << "entries of refused pushes were stored, and folded when they came again";
+}
+
+TEST_F(LokiTest, IsRefusedWhenASingleEventIsTooLarge) {
+  limits.max_body_bytes = 3'000;
+  Start();
+  EXPECT_EQ(Export(MakeEvents(1, 1, 4'000)).delivery, Delivery::kRefused);
+  EXPECT_EQ(Export(MakeEvents(2, 2)).delivery, Delivery::kDelivered);
+}
+
+TEST_F(LokiTest, LosesNothingWhileATenantIsBlocked) {
+  limits.blocked = true;
+  Start();
+  const Outcome outcome = Export(MakeEvents(1, 2));
+  EXPECT_EQ(outcome.delivery, Delivery::kTryAgain);
+  EXPECT_THAT(outcome.detail, HasSubstr("blocks"));
+  EXPECT_GE(outcome.after.value_or(seconds{0}), seconds{60});
+  loki->Unblock();
+  EXPECT_EQ(Export(MakeEvents(1, 2)).delivery, Delivery::kDelivered);
+  EXPECT_THAT(loki->Entries(), SizeIs(2));
+}
+
+TEST_F(LokiTest, TriesAgainAfterTheTimeLokiAsksFor) {
+  Start();
+  for (const int busy : {408, 429, 500, 502, 503, 504}) {
+    const Outcome outcome = ExportWith({busy, {{"Retry-After", "3"}}});
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << busy;
+    EXPECT_EQ(outcome.after, seconds{3}) << busy;
+  }
+}
+
+TEST_F(LokiTest, BuriesNothingForAWrongAddressOrPassword) {
+  Start();
+  for (const int wrong : {302, 401, 403, 404, 405, 415}) {
+    const Outcome outcome = ExportWith({wrong, {}, "go away\n"});
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << wrong;
+    EXPECT_GE(outcome.after.value_or(seconds{0}), seconds{60}) << wrong;
+    EXPECT_THAT(outcome.detail, HasSubstr(std::to_string(wrong)));
+  }
+  EXPECT_EQ(ExportWith({200}).delivery, Delivery::kDelivered);
+  EXPECT_EQ(ExportWith({422}).delivery, Delivery::kRefused);
+}
+
+TEST_F(LokiTest, SurvivesALokiThatHangsHangsUpOrIsGone) {
+  options.timeout = milliseconds{200};
+  Start();
+  Reply hang, hang_up;
+  hang.hang = true;
+  hang_up.hang_up = true;
+  EXPECT_EQ(ExportWith(hang_up).delivery, Delivery::kTryAgain);
+  EXPECT_EQ(ExportWith(hang).delivery, Delivery::kTryAgain);
+  loki.reset();
+  EXPECT_EQ(Export(MakeEvents(1, 1)).delivery, Delivery::kTryAgain);
+}
+
+TEST_F(LokiTest, SendsValidTextWhateverTheBytes) {
+  Start();
+  StoredEvent event = MakeEvent(1);
+  event.line = "{\"m\":\"\xff\xc3 quote\\\" \t\"}";
+  event.model = "org/\xed\xa0\x80";
+  EXPECT_EQ(Export({event}).delivery, Delivery::kDelivered);
+  ASSERT_THAT(loki->Entries(), SizeIs(1));
+  EXPECT_THAT(loki->Entries()[0].line, HasSubstr("\xef\xbf\xbd"));
+}
+
+}  // namespace
+}  // namespace breakwatch::exporters
