@@ -109,8 +109,8 @@ std::vector<std::string> SandboxArguments(const std::string& bwrap, const fs::pa
       argv.insert(argv.end(), {"--tmpfs", folder});
     }
   }
-  for (const fs::path& path : Credentials()) Hide(path, &argv);
   for (const std::string& path : visible) BindAgain(path, &argv);
+  for (const fs::path& path : Credentials()) Hide(path, &argv);
   argv.insert(argv.end(), {"--bind", scratch, scratch});
   argv.insert(argv.end(), {"--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"});
   argv.push_back("--");

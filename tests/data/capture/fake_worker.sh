@@ -58,7 +58,7 @@ while IFS= read -r line; do
   job_of "$line"
   case $mode in
     good) good "$job" ;;
-    environment) good "$job"; env > "$folder/environment" ;;
+    environment) env > "$folder/environment"; good "$job" ;;
     scratch) : > "$TMPDIR/left_behind"; good "$job" ;;
     slow_reader) printf '{"type":"result","job":"%s","status":"full_graph","detail":"%s bytes"}\n' "$job" ${#line} ;;
     waits) say "$job"; read -r _ < "$folder/go"; good "$job" ;;
@@ -80,6 +80,7 @@ while IFS= read -r line; do
     orphans)
       # Holds the FIFO `alive` open in a session of its own: its reader sees the end when this is dead.
       mkfifo "$folder/up.$$"
+      # shellcheck disable=SC2016  # the inner shell expands it
       setsid sh -c 'echo up; echo > "$1"; exec sleep 1000' sh "$folder/up.$$" > "$folder/alive" &
       read -r _ < "$folder/up.$$"
       kill -9 $$

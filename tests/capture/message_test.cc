@@ -1,0 +1,121 @@
+#include "message.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "message_corpus.h"
+
+namespace breakwatch::capture {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(MessageTest, ReadsHello) {
+  const auto message = ParseMessage(MessageCorpus()[0]);
+  ASSERT_TRUE(message.ok());
+  const auto& hello = std::get<Hello>(*message);
+  EXPECT_EQ(hello.protocol, 1);
+  EXPECT_EQ(hello.toolchain.torch, "2.0");
+}
+
+TEST(MessageTest, ReadsAPhase) {
+  const auto message = ParseMessage(MessageCorpus()[3]);
+  ASSERT_TRUE(message.ok());
+  EXPECT_EQ(std::get<PhaseBegun>(*message).job, "a");
+  EXPECT_EQ(std::get<PhaseBegun>(*message).phase, "eager");
+}
+
+TEST(MessageTest, ReadsAFullResult) {
+  const auto message = ParseMessage(MessageCorpus().back());
+  ASSERT_TRUE(message.ok()) << message.error().message;
+  const auto& result = std::get<CaptureResult>(*message);
+  EXPECT_EQ(result.job_id, "a");
+  EXPECT_EQ(result.status, Status::kGraphBreaks);
+  ASSERT_EQ(result.sites.size(), 1u);
+  EXPECT_EQ(result.sites[0].occurrences, 2);
+  EXPECT_FALSE(result.depth_mismatch);
+}
+
+TEST(MessageTest, KnowsATypeOfANewerProtocolForOne) {
+  const auto message = ParseMessage(R"({"type":"weather"})");
+  ASSERT_TRUE(message.ok());
+  EXPECT_EQ(std::get<OfNewerProtocol>(*message).type, "weather");
+}
+
+TEST(MessageTest, SaysWhyALineIsNotTheProtocol) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "not JSON"},
+      {"Traceback (most recent call last):", "Traceback"},
+      {"[]", "not an object"},
+      {"{}", "no type"},
+      {R"({"type":7})", "no type"},
+      {R"({"type":"hello"})", "protocol number"},
+      {R"({"type":"result","status":"full_graph"})", "without a job"},
+      {R"({"type":"result","job":"a","status":"splendid"})", "status"},
+      {std::string(100, '['), "deeper"},
+      {"{\"type\":\"heartbeat\"}\xff", "not JSON"},
+  };
+  for (const auto& [line, why] : cases) {
+    const auto message = ParseMessage(line);
+    ASSERT_FALSE(message.ok()) << line;
+    EXPECT_EQ(message.error().code, ErrorCode::kInvalid);
+    EXPECT_THAT(message.error().message, HasSubstr(why)) << line;
+  }
+}
+
+TEST(MessageTest, QuotesOnlyALittleOfALongLine) {
+  const auto message = ParseMessage(std::string(100'000, 'x'));
+  ASSERT_FALSE(message.ok());
+  EXPECT_LT(message.error().message.size(), 400u);
+}
+
+TEST(MessageTest, WritesACaptureAsOneLine) {
+  CaptureJob job;
+  job.id = "a";
+  job.model = "sample/a\nb\xff";
+  job.config_json = "{\n\t\"k\":\r\n1}";
+  const std::string line = CaptureLine(job);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_EQ(line.find('\r'), std::string::npos);
+  EXPECT_EQ(line.rfind(R"({"type":"capture",)", 0), 0u);
+}
+
+// Every line either is understood or refused with a text; the same seed each time. The fuzzer looks further.
+TEST(MessageTest, SurvivesMutatedLines) {
+  std::mt19937 random(20261121);
+  const std::vector<std::string> corpus = MessageCorpus();
+  const std::string_view interesting = "{}[]\",:\\0123456789eE+-.ntu\xff\x80\x00\x7f ";
+  std::size_t understood = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string line = corpus[random() % corpus.size()];
+    for (unsigned i = random() % 4; i-- > 0 && !line.empty();) {
+      const std::size_t at = random() % line.size();
+      switch (random() % 4) {
+        case 0:
+          line[at] = interesting[random() % interesting.size()];
+          break;
+        case 1:
+          line.erase(at, 1 + random() % 20);
+          break;
+        case 2:
+          line.insert(at, line.substr(random() % line.size(), random() % 40));
+          break;
+        default:
+          line.resize(at);
+          break;
+      }
+    }
+    const auto message = ParseMessage(line);
+    if (message.ok()) {
+      ++understood;
+    } else {
+      ASSERT_FALSE(message.error().message.empty()) << line;
+    }
+  }
+  EXPECT_GT(understood, 5'000u) << "the unchanged ones at least";
+  EXPECT_LT(understood, 20'000u);
+}
+
+}  // namespace
+}  // namespace breakwatch::capture
