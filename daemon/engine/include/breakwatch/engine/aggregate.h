@@ -2,7 +2,9 @@
 // history again with the same code and must come to equal rows.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,18 +23,32 @@ class Aggregate {
  public:
   Aggregate(store::Current current, AggregateOptions options);
 
-  // Each returns what changed, to be written with its cause.
+  // Each returns what changed, to be written with its cause. When that write fails, memory is ahead of the
+  // store: the caller makes a new Aggregate of what the store holds.
   store::CurrentChange Begin(const Sweep& sweep, const Plan& plan);
   store::CurrentChange Apply(const ModelResult& result);
   store::CurrentChange Finish(const Sweep& sweep, const Plan& plan);
 
   // Null when the model has no row.
   const TrackedModel* Find(const std::string& model) const;
+  bool HasTracked() const;
+  // Whose numbers are published: Toolchain::Key(), empty before the first sweep.
+  std::string PublishedToolchain() const;
+  // Classes (ClassOf) whose reduced and full captures disagreed.
+  std::set<std::string> PinnedArchitectures() const;
   store::Current ToCurrent() const;
   // Tracked models, reasons with leverage, toolchains, the sweep's summary; delivery is the caller's.
   Snapshot MakeSnapshot(SystemTime now) const;
 
  private:
+  class Changes;
+
+  const std::string& Meta(const std::string& key) const;
+  void Retain(const Toolchain& toolchain, Changes& changes);
+  void ReplaceTrackedSet(const Plan& plan, Changes& changes);
+  bool CoversTrackedSet(const Plan& plan) const;
+  void CountDepthMismatch(const ModelResult& result, Changes& changes);
+
   std::map<std::string, TrackedModel> models_;
   std::map<std::string, std::string> meta_;
   AggregateOptions options_;

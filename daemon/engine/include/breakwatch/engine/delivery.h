@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "breakwatch/core/clock.h"
@@ -14,39 +15,58 @@
 
 namespace breakwatch::engine {
 
+using OpenStore = std::function<Result<std::unique_ptr<store::Store>>()>;
+
 struct DeliveryOptions {
   std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
-  std::chrono::milliseconds check_target{15'000};  // how often MetricExporter::TargetLostState is asked
+  std::chrono::milliseconds check_target{15'000};     // how often MetricExporter::TargetLostState is asked
   std::chrono::milliseconds metric_interval{30'000};  // least time between two snapshots while a sweep runs
   int batch_events = 1000;
   std::size_t batch_bytes = 1u << 20;
+  // For the operator: an exporter fails or works again, a snapshot or an event was refused. Called where Step is.
+  std::function<void(std::string_view exporter, std::string_view text)> report;
 };
 
 // The logic without the thread: each step sends at most one thing per exporter, and says when to come back.
+// Each exporter has its own due time: one that is away delays no other. Thread: its owner's only.
 class DeliveryPump {
  public:
   DeliveryPump(store::Store& store, const Clock& clock, DeliveryOptions options);
+  // Opens the store when it first needs it, and again with pauses while that fails: snapshots go out without it.
+  DeliveryPump(OpenStore open_store, const Clock& clock, DeliveryOptions options);
+  ~DeliveryPump();
+
   void Add(std::unique_ptr<MetricExporter> exporter, bool required);
   void Add(std::unique_ptr<EventExporter> exporter, bool required);
-  void SetSnapshot(SnapshotPtr snapshot, bool urgent);  // urgent: a sweep ended, ignore metric_interval
-  // Sends what is due. Returns when the next thing is due.
+  void SetSnapshot(SnapshotPtr snapshot, bool urgent);  // urgent: a sweep ended, send without regard to metric_interval
+  // Sends what is due. Returns when the next thing is due; max when nothing is.
   SteadyTime Step();
-  // Nothing is pending for any required exporter. Names of those that are behind otherwise.
+  // Everything that waits is due at once, but where the peer itself named a time.
+  void Hurry();
+  // Names of required exporters that something waits for.
+  std::vector<std::string> Pending() const;
+  // Those, and the required ones that refused something since the start: they did not accept everything.
   std::vector<std::string> Behind() const;
   std::vector<DeliveryStats> Stats() const;
 
  private:
   class Impl;
-  std::shared_ptr<Impl> impl_;
+  std::unique_ptr<Impl> impl_;
 };
 
 // Owns the thread and stops and joins it in its destructor. Opens its own store session on it.
 class DeliveryThread {
  public:
-  using OpenStore = std::function<Result<std::unique_ptr<store::Store>>()>;
+  using OpenStore = engine::OpenStore;
   struct Exporters {
-    struct Metric { std::unique_ptr<MetricExporter> exporter; bool required = true; };
-    struct Events { std::unique_ptr<EventExporter> exporter; bool required = true; };
+    struct Metric {
+      std::unique_ptr<MetricExporter> exporter;
+      bool required = true;
+    };
+    struct Events {
+      std::unique_ptr<EventExporter> exporter;
+      bool required = true;
+    };
     std::vector<Metric> metrics;
     std::vector<Events> events;
   };
@@ -60,8 +80,8 @@ class DeliveryThread {
   void Publish(SnapshotPtr snapshot, bool urgent);
   void NotifyEvents();  // events were stored
   std::vector<DeliveryStats> Stats() const;
-  // Waits until every required exporter accepted everything, at most `timeout`. Returns the names of
-  // required exporters that did not.
+  // Waits until nothing waits for a required exporter, at most `timeout`. Returns the names of required exporters that
+  // did not accept everything.
   std::vector<std::string> Drain(std::chrono::milliseconds timeout);
 
  private:

@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
-#include <stop_token>
 
 #include "breakwatch/core/capture_runner.h"
 #include "breakwatch/core/clock.h"
@@ -20,13 +20,13 @@
 namespace breakwatch::engine {
 
 struct LoopOptions {
-  PlanOptions plan;
+  PlanOptions plan;  // rebuild and track are each request's own
   AggregateOptions aggregate;
   CaptureLimits limits;
-  std::chrono::seconds snapshot_interval{30};         // at most this often during a sweep, and at its end
-  std::optional<std::chrono::seconds> sweep_interval; // serve: nullopt sweeps on command only
-  SweepRequest default_request;                       // of the interval and of SIGUSR1
-  std::chrono::seconds drain_timeout{10};             // serve: from a stop request to return
+  std::chrono::seconds snapshot_interval{30};          // at most this often during a sweep, and at its end
+  std::optional<std::chrono::seconds> sweep_interval;  // serve: nullopt sweeps on command only
+  SweepRequest default_request;                        // of the interval and of SIGUSR1
+  bool release_when_idle = false;                      // serve: no zygote stays between sweeps
 };
 
 // Everything the loop uses; all outlive it.
@@ -37,8 +37,10 @@ struct LoopParts {
   const Clock& clock;
   ProgressListener& progress;
   CommandQueue& commands;
-  std::function<void(SnapshotPtr)> publish;    // latest wins; must not block
-  std::function<Result<LoopOptions>()> reload; // kReload: the new options, or why the old ones stay
+  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon began.
+  std::function<void(SnapshotPtr snapshot, bool urgent)> publish;
+  std::function<void()> events_stored;          // may be empty; must not block
+  std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones stay; may be empty
 };
 
 class Loop {
@@ -52,10 +54,13 @@ class Loop {
   Result<void> Start();
   // Plans without capturing or storing anything.
   Result<Plan> PlanOnly(const SweepRequest& request);
-  // One sweep to its end. Error kInterrupted: stopped; the sweep stays unfinished and can be resumed.
+  // One sweep to its end. Error kInterrupted: stopped by kStop, captures under way are killed; the sweep stays
+  // unfinished and can be resumed. kNotFound: nothing to resume. kStore: what was stored stands, resumable too.
   Result<Sweep> RunSweep(const SweepRequest& request);
-  // Sweeps at the interval and on commands until kStop; first resumes an unfinished sweep. Any number of
-  // ticks and commands during a sweep cause one more.
+  // Sweeps at the interval and on commands until kStop, which it obeys at once; first resumes an unfinished sweep.
+  // Any number of ticks and equal requests during a sweep cause one more; a tick is also answered by a request for
+  // the default list, while a request for other models has a sweep of its own. The first tick comes an interval after
+  // the newest sweep's start, at once when that has passed. A sweep that failed is tried again with growing pauses.
   Result<void> Serve();
 
  private:

@@ -1,9 +1,12 @@
 // MakePlan: the ranked list and what is known already, in; the plan with a reason for each model, out. Pure.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/plan.h"
@@ -16,9 +19,9 @@ struct PlanOptions {
   bool track = false;
   std::string mode = "eval";
   Toolchain toolchain;
-  std::set<std::string> ignored_config_keys;  // structure_ignored.yaml
-  std::set<std::string> pinned_architectures; // classes captured at full depth
-  double verify_share = 0.02;                 // of clean structures, chosen by (seed, structure)
+  std::set<std::string> ignored_config_keys;   // structure_ignored.yaml
+  std::set<std::string> pinned_architectures;  // ClassOf values captured at full depth only
+  double verify_share = 0.02;                  // of clean structures a sweep, chosen by (seed, sweep, structure)
   std::uint64_t seed = 0;
   int quarantine_after = 3;
   std::chrono::hours quarantine_for{24};
@@ -30,6 +33,9 @@ struct Known {
   std::map<std::string, store::RevisionRecord> revisions;  // by model
 };
 
+// The class that is built: the first of the config's architectures, else "auto:<task>", the task's Auto class.
+std::string ClassOf(const ModelInfo& info);
+
 // SHA-256 (hex) of the canonical JSON of everything that decides a capture's outcome. Error: kInvalid,
 // config_json is not an object.
 Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options);
@@ -37,6 +43,7 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
 // Structures of a list, so that the caller can ask the store for their histories.
 std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options);
 
+// Every model of the list once, in its order; of entries with one id the first counts.
 Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& known, const PlanOptions& options,
               SystemTime now);
 

@@ -1,0 +1,258 @@
+#include "breakwatch/engine/aggregate.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "breakwatch/engine/make_plan.h"
+#include "numbers_of.h"
+
+namespace breakwatch::engine {
+namespace {
+
+using nlohmann::json;
+
+// Keys of the fold-wide values.
+constexpr char kFillingSweep[] = "filling_sweep";              // id of the sweep that fills an empty tracked set
+constexpr char kPublishedToolchain[] = "published_toolchain";  // Toolchain::Key()
+constexpr char kToolchains[] = "toolchains";                   // JSON list of toolchains, the newest last
+constexpr char kPinned[] = "pinned_architectures";             // JSON list of classes
+constexpr char kDepthMismatches[] = "depth_mismatches";        // count
+constexpr char kLastSuccess[] = "last_success";                // RFC 3339: end of the newest complete sweep
+constexpr char kNewestSweep[] = "newest_finished_sweep";       // JSON of a Sweep
+
+// Numbers of older toolchains are forgotten, so that years of upgrades do not grow every row.
+constexpr std::size_t kMaxToolchains = 8;
+
+json ParseList(const std::string& text) {
+  json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return list.is_array() ? list : json::array();
+}
+
+std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+std::vector<Toolchain> ParseToolchains(const std::string& text) {
+  std::vector<Toolchain> toolchains;
+  for (const json& element : ParseList(text)) {
+    if (auto toolchain = ToolchainFromJson(Dump(element))) toolchains.push_back(*std::move(toolchain));
+  }
+  return toolchains;
+}
+
+}  // namespace
+
+// Collects what one step of the fold touched.
+class Aggregate::Changes {
+ public:
+  explicit Changes(Aggregate& aggregate) : aggregate_(aggregate) {}
+
+  // The row to change; made when absent.
+  TrackedModel& Row(const std::string& model) {
+    touched_.insert(model);
+    TrackedModel& row = aggregate_.models_[model];
+    row.model = model;
+    return row;
+  }
+  void SetMeta(const std::string& key, std::string value) {
+    if (aggregate_.Meta(key) == value) return;
+    meta_[key] = value;
+    aggregate_.meta_[key] = std::move(value);
+  }
+  store::CurrentChange Take() {
+    store::CurrentChange change;
+    for (const std::string& model : touched_) change.upserts.push_back(aggregate_.models_.at(model));
+    change.meta = std::move(meta_);
+    return change;
+  }
+
+ private:
+  Aggregate& aggregate_;
+  std::set<std::string> touched_;
+  std::map<std::string, std::string> meta_;
+};
+
+Aggregate::Aggregate(store::Current current, AggregateOptions options)
+    : meta_(std::move(current.meta)), options_(options) {
+  for (TrackedModel& row : current.models) {
+    std::string id = row.model;
+    models_.insert_or_assign(std::move(id), std::move(row));
+  }
+}
+
+const std::string& Aggregate::Meta(const std::string& key) const {
+  static const std::string kNone;
+  const auto it = meta_.find(key);
+  return it == meta_.end() ? kNone : it->second;
+}
+
+const TrackedModel* Aggregate::Find(const std::string& model) const {
+  const auto it = models_.find(model);
+  return it == models_.end() ? nullptr : &it->second;
+}
+
+bool Aggregate::HasTracked() const {
+  return std::any_of(models_.begin(), models_.end(), [](const auto& row) { return row.second.tracked; });
+}
+
+std::string Aggregate::PublishedToolchain() const { return Meta(kPublishedToolchain); }
+
+std::set<std::string> Aggregate::PinnedArchitectures() const {
+  std::set<std::string> classes;
+  for (const json& name : ParseList(Meta(kPinned))) {
+    if (name.is_string()) classes.insert(name.get<std::string>());
+  }
+  return classes;
+}
+
+store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
+  Changes changes(*this);
+  if (!HasTracked()) changes.SetMeta(kFillingSweep, sweep.id);
+  if (PublishedToolchain().empty()) changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
+  Retain(sweep.toolchain, changes);
+  if (plan.track) {
+    for (const PlannedModel& planned : plan.models) {
+      if (planned.status == Status::kSkippedNotFound) continue;  // a mistyped name must not stay for ever
+      TrackedModel& row = changes.Row(planned.info.id);
+      if (row.detail.empty()) row.family = planned.info.family, row.detail = "added, no result yet";
+      row.tracked = row.pinned = true;
+    }
+  }
+  return changes.Take();
+}
+
+// Makes a toolchain the newest known; the oldest beyond the bound go with their numbers, never the published one.
+void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
+  std::vector<Toolchain> known = ParseToolchains(Meta(kToolchains));
+  std::erase_if(known, [&](const Toolchain& other) { return other.Key() == toolchain.Key(); });
+  known.push_back(toolchain);
+  while (known.size() > kMaxToolchains) {
+    const auto oldest = std::find_if(known.begin(), known.end(),
+                                     [&](const Toolchain& other) { return other.Key() != PublishedToolchain(); });
+    const std::string key = oldest->Key();
+    known.erase(oldest);
+    for (const auto& [model, row] : models_) {
+      if (row.numbers.contains(key)) changes.Row(model).numbers.erase(key);
+    }
+  }
+  json list = json::array();
+  for (const Toolchain& one : known) list.push_back(json::parse(ToJson(one)));
+  changes.SetMeta(kToolchains, Dump(list));
+}
+
+store::CurrentChange Aggregate::Apply(const ModelResult& result) {
+  Changes changes(*this);
+  TrackedModel& row = changes.Row(result.info.id);
+  const ModelInfo& info = result.info;
+  const Status status = result.capture.status;
+  const bool filling = !result.sweep_id.empty() && result.sweep_id == Meta(kFillingSweep);
+  if (filling && status != Status::kSkippedNotFound) {
+    row.tracked = true;
+    row.in_ranking = info.rank > 0;
+    row.rank = info.rank;
+  }
+  row.status = status;
+  row.status_commit = info.sha;
+  row.detail = result.capture.detail;
+  row.attempted_at = result.finished_at;
+  if (row.family == Family::kUnknown) row.family = info.family;
+  if (status == Status::kNotAttempted) return changes.Take();
+
+  if (info.family != Family::kUnknown) row.family = info.family;
+  if (info.downloads) row.downloads = info.downloads;
+  if (!info.sha.empty() && info.sha != row.commit) {
+    row.commit = info.sha;
+    std::erase_if(row.numbers, [&](const auto& numbers) { return numbers.second.commit != info.sha; });
+  }
+  const bool evaluated = result.capture.mode.empty() || result.capture.mode == "eval";
+  if (HasNumbers(status) && evaluated && !info.sha.empty()) {
+    Numbers& numbers = row.numbers[result.capture.toolchain.Key()];
+    // The same capture again, reused: what it said first stands, so that a sweep without news changes nothing.
+    const bool same = !result.capture_id.empty() && numbers.capture_id == result.capture_id;
+    if (!same || numbers.commit != info.sha) numbers = NumbersOf(result);
+  }
+  CountDepthMismatch(result, changes);
+  return changes.Take();
+}
+
+void Aggregate::CountDepthMismatch(const ModelResult& result, Changes& changes) {
+  if (!result.capture.depth_mismatch.value_or(false) || result.reused || !result.shared_from.empty()) return;
+  const std::string& before = Meta(kDepthMismatches);
+  changes.SetMeta(kDepthMismatches, std::to_string(before.empty() ? 1 : std::stoll(before) + 1));
+  std::set<std::string> pinned = PinnedArchitectures();
+  pinned.insert(ClassOf(result.info));
+  changes.SetMeta(kPinned, Dump(json(pinned)));
+}
+
+store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
+  Changes changes(*this);
+  if (Meta(kFillingSweep) == sweep.id) changes.SetMeta(kFillingSweep, "");
+  if (sweep.state != SweepState::kFinished) return changes.Take();  // given up: nothing of it counts
+
+  changes.SetMeta(kNewestSweep, ToJson(sweep));
+  if (!sweep.complete) return changes.Take();
+  changes.SetMeta(kLastSuccess, FormatTime(sweep.finished_at));
+  // A sweep of a few models asked for by name must not take all others' numbers from the dashboards.
+  if (sweep.ranked || CoversTrackedSet(plan)) changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
+  if (sweep.ranked) ReplaceTrackedSet(plan, changes);
+  return changes.Take();
+}
+
+bool Aggregate::CoversTrackedSet(const Plan& plan) const {
+  std::set<std::string> planned;
+  for (const PlannedModel& model : plan.models) planned.insert(model.info.id);
+  return std::all_of(models_.begin(), models_.end(),
+                     [&](const auto& row) { return !row.second.tracked || planned.contains(row.first); });
+}
+
+void Aggregate::ReplaceTrackedSet(const Plan& plan, Changes& changes) {
+  std::set<std::string> members;
+  for (const PlannedModel& planned : plan.models) {
+    members.insert(planned.info.id);
+    TrackedModel& row = changes.Row(planned.info.id);
+    row.tracked = row.in_ranking = true;
+    row.rank = planned.info.rank;
+    row.sweeps_unranked = 0;
+  }
+  for (const auto& [model, known] : models_) {
+    if (!known.tracked || members.contains(model)) continue;
+    TrackedModel& row = changes.Row(model);
+    const bool was_ranked = row.rank > 0;
+    row.in_ranking = false;
+    ++row.sweeps_unranked;
+    // One that never was in a ranking has none to leave: it was there only because nothing else was.
+    if (!row.pinned && (!was_ranked || row.sweeps_unranked > options_.unranked_sweeps)) row.tracked = false;
+  }
+}
+
+store::Current Aggregate::ToCurrent() const {
+  store::Current current;
+  current.meta = meta_;
+  for (const auto& [model, row] : models_) current.models.push_back(row);
+  return current;
+}
+
+Snapshot Aggregate::MakeSnapshot(SystemTime now) const {
+  Snapshot snapshot;
+  snapshot.taken_at = now;
+  snapshot.toolchain_key = PublishedToolchain();
+  snapshot.toolchains = ParseToolchains(Meta(kToolchains));
+  for (const auto& [model, row] : models_) {
+    if (row.tracked) snapshot.models.push_back(row);
+  }
+  snapshot.reasons = ReasonsOf(snapshot);
+  if (const auto sweep = SweepFromJson(Meta(kNewestSweep))) {
+    snapshot.sweep.sweep_id = sweep->id;
+    snapshot.sweep.duration =
+        std::chrono::duration_cast<std::chrono::milliseconds>(sweep->finished_at - sweep->started_at);
+    for (const auto& [status, count] : sweep->statuses) snapshot.sweep.models[status] = count;
+  }
+  if (const auto last = ParseTime(Meta(kLastSuccess))) snapshot.sweep.last_success = *last;
+  if (const std::string& count = Meta(kDepthMismatches); !count.empty()) {
+    snapshot.sweep.depth_mismatches = std::stoll(count);
+  }
+  return snapshot;
+}
+
+}  // namespace breakwatch::engine

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "breakwatch/engine/delivery.h"
+#include "event_channel.h"
+#include "metric_channel.h"
+
+namespace breakwatch::engine {
+
+class DeliveryPump::Impl {
+ public:
+  Impl(OpenStore open_store, store::Store* store, const Clock& clock, DeliveryOptions options)
+      : options_(std::move(options)), clock_(clock), open_store_(std::move(open_store)), store_(store) {}
+
+  SteadyTime Step() {
+    SteadyTime next = SteadyTime::max();
+    for (MetricChannel& channel : metrics) next = std::min(next, channel.Step(clock_, [this] { return Stats(); }));
+    if (!events.empty()) next = std::min(next, StepEvents());
+    return next;
+  }
+
+  std::vector<DeliveryStats> Stats() const {
+    std::vector<DeliveryStats> stats;
+    for (const MetricChannel& channel : metrics) stats.push_back(channel.stats());
+    for (const EventChannel& channel : events) stats.push_back(channel.stats());
+    return stats;
+  }
+
+  // Names of required exporters for whose channel `is` holds.
+  template <class Is>
+  std::vector<std::string> Names(Is is) const {
+    std::vector<std::string> names;
+    const auto collect = [&](const auto& channels) {
+      for (const auto& channel : channels) {
+        if (channel.required() && is(channel)) names.push_back(channel.stats().exporter);
+      }
+    };
+    collect(metrics);
+    collect(events);
+    return names;
+  }
+
+  const DeliveryOptions& options() const { return options_; }
+  void Hurry() {
+    for (MetricChannel& channel : metrics) channel.Hurry();
+    for (EventChannel& channel : events) channel.Hurry();
+    store_due_ = SteadyTime{};
+  }
+
+  std::deque<MetricChannel> metrics;  // channels stay where they are
+  std::deque<EventChannel> events;
+
+ private:
+  SteadyTime StepEvents() {
+    SteadyTime next = SteadyTime::max();
+    if (auto opened = Open(); !opened) {
+      // One try for all: the channels keep the pauses.
+      for (EventChannel& channel : events) {
+        channel.StoreFailed(opened.error(), clock_.Steady());
+        next = std::min(next, channel.Due());
+      }
+      store_due_ = next;
+      return next;
+    }
+    if (store_ == nullptr) return store_due_;
+    for (EventChannel& channel : events) next = std::min(next, channel.Step(*store_, clock_));
+    return next;
+  }
+
+  // Without a store and before its next try nothing happens and nothing is wrong.
+  Result<void> Open() {
+    if (store_ != nullptr || clock_.Steady() < store_due_) return {};
+    auto opened = open_store_();
+    if (!opened) return opened.error();
+    owned_ = *std::move(opened);
+    store_ = owned_.get();
+    return {};
+  }
+
+  const DeliveryOptions options_;
+  const Clock& clock_;
+  OpenStore open_store_;
+  std::unique_ptr<store::Store> owned_;
+  store::Store* store_;
+  SteadyTime store_due_{};
+};
+
+DeliveryPump::DeliveryPump(store::Store& store, const Clock& clock, DeliveryOptions options)
+    : impl_(std::make_unique<Impl>(OpenStore(), &store, clock, std::move(options))) {}
+DeliveryPump::DeliveryPump(OpenStore open_store, const Clock& clock, DeliveryOptions options)
+    : impl_(std::make_unique<Impl>(std::move(open_store), nullptr, clock, std::move(options))) {}
+DeliveryPump::~DeliveryPump() = default;
+
+void DeliveryPump::Add(std::unique_ptr<MetricExporter> exporter, bool required) {
+  impl_->metrics.emplace_back(std::move(exporter), required, impl_->options());
+}
+void DeliveryPump::Add(std::unique_ptr<EventExporter> exporter, bool required) {
+  impl_->events.emplace_back(std::move(exporter), required, impl_->options());
+}
+void DeliveryPump::SetSnapshot(SnapshotPtr snapshot, bool urgent) {
+  for (MetricChannel& channel : impl_->metrics) channel.Offer(snapshot, urgent);
+}
+SteadyTime DeliveryPump::Step() { return impl_->Step(); }
+void DeliveryPump::Hurry() { impl_->Hurry(); }
+std::vector<std::string> DeliveryPump::Pending() const {
+  return impl_->Names([](const auto& channel) { return channel.Pending(); });
+}
+std::vector<std::string> DeliveryPump::Behind() const {
+  return impl_->Names([](const auto& channel) { return channel.Pending() || channel.Refused(); });
+}
+std::vector<DeliveryStats> DeliveryPump::Stats() const { return impl_->Stats(); }
+
+}  // namespace breakwatch::engine

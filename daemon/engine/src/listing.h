@@ -1,0 +1,40 @@
+// Listing: one call of the lister on a thread of its own, with a descriptor to poll.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "breakwatch/core/model_lister.h"
+
+namespace breakwatch::engine {
+
+// Owner: the loop. Thread: the loop's; the lister runs on the thread this owns, asked to stop and joined in the
+// destructor.
+class Listing {
+ public:
+  Listing(ModelLister& lister, ListRequest request);
+  ~Listing();
+  Listing(const Listing&) = delete;
+  Listing& operator=(const Listing&) = delete;
+
+  // Readable when Take has news: an answer, or progress.
+  int Fd() const { return event_fd_; }
+  struct News {
+    std::optional<Result<RankedList>> answer;
+    int resolved = 0, total = 0;  // total 0: nothing known yet
+  };
+  News Take();
+
+ private:
+  void Signal() const;
+
+  int event_fd_;
+  std::atomic<int> resolved_{0}, total_{0};
+  std::mutex mutex_;
+  std::optional<Result<RankedList>> answer_;
+  std::jthread thread_;  // last: ends before what it uses
+};
+
+}  // namespace breakwatch::engine

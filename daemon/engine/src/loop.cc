@@ -1,0 +1,339 @@
+#include "breakwatch/engine/loop.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <random>
+#include <utility>
+
+#include "breakwatch/core/text.h"
+#include "events.h"
+#include "listing.h"
+#include "loop_state.h"
+#include "sweep_run.h"
+
+namespace breakwatch::engine {
+namespace {
+
+// Between attempts of a sweep that failed: doubled from the first to the longest.
+constexpr std::chrono::seconds kFirstRetry{60}, kLongestRetry{900};
+
+// "20261121T020512Z-3f9a1c"
+std::string MakeSweepId(SystemTime now) {
+  std::string id;
+  for (const char c : FormatTime(now).substr(0, 19)) {
+    if (c != '-' && c != ':') id += c;
+  }
+  char suffix[16];
+  std::snprintf(suffix, sizeof suffix, "Z-%06x", std::random_device{}() & 0xffffffu);
+  return id + suffix;
+}
+
+// A saved plan's models at their commits; what to do with them is decided anew.
+RankedList ListOf(const Plan& plan) {
+  RankedList list;
+  list.source = plan.source;
+  list.ranked = plan.ranked;
+  for (const PlannedModel& planned : plan.models) {
+    RankedModel model;
+    model.info = planned.info;
+    model.config_json = planned.config_json;
+    if (planned.config_json.empty()) {
+      model.excluded = planned.status.value_or(Status::kSkippedNoConfig);
+      model.detail = planned.detail;
+    }
+    list.models.push_back(std::move(model));
+  }
+  return list;
+}
+
+}  // namespace
+
+class Loop::Impl {
+ public:
+  Impl(LoopParts parts, LoopOptions options) : state_(std::move(parts), std::move(options)) {}
+
+  Result<void> Start() {
+    if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded;
+    // Nothing known yet is no reason to empty what another life of this daemon published.
+    if (state_.aggregate().HasTracked()) state_.Publish(/*urgent=*/true);
+    return {};
+  }
+
+  Result<Plan> PlanOnly(const SweepRequest& request) {
+    if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded.error();
+    return MakePlanOf(MakeSweepId(parts().clock.Now()), request);
+  }
+
+  Result<Sweep> RunOne(const Request& request);
+  Result<void> Serve();
+
+ private:
+  LoopParts& parts() { return state_.parts; }
+
+  Result<RankedList> List(const SweepRequest& request);
+  Result<Plan> MakePlanOf(const std::string& sweep_id, const SweepRequest& request);
+  Result<Sweep> RunRequest(const Request& request);
+  Result<Sweep> BeginNew(const Request& request);
+  Result<Sweep> Resume(Sweep sweep, const Request& request);
+  Result<Sweep> Execute(Sweep sweep, SweepRun& run, const Plan& plan);
+  Result<void> GiveUpUnfinished();
+  void Accept(const Request& request, const std::string& sweep_id) {
+    for (const std::string& command : request.commands) parts().progress.OnAccepted(command, sweep_id);
+  }
+
+  // --- serving
+  Result<void> ScheduleFirst();
+  std::optional<Request> NextDue();
+  bool HasUnfinished();
+  void PassTicks();
+  void RetryAfter(const Request& request, const Error& error);
+  SteadyTime NextWake() const;
+
+  LoopState state_;
+  std::string sweep_id_;  // of the sweep under way, for its failure
+  std::optional<SteadyTime> next_tick_, retry_at_;
+  std::chrono::milliseconds retry_pause_ = kFirstRetry;
+  bool resume_first_ = false;
+};
+
+Result<RankedList> Loop::Impl::List(const SweepRequest& request) {
+  if (request.saved_plan) return ListOf(*request.saved_plan);
+  Listing listing(parts().lister, request.list);
+  state_.wake.Add(listing.Fd());
+  struct Unwatch {
+    WakeSet& wake;
+    int fd;
+    ~Unwatch() { wake.Remove(fd); }
+  } unwatch{state_.wake, listing.Fd()};
+  while (true) {
+    state_.TakeCommands();
+    if (state_.stopping()) return Error{ErrorCode::kInterrupted, "stopped while listing"};
+    auto news = listing.Take();
+    if (news.total > 0) parts().progress.OnListing(news.resolved, news.total);
+    if (news.answer) return *std::move(news.answer);
+    (void)state_.Wait(SteadyTime::max());
+  }
+}
+
+Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequest& request) {
+  auto list = List(request);
+  if (!list) return list.error();
+  for (const std::string& warning : list->warnings) parts().progress.OnWarning(warning);
+  PlanOptions options = state_.options.plan;
+  options.rebuild = request.rebuild;
+  options.track = request.track;
+  options.pinned_architectures.merge(state_.aggregate().PinnedArchitectures());
+  const std::vector<std::string> structures = StructuresOf(*list, options);
+  auto histories = parts().store.Histories(structures, options.mode);
+  if (!histories) return histories.error();
+  std::vector<std::string> models;
+  for (const RankedModel& model : list->models) models.push_back(model.info.id);
+  auto revisions = parts().store.LatestRevisions(models);
+  if (!revisions) return revisions.error();
+  const Known known{*std::move(histories), *std::move(revisions)};
+  return MakePlan(sweep_id, *list, known, options, parts().clock.Now());
+}
+
+Result<Sweep> Loop::Impl::RunOne(const Request& request) {
+  auto swept = RunRequest(request);
+  if (swept) return swept;
+  // The fold in memory may be ahead of what was stored.
+  state_.ForgetAggregate();
+  const Error& error = swept.error();
+  if (error.code != ErrorCode::kInterrupted && error.code != ErrorCode::kStore) {
+    const std::array events = {SweepFailed(sweep_id_, error)};
+    if (parts().store.AppendEvents(events)) state_.EventsStored();
+  }
+  if (state_.EnsureAggregate()) state_.Publish(/*urgent=*/true);
+  parts().progress.OnFailed(error);
+  return swept;
+}
+
+Result<Sweep> Loop::Impl::RunRequest(const Request& request) {
+  if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded.error();
+  if (!request.sweep.resume) return BeginNew(request);
+  auto unfinished = parts().store.NewestUnfinished();
+  if (!unfinished) return unfinished.error();
+  if (!*unfinished) return Error{ErrorCode::kNotFound, "nothing to resume: every sweep of this store is finished"};
+  return Resume(**unfinished, request);
+}
+
+Result<Sweep> Loop::Impl::BeginNew(const Request& request) {
+  Sweep sweep;
+  sweep.started_at = parts().clock.Now();
+  sweep.id = sweep_id_ = MakeSweepId(sweep.started_at);
+  Accept(request, sweep.id);
+  auto plan = MakePlanOf(sweep.id, request.sweep);
+  if (!plan) return plan.error();
+  sweep.trigger = request.sweep.trigger;
+  sweep.source = plan->source;
+  sweep.ranked = plan->ranked;
+  sweep.planned = static_cast<int>(plan->models.size());
+  sweep.toolchain = plan->toolchain;
+  if (sweep.ranked) {
+    if (auto given_up = GiveUpUnfinished(); !given_up) return given_up.error();
+  }
+  const std::vector<Event> events = BeginEvents(sweep, *plan);
+  const store::CurrentChange change = state_.aggregate().Begin(sweep, *plan);
+  if (auto begun = parts().store.BeginSweep(sweep, *plan, events, change); !begun) return begun.error();
+  state_.EventsStored();
+  parts().progress.OnPlan(*plan, 0);
+  SweepRun run(state_, sweep.id, *plan);
+  return Execute(sweep, run, *plan);
+}
+
+// A new listing makes what older sweeps left undone stale; resuming one after it would turn time back.
+Result<void> Loop::Impl::GiveUpUnfinished() {
+  while (true) {
+    auto unfinished = parts().store.NewestUnfinished();
+    if (!unfinished) return unfinished.error();
+    if (!*unfinished) return {};
+    Sweep& old = **unfinished;
+    old.state = SweepState::kInterrupted;
+    old.finished_at = parts().clock.Now();
+    const std::array events = {SweepFinished(old)};
+    const store::CurrentChange change = state_.aggregate().Finish(old, Plan{});
+    if (auto finished = parts().store.FinishSweep(old, events, change); !finished) return finished;
+  }
+}
+
+Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
+  sweep_id_ = sweep.id;
+  Accept(request, sweep.id);
+  auto plan = parts().store.LoadPlan(sweep.id);
+  if (!plan) return plan.error();
+  auto results = parts().store.Results(sweep.id);
+  if (!results) return results.error();
+  const std::array events = {SweepResumed(sweep, results->size())};
+  if (auto appended = parts().store.AppendEvents(events); !appended) return appended.error();
+  state_.EventsStored();
+  parts().progress.OnPlan(*plan, results->size());
+  SweepRun run(state_, sweep.id, *plan);
+  run.TakeOver(*results);
+  const Toolchain& now = state_.options.plan.toolchain;
+  if (now.Key() != plan->toolchain.Key() || now.worker != plan->toolchain.worker) {
+    run.ForbidCaptures("the toolchain changed since this plan was made: " + plan->toolchain.Key() + " worker " +
+                       plan->toolchain.worker + " -> " + now.Key() + " worker " + now.worker);
+  }
+  return Execute(sweep, run, *plan);
+}
+
+Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) {
+  if (auto ran = run.Run(); !ran) return ran.error();
+  sweep.statuses = run.Statuses();
+  sweep.state = SweepState::kFinished;
+  sweep.finished_at = parts().clock.Now();
+  sweep.complete = std::none_of(AllStatuses().begin(), AllStatuses().end(), [&](Status status) {
+    return IsIncomplete(status) && sweep.statuses.contains(std::string(StatusName(status)));
+  });
+  const std::array events = {SweepFinished(sweep)};
+  const store::CurrentChange change = state_.aggregate().Finish(sweep, plan);
+  if (auto finished = parts().store.FinishSweep(sweep, events, change); !finished) return finished.error();
+  state_.EventsStored();
+  state_.Publish(/*urgent=*/true);
+  parts().progress.OnFinished(sweep);
+  return sweep;
+}
+
+Result<void> Loop::Impl::Serve() {
+  if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded;
+  if (auto scheduled = ScheduleFirst(); !scheduled) return scheduled;
+  while (true) {
+    state_.TakeCommands();
+    if (state_.stopping()) return {};
+    const auto request = NextDue();
+    if (!request) {
+      if (state_.options.release_when_idle) (void)parts().runner.StopAll();
+      (void)state_.Wait(NextWake());
+      continue;
+    }
+    auto swept = RunOne(*request);
+    if (swept) {
+      retry_at_.reset();
+      retry_pause_ = kFirstRetry;
+    } else if (swept.error().code != ErrorCode::kInterrupted) {
+      RetryAfter(*request, swept.error());
+    }
+  }
+}
+
+// The interval counts from the newest sweep's start, so that a restart neither skips nor adds one.
+Result<void> Loop::Impl::ScheduleFirst() {
+  auto unfinished = parts().store.NewestUnfinished();
+  if (!unfinished) return unfinished.error();
+  resume_first_ = unfinished->has_value();
+  if (!state_.options.sweep_interval) return {};
+  auto newest = parts().store.Sweeps(1);
+  if (!newest) return newest.error();
+  next_tick_ = parts().clock.Steady();
+  if (!newest->empty()) {
+    const auto since = parts().clock.Now() - newest->front().started_at;
+    const std::chrono::nanoseconds interval = *state_.options.sweep_interval;
+    if (since >= std::chrono::nanoseconds::zero() && since < interval) {
+      *next_tick_ += std::chrono::duration_cast<SteadyTime::duration>(interval - since);
+    }
+  }
+  return {};
+}
+
+std::optional<Request> Loop::Impl::NextDue() {
+  const SteadyTime now = parts().clock.Steady();
+  const auto& interval = state_.options.sweep_interval;
+  if (!interval) next_tick_.reset();
+  if (interval && !next_tick_) next_tick_ = now + *interval;  // came with a reload
+  const bool retry = retry_at_ && now >= *retry_at_;
+  if (retry) retry_at_.reset();
+  if (std::exchange(resume_first_, false) || (retry && HasUnfinished())) {
+    SweepRequest resume;
+    resume.trigger = "resume";
+    resume.resume = true;
+    return Request{.sweep = resume, .own = true};
+  }
+  if (interval && (retry || now >= *next_tick_)) {
+    SweepRequest request = state_.options.default_request;
+    request.trigger = "interval";
+    // With the queue full of other requests the tick stays due until there is room.
+    if (state_.requests.Add(request, "")) PassTicks();
+  }
+  return state_.requests.Next();
+}
+
+bool Loop::Impl::HasUnfinished() {
+  auto unfinished = parts().store.NewestUnfinished();
+  return unfinished && unfinished->has_value();
+}
+
+// Ticks that lie behind are answered together; the next keeps the rhythm, so that long sweeps cause no drift.
+void Loop::Impl::PassTicks() {
+  const SteadyTime now = parts().clock.Steady();
+  if (!next_tick_ || now < *next_tick_) return;
+  const auto interval = *state_.options.sweep_interval;
+  *next_tick_ += interval * ((now - *next_tick_) / interval + 1);
+}
+
+// A request's sender hears of the failure and decides; the daemon's own, and what the store broke off, go on anyway.
+void Loop::Impl::RetryAfter(const Request& request, const Error& error) {
+  if (!request.own && error.code != ErrorCode::kStore) return;
+  const auto pause = std::max(retry_pause_, error.after.value_or(std::chrono::milliseconds(0)));
+  retry_pause_ = std::min<std::chrono::milliseconds>(retry_pause_ * 2, kLongestRetry);
+  retry_at_ = parts().clock.Steady() + pause;
+}
+
+SteadyTime Loop::Impl::NextWake() const {
+  SteadyTime next = SteadyTime::max();
+  if (next_tick_) next = std::min(next, *next_tick_);
+  if (retry_at_) next = std::min(next, *retry_at_);
+  return next;
+}
+
+Loop::Loop(LoopParts parts, LoopOptions options)
+    : impl_(std::make_unique<Impl>(std::move(parts), std::move(options))) {}
+Loop::~Loop() = default;
+
+Result<void> Loop::Start() { return impl_->Start(); }
+Result<Plan> Loop::PlanOnly(const SweepRequest& request) { return impl_->PlanOnly(request); }
+Result<Sweep> Loop::RunSweep(const SweepRequest& request) { return impl_->RunOne({request}); }
+Result<void> Loop::Serve() { return impl_->Serve(); }
+
+}  // namespace breakwatch::engine

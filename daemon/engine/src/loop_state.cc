@@ -1,0 +1,61 @@
+#include "loop_state.h"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "events.h"
+
+namespace breakwatch::engine {
+
+LoopState::LoopState(LoopParts loop_parts, LoopOptions loop_options)
+    : parts(std::move(loop_parts)), options(std::move(loop_options)) {
+  wake.Add(parts.commands.Fd());
+}
+
+void LoopState::TakeCommands() {
+  while (auto command = parts.commands.Pop()) {
+    switch (command->kind) {
+      case Command::Kind::kStop:
+        stopping_ = true;
+        break;
+      case Command::Kind::kReload:
+        Reload();
+        break;
+      case Command::Kind::kSweep:
+        if (!requests.Add(std::move(command->request), command->id)) {
+          parts.progress.OnWarning("request " + command->id + " dropped: too many different sweeps wait");
+        }
+        break;
+    }
+  }
+}
+
+void LoopState::Reload() {
+  if (!parts.reload) return;
+  auto reloaded = parts.reload();
+  const Error* refused = reloaded ? nullptr : &reloaded.error();
+  if (refused != nullptr) parts.progress.OnWarning("settings not reloaded: " + refused->message);
+  if (reloaded) options = *std::move(reloaded);
+  const std::array events = {ConfigReloaded(refused)};
+  // The settings are in use or refused whether or not the store can take the event; it says so itself at its next
+  // write.
+  if (parts.store.AppendEvents(events)) EventsStored();
+}
+
+Result<void> LoopState::EnsureAggregate() {
+  if (aggregate_) return {};
+  auto current = parts.store.LoadCurrent();
+  if (!current) return current.error();
+  aggregate_.emplace(*std::move(current), options.aggregate);
+  return {};
+}
+
+void LoopState::Publish(bool urgent) {
+  published_at = parts.clock.Steady();
+  if (parts.publish) {
+    parts.publish(std::make_shared<const Snapshot>(aggregate_->MakeSnapshot(parts.clock.Now())), urgent);
+  }
+}
+
+}  // namespace breakwatch::engine

@@ -1,0 +1,207 @@
+#include "breakwatch/engine/make_plan.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::engine {
+namespace {
+
+using store::CaptureHistory;
+using store::RevisionRecord;
+
+// What to do with one model, and why.
+struct Decision {
+  Action action = Action::kCapture;
+  std::string reason;
+  std::optional<Status> status{};
+  std::string detail{};
+  Depth depth = Depth::kAuto;
+};
+
+std::string Short(const std::string& commit) { return commit.substr(0, 7); }
+
+std::string Changed(const char* what, const std::string& before, const std::string& after) {
+  return std::string(what) + " " + before + " -> " + after;
+}
+
+void Join(std::string& reasons, const std::string& reason) {
+  if (!reasons.empty()) reasons += ", ";
+  reasons += reason;
+}
+
+// "torch 2.13.0 -> 2.15.0, worker 1.0.0 -> 1.1.0"; empty when nothing differs or nothing is known.
+std::string ToolchainChanges(const Toolchain& before, const Toolchain& after) {
+  struct Field {
+    const char* name;
+    std::string Toolchain::*value;
+  };
+  static constexpr std::array<Field, 6> kFields = {{{"toolchain", &Toolchain::name},
+                                                    {"torch", &Toolchain::torch},
+                                                    {"transformers", &Toolchain::transformers},
+                                                    {"python", &Toolchain::python},
+                                                    {"device", &Toolchain::device},
+                                                    {"worker", &Toolchain::worker}}};
+  std::string changes;
+  for (const Field& field : kFields) {
+    const std::string& old_value = before.*field.value;
+    if (!old_value.empty() && old_value != after.*field.value) {
+      Join(changes, Changed(field.name, old_value, after.*field.value));
+    }
+  }
+  return changes;
+}
+
+// Why nothing that is stored fits this structure.
+std::string CaptureReason(const ModelInfo& info, const RevisionRecord* before, const PlanOptions& options) {
+  if (before == nullptr) return "new model";
+  std::string reasons;
+  if (!before->commit.empty() && before->commit != info.sha) {
+    Join(reasons, Changed("commit", Short(before->commit), Short(info.sha)));
+  }
+  if (const std::string changes = ToolchainChanges(before->toolchain, options.toolchain); !changes.empty()) {
+    Join(reasons, changes);
+  }
+  if (!reasons.empty()) return reasons;
+  if (options.pinned_architectures.contains(ClassOf(info))) return "class pinned to full depth";
+  return "config changed";
+}
+
+std::string ReuseReason(const ModelInfo& info, const RevisionRecord* before) {
+  if (before == nullptr) return "new model, structure captured before";
+  if (!before->commit.empty() && before->commit != info.sha) {
+    return Changed("commit", Short(before->commit), Short(info.sha)) + ", same structure";
+  }
+  return "unchanged";
+}
+
+// One in 1/share of the structures, others in every sweep, the same for the same seed and sweep.
+bool ChosenToVerify(const std::string& structure, const std::string& sweep_id, const PlanOptions& options) {
+  const std::string digest = Sha256Hex(std::to_string(options.seed) + "/" + sweep_id + "/" + structure);
+  const double unit = static_cast<double>(std::stoull(digest.substr(0, 13), nullptr, 16)) / 0x1p52;
+  return unit < options.verify_share;
+}
+
+// The moment until which a structure is left alone; nullopt when it may be captured.
+std::optional<SystemTime> QuarantinedUntil(const CaptureHistory& history, const PlanOptions& options, SystemTime now) {
+  if (history.failures_in_a_row < options.quarantine_after) return std::nullopt;
+  const SystemTime until = history.last_failure_at + options.quarantine_for;
+  return now < until ? std::optional(until) : std::nullopt;
+}
+
+class Planner {
+ public:
+  Planner(const std::string& sweep_id, const Known& known, const PlanOptions& options, SystemTime now)
+      : sweep_id_(sweep_id), known_(known), options_(options), now_(now) {}
+
+  PlannedModel Decide(const RankedModel& model) {
+    PlannedModel planned;
+    planned.info = model.info;
+    planned.config_json = model.config_json;
+    planned.mode = options_.mode;
+    if (model.excluded) {
+      planned.status = model.excluded;
+      planned.detail = model.detail.empty() ? std::string(StatusName(*model.excluded)) : model.detail;
+      planned.reason = "excluded";
+      return planned;
+    }
+    auto structure = StructureDigest(model.info, model.config_json, options_);
+    if (!structure) {
+      planned.status = Status::kSkippedNoConfig;
+      planned.detail = structure.error().message;
+      planned.reason = "excluded";
+      return planned;
+    }
+    planned.structure = *std::move(structure);
+    Decide(planned);
+    return planned;
+  }
+
+ private:
+  void Decide(PlannedModel& planned) {
+    const auto revision = known_.revisions.find(planned.info.id);
+    const RevisionRecord* before = revision == known_.revisions.end() ? nullptr : &revision->second;
+    const auto found = known_.histories.find(planned.structure);
+    const CaptureHistory history = found == known_.histories.end() ? CaptureHistory{} : found->second;
+
+    Decision decision = options_.rebuild == Rebuild::kAlways  ? Decision{Action::kCapture, "--rebuild always"}
+                        : options_.rebuild == Rebuild::kNever ? WithoutCaptures(history)
+                                                              : IfNeeded(planned, history, before);
+    if (decision.action == Action::kCapture && options_.pinned_architectures.contains(ClassOf(planned.info))) {
+      decision.depth = Depth::kFull;
+    }
+    if (decision.action == Action::kReuse) planned.capture_id = *history.reusable_capture_id;
+    if (decision.action == Action::kCapture) {
+      const auto [leader, first] = leaders_.emplace(planned.structure, planned.info.id);
+      if (!first) {
+        planned.shared_from = leader->second;
+        decision = {Action::kShare, "same structure as " + leader->second};
+      }
+    }
+    planned.action = decision.action;
+    planned.reason = std::move(decision.reason);
+    planned.status = decision.status;
+    planned.detail = std::move(decision.detail);
+    planned.depth = decision.depth;
+  }
+
+  static Decision WithoutCaptures(const CaptureHistory& history) {
+    if (history.reusable_capture_id) return {Action::kReuse, "--rebuild never"};
+    return {Action::kSkip, "--rebuild never: no capture yet", Status::kNotAttempted,
+            "--rebuild never, and no capture of this structure is stored"};
+  }
+
+  Decision IfNeeded(const PlannedModel& planned, const CaptureHistory& history, const RevisionRecord* before) const {
+    if (history.reusable_capture_id) {
+      if (history.reusable_status == Status::kFullGraph && ChosenToVerify(planned.structure, sweep_id_, options_)) {
+        return {Action::kCapture, "chosen to be verified at full depth", {}, {}, Depth::kVerify};
+      }
+      return {Action::kReuse, ReuseReason(planned.info, before)};
+    }
+    const std::string last(StatusName(history.last_status));
+    if (const auto until = QuarantinedUntil(history, options_, now_)) {
+      const std::string text = "quarantined until " + FormatTime(*until).substr(0, 19) + "Z after " +
+                               std::to_string(history.failures_in_a_row) + " failures in a row (last: " + last + ")";
+      return {Action::kSkip, text, Status::kQuarantined, text};
+    }
+    if (history.failures_in_a_row >= options_.quarantine_after) {
+      return {Action::kCapture, "retry after quarantine, the last end was " + last};
+    }
+    if (history.failures_in_a_row > 0) {
+      return {Action::kCapture, "retry after " + last + " (" + std::to_string(history.failures_in_a_row) + " of " +
+                                    std::to_string(options_.quarantine_after) + ")"};
+    }
+    if (history.last_status != Status::kNotAttempted) return {Action::kCapture, "retry after " + last};
+    return {Action::kCapture, CaptureReason(planned.info, before, options_)};
+  }
+
+  const std::string& sweep_id_;
+  const Known& known_;
+  const PlanOptions& options_;
+  const SystemTime now_;
+  std::map<std::string, std::string> leaders_;  // by structure: the model that is captured
+};
+
+}  // namespace
+
+Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& known, const PlanOptions& options,
+              SystemTime now) {
+  Plan plan;
+  plan.sweep_id = sweep_id;
+  plan.source = list.source;
+  plan.ranked = list.ranked;
+  plan.track = options.track;
+  plan.rebuild = options.rebuild;
+  plan.toolchain = options.toolchain;
+  plan.models.reserve(list.models.size());
+  Planner planner(sweep_id, known, options, now);
+  std::set<std::string> seen;
+  for (const RankedModel& model : list.models) {
+    if (seen.insert(model.info.id).second) plan.models.push_back(planner.Decide(model));
+  }
+  return plan;
+}
+
+}  // namespace breakwatch::engine

@@ -1,0 +1,86 @@
+#include "metric_channel.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace breakwatch::engine {
+
+MetricChannel::MetricChannel(std::unique_ptr<MetricExporter> exporter, bool required, const DeliveryOptions& options)
+    : exporter_(std::move(exporter)),
+      required_(required),
+      options_(options),
+      backoff_(options.first_backoff, options.max_backoff) {
+  stats_.exporter = exporter_->Name();
+}
+
+void MetricChannel::Offer(SnapshotPtr snapshot, bool urgent) {
+  latest_ = pending_ = std::move(snapshot);
+  refused_ = false;
+  if (urgent) urgent_ = true, backoff_.Hurry();
+}
+
+void MetricChannel::Hurry() {
+  if (pending_ != nullptr) urgent_ = true;
+  backoff_.Hurry();
+}
+
+SteadyTime MetricChannel::Due() const {
+  const bool hold = sent_at_ && !urgent_;
+  return hold ? std::max(backoff_.Due(), *sent_at_ + options_.metric_interval) : backoff_.Due();
+}
+
+SteadyTime MetricChannel::Step(const Clock& clock, const StatsOfAll& stats) {
+  if (latest_ == nullptr) return SteadyTime::max();
+  const SteadyTime now = clock.Steady();
+  if (pending_ == nullptr && now >= next_check_) AskTarget(now);
+  if (pending_ != nullptr && now >= Due()) Send(clock, stats);
+  return pending_ != nullptr ? Due() : next_check_;
+}
+
+// A target that lost its state gets the latest snapshot at once: it shows nothing until then.
+void MetricChannel::AskTarget(SteadyTime now) {
+  next_check_ = now + options_.check_target;
+  if (refused_ || !exporter_->TargetLostState()) return;
+  pending_ = latest_;
+  urgent_ = true;
+  Report("the target lost what was published; sending it again");
+}
+
+void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
+  Snapshot snapshot = *pending_;
+  snapshot.delivery = stats();
+  ++stats_.attempts;
+  const Outcome outcome = exporter_->Export(snapshot);
+  const SteadyTime now = clock.Steady();  // the send took its time
+  switch (outcome.delivery) {
+    case Delivery::kDelivered:
+      if (backoff_.FailuresInARow() > 0) Report("works again");
+      backoff_.Worked();
+      pending_.reset();
+      urgent_ = false;
+      sent_at_ = now;
+      next_check_ = now + options_.check_target;
+      stats_.last_success = clock.Now();
+      break;
+    case Delivery::kTryAgain:
+      ++stats_.failures;
+      if (backoff_.FailuresInARow() == 0) Report("failed, will try again: " + outcome.detail);
+      backoff_.Failed(now, outcome.after);
+      break;
+    case Delivery::kRefused:  // the same bytes would be refused again; the next snapshot has others
+      ++stats_.failures;
+      Report("refused the snapshot: " + outcome.detail);
+      refused_ = true;
+      pending_.reset();
+      urgent_ = false;
+      sent_at_ = now;
+      next_check_ = now + options_.check_target;
+      break;
+  }
+}
+
+void MetricChannel::Report(const std::string& text) const {
+  if (options_.report) options_.report(stats_.exporter, text);
+}
+
+}  // namespace breakwatch::engine

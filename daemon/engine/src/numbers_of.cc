@@ -1,0 +1,72 @@
+#include "numbers_of.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "breakwatch/core/reason_url.h"
+
+namespace breakwatch::engine {
+namespace {
+
+using ReasonKey = std::pair<std::string, std::string>;  // reason, gb_id
+
+// Events that came without a site: shown, because without any reason the model would look whole.
+constexpr char kUnattributed[] = "unattributed";
+
+}  // namespace
+
+Numbers NumbersOf(const ModelResult& result) {
+  const CaptureResult& capture = result.capture;
+  Numbers numbers;
+  numbers.commit = result.info.sha;
+  numbers.capture_id = result.capture_id;
+  numbers.structure = result.structure;
+  numbers.sweep_id = result.sweep_id;
+  numbers.captured_at = capture.started_at == SystemTime{} ? result.finished_at : capture.started_at;
+  numbers.graphs = capture.graphs.value_or(0);
+  numbers.ops_captured = capture.ops_captured.value_or(0);
+  numbers.frames_fallback = capture.frames_fallback.value_or(0);
+  numbers.recompiles = capture.recompiles.value_or(0);
+  numbers.dynamo_counter_breaks = capture.dynamo_counter_breaks.value_or(0);
+  numbers.explain_breaks = capture.explain_breaks.value_or(0);
+  numbers.phase_s = capture.phase_s;
+
+  std::map<ReasonKey, ReasonCount> counts;
+  std::int64_t attributed = 0;
+  for (const BreakSite& site : capture.sites) {
+    ReasonCount& count = counts[{site.reason, site.gb_id}];
+    count.reason = site.reason;
+    count.gb_id = site.gb_id;
+    if (count.fixability.empty()) count.fixability = site.fixability;
+    count.events += site.occurrences;
+    count.sites += 1;
+    attributed += site.occurrences;
+  }
+  if (const std::int64_t rest = capture.breaks.value_or(0) - attributed; rest > 0) {
+    counts[{kUnattributed, ""}] = {kUnattributed, "", "none", rest, 0};
+  }
+  for (auto& [key, count] : counts) numbers.reasons.push_back(std::move(count));
+  return numbers;
+}
+
+std::vector<ReasonInfo> ReasonsOf(const Snapshot& snapshot) {
+  std::map<ReasonKey, ReasonInfo> reasons;
+  for (const TrackedModel& model : snapshot.models) {
+    const Numbers* numbers = snapshot.NumbersOf(model);
+    if (numbers == nullptr) continue;
+    for (const ReasonCount& count : numbers->reasons) {
+      ReasonInfo& info = reasons[{count.reason, count.gb_id}];
+      info.reason = count.reason;
+      info.gb_id = count.gb_id;
+      if (info.fixability.empty()) info.fixability = count.fixability;
+      info.url = ReasonUrl(count.gb_id);
+      info.leverage += numbers->reasons.size() == 1 ? 1 : 0;
+    }
+  }
+  std::vector<ReasonInfo> ordered;
+  for (auto& [key, info] : reasons) ordered.push_back(std::move(info));
+  return ordered;
+}
+
+}  // namespace breakwatch::engine

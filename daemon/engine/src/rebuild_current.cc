@@ -1,0 +1,25 @@
+#include "breakwatch/engine/aggregate.h"
+
+namespace breakwatch::engine {
+
+Result<void> RebuildCurrent(store::Store& store, AggregateOptions options) {
+  Aggregate aggregate({}, options);
+  auto folded = store.ReplayHistory([&](const store::HistoryStep& step) -> Result<void> {
+    switch (step.kind) {
+      case store::HistoryStep::Kind::kBegun:
+        if (step.plan) (void)aggregate.Begin(step.sweep, *step.plan);
+        break;
+      case store::HistoryStep::Kind::kResult:
+        if (step.result) (void)aggregate.Apply(*step.result);
+        break;
+      case store::HistoryStep::Kind::kFinished:
+        if (step.plan) (void)aggregate.Finish(step.sweep, *step.plan);
+        break;
+    }
+    return {};
+  });
+  if (!folded) return folded.error().Within("folding the history");
+  return store.ReplaceCurrent(aggregate.ToCurrent());
+}
+
+}  // namespace breakwatch::engine

@@ -1,0 +1,71 @@
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "breakwatch/engine/make_plan.h"
+
+namespace breakwatch::engine {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxConfigBytes = 8u << 20;
+constexpr int kMaxConfigDepth = 128;
+
+// A nested configuration: transformers puts one under "text_config", "encoder" and the like.
+bool IsSubConfig(const std::string& key, const json& value) {
+  return value.is_object() && (key.ends_with("_config") || value.contains("model_type"));
+}
+
+// Removes the ignored keys from a configuration and those nested in it, not from plain mappings such as label
+// names, where a key of the same spelling means something else.
+void RemoveIgnored(json& config, const std::set<std::string>& ignored) {
+  for (const std::string& key : ignored) config.erase(key);
+  for (auto& [key, value] : config.items()) {
+    if (IsSubConfig(key, value)) RemoveIgnored(value, ignored);
+  }
+}
+
+}  // namespace
+
+std::string ClassOf(const ModelInfo& info) {
+  return info.architectures.empty() ? "auto:" + info.task : info.architectures.front();
+}
+
+Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options) {
+  if (auto checked = CheckJson(config_json, kMaxConfigBytes, kMaxConfigDepth); !checked) {
+    return checked.error().Within("config.json of " + info.id);
+  }
+  json config = json::parse(config_json, nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object()) {
+    return Error{ErrorCode::kInvalid, "config.json of " + info.id + " is " + config.type_name() + ", not an object"};
+  }
+  RemoveIgnored(config, options.ignored_config_keys);
+  // Object keys sort by bytes and numbers print in their shortest exact form, so equal values give equal bytes.
+  const Toolchain& toolchain = options.toolchain;
+  json structure = {
+      {"class", ClassOf(info)},
+      {"config", std::move(config)},
+      {"mode", options.mode},
+      {"device", toolchain.device},
+      {"toolchain", {toolchain.name, toolchain.python, toolchain.torch, toolchain.transformers}},
+      // Inputs, sizes, dtype and attention implementation are the worker's policy, pinned by its version.
+      {"worker", toolchain.worker},
+  };
+  // Without a class the library, too, decides what is built.
+  if (info.architectures.empty()) structure["library"] = info.library;
+  // A pinned class's earlier, reduced captures must not stand for it.
+  if (options.pinned_architectures.contains(ClassOf(info))) structure["depth"] = "full";
+  return Sha256Hex(structure.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options) {
+  std::set<std::string> structures;
+  for (const RankedModel& model : list.models) {
+    if (model.excluded) continue;
+    if (const auto digest = StructureDigest(model.info, model.config_json, options)) structures.insert(*digest);
+  }
+  return {structures.begin(), structures.end()};
+}
+
+}  // namespace breakwatch::engine

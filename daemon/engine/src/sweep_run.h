@@ -1,0 +1,61 @@
+// SweepRun: one plan from its first capture to its last result.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loop_state.h"
+
+namespace breakwatch::engine {
+
+// Thread: the loop's. `state` and `plan` outlive it.
+class SweepRun {
+ public:
+  SweepRun(LoopState& state, std::string sweep_id, const Plan& plan);
+
+  // Takes over results of an earlier process. Before Run.
+  void TakeOver(const std::vector<ModelResult>& results);
+  // No capture may start: each model that needs one ends not_attempted, for this reason.
+  void ForbidCaptures(std::string why) { unable_ = std::move(why); }
+  // To the last result. Error: kInterrupted after a stop, kStore; captures under way are killed then.
+  Result<void> Run();
+  // Models that have their final status, by its name.
+  const std::map<std::string, int>& Statuses() const { return statuses_; }
+
+ private:
+  void Schedule();
+  Result<void> RunToEnd();
+  Result<void> StartCaptures();
+  Result<void> SettleOne();
+  Result<void> SettleKnown(std::size_t index);
+  Result<void> WaitForCapture();
+  Result<void> FinishCapture(CaptureResult capture);
+  Result<void> EndWithoutCapture(std::size_t index, const std::string& why);
+  // The model's result, and those of the models that share its capture.
+  Result<void> Settle(std::size_t index, CaptureResult capture, std::string capture_id);
+  Result<void> Append(ModelResult result);
+  ModelResult ResultOf(std::size_t index) const;
+  CaptureJob JobOf(std::size_t index) const;
+  void PublishWhenDue();
+
+  LoopState& state_;
+  const std::string sweep_id_;
+  const Plan& plan_;
+  const CaptureLimits limits_;
+  std::vector<bool> done_;
+  std::size_t done_count_ = 0;
+  std::map<std::string, int> statuses_;
+  std::map<std::string, ModelResult> earlier_;              // by model: results taken over that others share
+  std::deque<std::size_t> known_;                           // need no capture
+  std::deque<std::size_t> to_capture_;                      // in plan order
+  std::map<std::string, std::vector<std::size_t>> shares_;  // by the model whose capture they wait for
+  std::map<std::string, std::size_t> running_;              // by job
+  std::optional<std::string> unable_;                       // why no capture can start any more
+  bool unpublished_ = false;
+};
+
+}  // namespace breakwatch::engine
