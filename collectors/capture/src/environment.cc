@@ -13,6 +13,7 @@ const std::map<std::string, std::string>& Always() {
   static const std::map<std::string, std::string> kAlways = {
       {"HF_HUB_DISABLE_TELEMETRY", "1"},
       {"HF_HUB_OFFLINE", "1"},
+      {"HF_TOKEN_PATH", "/nonexistent"},
       {"MKL_NUM_THREADS", "1"},
       {"OMP_NUM_THREADS", "1"},
       {"PYTHONNOUSERSITE", "1"},

@@ -66,7 +66,7 @@ std::vector<fs::path> Credentials() {
   return paths;
 }
 
-// A file is covered by an empty one, a folder by an empty folder; what is not there needs neither.
+// A file becomes unreadable, a folder empty; what is not there needs neither.
 void Hide(const fs::path& path, std::vector<std::string>* argv) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
