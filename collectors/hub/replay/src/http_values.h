@@ -1,0 +1,47 @@
+// Requests and answers as values, so that the Hub's behaviour needs no socket to be tested.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace breakwatch::hub_replay {
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+struct Request {
+  std::string method = "GET";
+  std::string target;  // as sent: path, and what follows "?"
+  Pairs headers;
+  std::string body;
+  std::string peer;  // address: rate limits are kept by it
+
+  std::string_view Path() const;
+  std::string_view RawQuery() const;
+  // The first header of that name, any case.
+  std::optional<std::string> Header(std::string_view name) const;
+};
+
+struct Answer {
+  int status = 200;
+  std::string body;
+  std::string content_type;
+  Pairs headers;
+
+  // Control characters become spaces: a header cannot be split by what a request brought along.
+  Answer& With(std::string name, std::string_view value);
+};
+
+// Percent-decoding; in a query "+" is a space. What is no escape stays as it is.
+std::string Decode(std::string_view text, bool plus_is_space);
+// Percent-encodes all but unreserved characters and those of `keep`.
+std::string Encode(std::string_view text, std::string_view keep = "");
+// name=value pairs in order, decoded.
+Pairs ParseQuery(std::string_view raw);
+std::vector<std::string_view> SplitPath(std::string_view path);
+std::string Lower(std::string_view text);
+bool IsTrue(std::string_view value);  // true, True, 1
+
+}  // namespace breakwatch::hub_replay

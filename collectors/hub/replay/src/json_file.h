@@ -1,0 +1,30 @@
+// Bytes of a recording become JSON values here and nowhere else: read within a bound, checked, then parsed.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "breakwatch/core/result.h"
+
+namespace breakwatch::hub_replay {
+
+using Json = nlohmann::json;
+
+inline constexpr int kMaxDepth = 64;
+inline constexpr std::size_t kMaxLine = 1u << 20;
+inline constexpr std::size_t kMaxFile = 256u << 20;
+
+// Error: kInvalid.
+Result<Json> ParseChecked(std::string_view text, std::size_t max_bytes);
+// Invalid UTF-8 is replaced, never thrown at.
+std::string Dump(const Json& value);
+// Nothing when there is no such regular file. Error: kInvalid over `max_bytes`, kStore when it cannot be read.
+Result<std::optional<std::string>> ReadIfThere(const std::filesystem::path& path, std::size_t max_bytes);
+// A text field, or empty.
+std::string Text(const Json& object, const char* key);
+
+}  // namespace breakwatch::hub_replay

@@ -1,0 +1,34 @@
+// The API of one repository: info, commits, refs, tree, paths-info.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http_values.h"
+#include "recording.h"
+
+namespace breakwatch::hub_replay {
+
+// A request for a repository that exists and may be seen by the caller.
+struct RepoRequest {
+  const Recording& recording;
+  const RecordedModel& model;
+  std::vector<std::string> rest;  // decoded path parts after the action
+  Pairs query;
+  std::string body;
+  std::string link_endpoint;
+};
+
+Answer JsonAnswer(const Json& value);
+
+Answer Info(const RepoRequest& request);     // rest: nothing, or a revision
+Answer Commits(const RepoRequest& request);  // rest: revision
+Answer Refs(const RepoRequest& request);
+Answer Tree(const RepoRequest& request);       // rest: revision, then the parts of a folder
+Answer PathsInfo(const RepoRequest& request);  // rest: revision; body: a form
+
+// Large files are not in git: answered by a redirect to where their bytes are.
+bool IsLarge(std::string_view path);
+
+}  // namespace breakwatch::hub_replay
