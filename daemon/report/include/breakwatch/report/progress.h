@@ -14,9 +14,10 @@ namespace breakwatch::report {
 
 struct Progress {
   std::size_t done = 0, total = 0;
+  std::size_t before = 0;  // of those done, in an earlier run of the same sweep: no measure of speed
   double elapsed_s = 0;
-  std::map<std::string, std::size_t> statuses;  // of those done
-  std::string newest;                           // model that started or ended last
+  std::map<std::string, std::size_t> statuses{};  // of those done
+  std::string newest{};                           // model that started or ended last
 };
 
 // "[#####.....] 12/30  10 full_graph, 2 graph_breaks  0:41, about 1:02 left  org/name", at most `width` columns.
@@ -29,7 +30,7 @@ class ProgressPrinter : public ProgressListener {
  public:
   // `out` (usually stderr) outlives it. `terminal`: draw a bar, `width` columns wide.
   ProgressPrinter(std::FILE* out, const Clock& clock, bool terminal, std::size_t width = 80);
-  // For `stream`: a bar when it is a terminal, of that terminal's width.
+  // A bar when `out` is a terminal, of that terminal's width.
   static ProgressPrinter For(std::FILE* out, const Clock& clock);
 
   void OnListing(int resolved, int total) override;
@@ -37,16 +38,19 @@ class ProgressPrinter : public ProgressListener {
   void OnStarted(std::string_view model) override;
   void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override;
   void OnFinished(const Sweep& sweep) override;
+  void OnFailed(const Error& error) override;  // only clears the bar: the caller has the error too
+  void OnWarning(std::string_view text) override;
 
  private:
-  void Draw();
+  void Draw(bool now);
   void Erase();
+  void Line(const std::string& text);
 
   std::FILE* out_;
   const Clock& clock_;
   bool terminal_;
   std::size_t width_;
-  SteadyTime started_{};
+  SteadyTime started_{}, drawn_at_{};
   Progress progress_;
   bool drawn_ = false;
 };

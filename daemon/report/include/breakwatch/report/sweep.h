@@ -20,17 +20,19 @@ std::optional<ReasonOrder> ParseReasonOrder(std::string_view name);  // "events"
 
 // A row per (reason, gb_id), most first. Fields: reason, gb_id, fixability, events, sites, models, leverage (models
 // all of whose breaks have this reason), families, example_model, example_site, url. At most `limit` rows, 0: all.
-Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = ReasonOrder::kEvents, std::size_t limit = 0);
+Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = ReasonOrder::kEvents,
+                  std::size_t limit = 0);
 
-// A row per (status, detail) of models without numbers, most first. Fields: status, phase, detail, models,
+// A row per (status, detail) of models without numbers, most first. Fields: status, phase, status_detail, models,
 // example_model, error.
 Table FailureTable(std::span<const ModelResult> results);
 
-// A row per sweep. Fields: id, trigger, source, state, complete, started_at, duration_s, planned, full_graph,
+// A row per sweep. Fields: sweep_id, trigger, source, state, complete, started_at, duration_s, planned, full_graph,
 // graph_breaks, failed, skipped, torch.
 Table SweepsTable(std::span<const Sweep> sweeps);
 
-// A row per model. Fields: rank, model, revision, family, action, reason, status, detail, config_source, structure.
+// A row per model. Fields: rank, model, revision, family, action, reason, status, status_detail, config_source,
+// structure.
 Table PlanTable(const Plan& plan);
 
 // "30 models: 21 full_graph, 6 graph_breaks, 3 skipped_gated; 27 of 30 have numbers". One line, no line end.
@@ -40,7 +42,8 @@ std::string SummaryLine(const Sweep& sweep);
 // Markdown: the report. CSV: the rows of ResultTable.
 std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style = {});
 
-// {"plan": fields of a plan without configs, "models": rows of PlanTable} for JSON; else the table and counts by action.
+// {"plan": fields of a plan without configs, "models": rows of PlanTable} for JSON; else the table and counts by
+// action.
 std::string RenderPlan(const Plan& plan, Format format, Style style = {});
 
 // Everything known of one model: status, numbers, commit, structure, sites with file, line, function, source,

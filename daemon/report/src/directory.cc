@@ -1,0 +1,92 @@
+#include "breakwatch/report/directory.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "breakwatch/report/sweep.h"
+#include "table_json.h"
+#include "write_files.h"
+
+namespace breakwatch::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsFileName(const std::string& id) {
+  const bool plain =
+      id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == std::string::npos;
+  return plain && !id.empty() && id.size() <= 128 && id[0] != '.';
+}
+
+Result<void> WriteWhole(const std::string& path, std::string_view text) {
+  FileWriter file(path);
+  file.Write(text);
+  return file.Close();
+}
+
+// A line at a time: a sweep of the whole Hub is longer than memory should be.
+Result<void> WriteLines(const std::string& path, std::span<const ModelResult> results) {
+  FileWriter file(path);
+  for (const ModelResult& result : results) file.Write(ToJson(result) + "\n");
+  return file.Close();
+}
+
+Result<void> WriteAll(const std::string& folder, const Sweep& sweep, const Plan& plan,
+                      std::span<const ModelResult> results, std::string_view environment_json) {
+  const std::pair<const char*, std::string> files[] = {
+      {"sweep.json", ToJson(sweep) + "\n"},
+      {"plan.json", ToJson(plan) + "\n"},
+      {"reasons.csv", Render(ReasonTable(results), Format::kCsv)},
+      {"failures.csv", Render(FailureTable(results), Format::kCsv)},
+      {"report.md", RenderSweep(sweep, results, Format::kMarkdown)},
+      {"environment.json", std::string(environment_json)},
+  };
+  for (const auto& [name, text] : files) {
+    if (auto written = WriteWhole(folder + "/" + name, text); !written) return written;
+  }
+  return WriteLines(folder + "/results.jsonl", results);
+}
+
+}  // namespace
+
+std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain, std::string_view settings_json) {
+  utsname system{};
+  uname(&system);
+  const auto pages = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES));
+  Json json = {{"schema", 1},
+               {"breakwatch", ToUtf8(version)},
+               {"toolchain", Json::parse(ToJson(toolchain), nullptr, false)},
+               {"system",
+                {{"kernel", std::string(system.sysname) + " " + system.release},
+                 {"machine", system.machine},
+                 {"cores", static_cast<std::int64_t>(sysconf(_SC_NPROCESSORS_ONLN))},
+                 {"memory_bytes", pages * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE))}}}};
+  Json settings = Json::parse(settings_json, nullptr, false);
+  if (!settings_json.empty() && !settings.is_discarded()) json["settings"] = std::move(settings);
+  return Dump(json);
+}
+
+Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
+                                        std::span<const ModelResult> results, std::string_view environment_json) {
+  if (!IsFileName(sweep.id)) return Error{ErrorCode::kInvalid, "sweep id \"" + ToUtf8(sweep.id) + "\" is no file name"};
+  const std::string sweeps = state_dir + "/sweeps", final_path = sweeps + "/" + sweep.id;
+  const std::string fresh = sweeps + "/." + sweep.id + "." + std::to_string(getpid());
+  std::error_code error;
+  fs::remove_all(fresh, error);
+  fs::create_directories(fresh, error);
+  if (error) return Error{ErrorCode::kStore, fresh + ": " + error.message()};
+  auto written = WriteAll(fresh, sweep, plan, results, environment_json);
+  if (written) written = ReplaceDirectory(fresh, final_path);
+  if (!written) {
+    fs::remove_all(fresh, error);
+    return written.error();
+  }
+  if (auto linked = ReplaceLink("sweeps/" + sweep.id, state_dir + "/latest"); !linked) return linked.error();
+  return final_path;
+}
+
+}  // namespace breakwatch::report

@@ -1,0 +1,159 @@
+#include "breakwatch/report/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "escape.h"
+
+namespace breakwatch::report {
+namespace {
+
+constexpr std::size_t kBarColumns = 20;
+constexpr auto kBetweenDraws = std::chrono::milliseconds(100);
+
+// "0:41", "1:02:03".
+std::string ClockText(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e9));
+  char text[64];
+  if (whole < 3600) {
+    std::snprintf(text, sizeof text, "%d:%02d", static_cast<int>(whole / 60), static_cast<int>(whole % 60));
+  } else {
+    std::snprintf(text, sizeof text, "%lld:%02d:%02d", static_cast<long long>(whole / 3600),
+                  static_cast<int>(whole / 60 % 60), static_cast<int>(whole % 60));
+  }
+  return text;
+}
+
+std::string Left(const Progress& p) {
+  const std::size_t fresh = p.done - std::min(p.done, p.before);
+  if (fresh == 0 || p.done >= p.total) return {};
+  const double per_model = p.elapsed_s / static_cast<double>(fresh);
+  return ", about " + ClockText(per_model * static_cast<double>(p.total - p.done)) + " left";
+}
+
+void AddCount(std::string& text, const std::optional<std::int64_t>& value, const char* one, const char* many) {
+  if (value) text += (text.empty() ? "" : ", ") + std::to_string(*value) + " " + (*value == 1 ? one : many);
+}
+
+std::string Findings(const ModelResult& result) {
+  const CaptureResult& c = result.capture;
+  if (!HasNumbers(c.status)) return c.detail;
+  std::string text;
+  if (c.status == Status::kGraphBreaks) {
+    AddCount(text, c.breaks, "break", "breaks");
+    if (c.break_sites) text += " at " + std::to_string(*c.break_sites) + (*c.break_sites == 1 ? " site" : " sites");
+  }
+  AddCount(text, c.graphs, "graph", "graphs");
+  if (result.reused) return text + ", known already";
+  if (!result.shared_from.empty()) return text + ", as " + result.shared_from;
+  char seconds[64];
+  std::snprintf(seconds, sizeof seconds, ", %.1f s", c.capture_s);
+  return text + seconds;
+}
+
+}  // namespace
+
+std::string ProgressBar(const Progress& p, std::size_t width) {
+  const std::size_t filled = p.total == 0 ? 0 : std::min(kBarColumns, p.done * kBarColumns / p.total);
+  std::string text = "[" + std::string(filled, '#') + std::string(kBarColumns - filled, '.') + "] " +
+                     std::to_string(p.done) + "/" + std::to_string(p.total) + "  ";
+  const char* separator = "";
+  for (const auto& [status, count] : p.statuses) {
+    text += separator + std::to_string(count) + " " + status;
+    separator = ", ";
+  }
+  text += (p.statuses.empty() ? "" : "  ") + ClockText(p.elapsed_s) + Left(p);
+  if (!p.newest.empty()) text += "  " + OneLine(p.newest);
+  return Fit(text, width);
+}
+
+std::string ResultLine(const ModelResult& result, std::size_t done, std::size_t total) {
+  return "[" + std::to_string(done) + "/" + std::to_string(total) + "] " +
+         std::string(StatusName(result.capture.status)) + "  " + OneLine(result.info.id) + "  " +
+         OneLine(Findings(result));
+}
+
+ProgressPrinter::ProgressPrinter(std::FILE* out, const Clock& clock, bool terminal, std::size_t width)
+    : out_(out), clock_(clock), terminal_(terminal), width_(width), started_(clock.Steady()) {}
+
+ProgressPrinter ProgressPrinter::For(std::FILE* out, const Clock& clock) {
+  const int fd = fileno(out);
+  const char* kind = std::getenv("TERM");
+  const bool terminal = isatty(fd) == 1 && kind && std::string_view(kind) != "dumb";
+  winsize size{};
+  const bool sized = terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
+  // A line as wide as the terminal would wrap on some: one column less.
+  return {out, clock, terminal, sized ? size.ws_col - 1u : 79u};
+}
+
+void ProgressPrinter::OnListing(int resolved, int total) {
+  progress_.newest = "listing: " + std::to_string(resolved) + " of " + std::to_string(total) + " configs";
+  if (terminal_) return Draw(resolved == total);
+  if (resolved == total) Line("listed " + std::to_string(total) + " models");
+}
+
+void ProgressPrinter::OnPlan(const Plan& plan, std::size_t already_done) {
+  std::map<std::string, std::size_t> actions;
+  for (const PlannedModel& model : plan.models) ++actions[std::string(ActionName(model.action))];
+  std::string text = "sweep " + plan.sweep_id + ": " + std::to_string(plan.models.size()) + " models";
+  for (const auto& [action, count] : actions) text += ", " + std::to_string(count) + " to " + action;
+  if (already_done > 0) text += "; " + std::to_string(already_done) + " done before";
+  Line(text);
+  started_ = clock_.Steady();
+  progress_ = {.done = already_done, .total = plan.models.size(), .before = already_done};
+}
+
+void ProgressPrinter::OnStarted(std::string_view model) {
+  progress_.newest = model;
+  if (terminal_) Draw(false);
+}
+
+void ProgressPrinter::OnResult(const ModelResult& result, std::size_t done, std::size_t total) {
+  progress_.done = done;
+  progress_.total = total;
+  progress_.newest = result.info.id;
+  ++progress_.statuses[std::string(StatusName(result.capture.status))];
+  if (terminal_) return Draw(done == total);
+  Line(ResultLine(result, done, total));
+}
+
+void ProgressPrinter::OnFinished(const Sweep& sweep) {
+  const std::chrono::duration<double> took = sweep.finished_at - sweep.started_at;
+  Line("sweep " + sweep.id + (sweep.complete ? " finished" : " ended, incomplete,") + " after " +
+       ClockText(took.count()));
+}
+
+void ProgressPrinter::OnFailed(const Error&) { Erase(); }
+
+void ProgressPrinter::OnWarning(std::string_view text) { Line("warning: " + OneLine(text)); }
+
+void ProgressPrinter::Draw(bool now) {
+  const SteadyTime time = clock_.Steady();
+  if (!now && drawn_ && time - drawn_at_ < kBetweenDraws) return;
+  progress_.elapsed_s = std::chrono::duration<double>(time - started_).count();
+  Erase();
+  std::fputs(ProgressBar(progress_, width_).c_str(), out_);
+  std::fflush(out_);
+  drawn_ = true;
+  drawn_at_ = time;
+}
+
+void ProgressPrinter::Erase() {
+  if (!drawn_) return;
+  std::fputs("\r\x1b[K", out_);
+  drawn_ = false;
+}
+
+void ProgressPrinter::Line(const std::string& text) {
+  Erase();
+  std::fputs((text + "\n").c_str(), out_);
+  std::fflush(out_);
+}
+
+}  // namespace breakwatch::report

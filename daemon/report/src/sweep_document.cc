@@ -1,0 +1,128 @@
+// Whole documents of a sweep and of a plan.
+#include <array>
+#include <chrono>
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "breakwatch/report/sweep.h"
+#include "escape.h"
+#include "table_json.h"
+
+namespace breakwatch::report {
+namespace {
+
+constexpr std::size_t kTopReasons = 15;
+
+std::string Plural(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+Table Titled(Table table, const std::string& title) {
+  table.title = title;
+  return table;
+}
+
+Json AsJson(const std::string& text) { return Json::parse(text, nullptr, false); }
+
+std::string DurationOf(const Sweep& sweep) {
+  if (sweep.finished_at == SystemTime{}) return "not finished";
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(sweep.finished_at - sweep.started_at).count();
+  return std::to_string(seconds) + " s";
+}
+
+std::string SecondsOf(SystemTime time) { return FormatTime(time).substr(0, 19) + "Z"; }
+
+std::string SweepText(const Sweep& sweep, std::span<const ModelResult> results, Style style) {
+  const Table failures = FailureTable(results);
+  std::string out = Render(ResultTable(results), Format::kText, style);
+  out += "\n" +
+         Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kText, style);
+  if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, "Without numbers"), Format::kText, style);
+  return out + "\n" + SummaryLine(sweep) + "\n";
+}
+
+std::string SweepJson(const Sweep& sweep, std::span<const ModelResult> results) {
+  Json lines = Json::array();
+  for (const ModelResult& result : results) lines.push_back(AsJson(ToJson(result)));
+  return Dump({{"sweep", AsJson(ToJson(sweep))},
+               {"results", std::move(lines)},
+               {"reasons", RowsAsJson(ReasonTable(results))},
+               {"failures", RowsAsJson(FailureTable(results))}});
+}
+
+std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> results) {
+  Table facts{.title = {}, .columns = {{"fact", "Sweep"}, {"value", sweep.id}}, .rows = {}};
+  facts.rows = {{std::string("source"), sweep.source},
+                {std::string("trigger"), sweep.trigger},
+                {std::string("started"), SecondsOf(sweep.started_at)},
+                {std::string("took"), DurationOf(sweep)},
+                {std::string("complete"), sweep.complete},
+                {std::string("toolchain"), sweep.toolchain.Key()}};
+  std::string out = "# Where torch.compile breaks\n\n" + MarkdownText(SummaryLine(sweep)) + "\n\n";
+  out += Render(facts, Format::kMarkdown);
+  out +=
+      "\n" + Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kMarkdown);
+  out += "\n" + Render(Titled(FailureTable(results), "Without numbers"), Format::kMarkdown);
+  return out + "\n" + Render(Titled(ResultTable(results), "Models"), Format::kMarkdown);
+}
+
+std::string CountActions(const Plan& plan) {
+  constexpr std::array kActions = {Action::kCapture, Action::kShare, Action::kReuse, Action::kSkip};
+  std::string text = Plural(plan.models.size(), "model") + ":";
+  const char* separator = " ";
+  for (const Action action : kActions) {
+    std::size_t count = 0;
+    for (const PlannedModel& model : plan.models) count += model.action == action ? 1 : 0;
+    if (count == 0) continue;
+    text += separator + std::to_string(count) + " " + std::string(ActionName(action));
+    separator = ", ";
+  }
+  return plan.models.empty() ? "no models" : text;
+}
+
+}  // namespace
+
+std::string SummaryLine(const Sweep& sweep) {
+  int total = 0, with_numbers = 0;
+  std::string statuses;
+  // In the order of the documentation, which the map's is not.
+  for (const Status status : AllStatuses()) {
+    const auto found = sweep.statuses.find(std::string(StatusName(status)));
+    if (found == sweep.statuses.end() || found->second == 0) continue;
+    total += found->second;
+    with_numbers += HasNumbers(status) ? found->second : 0;
+    statuses += (statuses.empty() ? "" : ", ") + std::to_string(found->second) + " " + found->first;
+  }
+  const std::size_t planned = static_cast<std::size_t>(std::max(sweep.planned, total));
+  std::string text = Plural(planned, "model") + (statuses.empty() ? "" : ": " + statuses);
+  text += "; " + std::to_string(with_numbers) + " of " + std::to_string(planned) + " have numbers";
+  return sweep.complete ? text : text + "; incomplete";
+}
+
+std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style) {
+  switch (format) {
+    case Format::kText:
+      return SweepText(sweep, results, style);
+    case Format::kJson:
+      return SweepJson(sweep, results);
+    case Format::kMarkdown:
+      return SweepMarkdown(sweep, results);
+    case Format::kCsv:
+      return Render(ResultTable(results), Format::kCsv);
+  }
+  return {};
+}
+
+std::string RenderPlan(const Plan& plan, Format format, Style style) {
+  const Table table = PlanTable(plan);
+  if (format == Format::kCsv) return Render(table, format);
+  if (format == Format::kJson) {
+    Json fields = AsJson(ToJson(plan));
+    fields.erase("models");
+    return Dump({{"plan", std::move(fields)}, {"models", RowsAsJson(table)}});
+  }
+  const std::string counts = CountActions(plan);
+  return Render(table, format, style) + "\n" + (format == Format::kMarkdown ? MarkdownText(counts) : counts) + "\n";
+}
+
+}  // namespace breakwatch::report

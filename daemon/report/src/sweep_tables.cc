@@ -1,0 +1,249 @@
+// Core values into rows.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "breakwatch/core/reason_url.h"
+#include "breakwatch/core/text.h"
+#include "breakwatch/report/sweep.h"
+
+namespace breakwatch::report {
+namespace {
+
+Cell Number(const std::optional<std::int64_t>& value) { return value ? Cell(*value) : Cell(); }
+Cell Count(std::size_t value) { return static_cast<std::int64_t>(value); }
+Cell Text(std::string_view text) { return std::string(text); }
+Cell MaybeText(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+// Times of captures that never began are absent, not zero.
+Cell Seconds(double value, const CaptureResult& capture) { return capture.phase_s.empty() ? Cell() : Cell(value); }
+Cell Time(SystemTime time) { return time == SystemTime{} ? Cell() : Cell(FormatTime(time)); }
+
+std::string Place(const BreakSite& site) {
+  if (site.file.empty()) return {};
+  return site.line > 0 ? site.file + ":" + std::to_string(site.line) : site.file;
+}
+
+// What is gathered of one reason over all models.
+struct ReasonRow {
+  std::string reason, gb_id, fixability;
+  std::int64_t events = 0, sites = 0, most = -1, leverage = 0;
+  std::set<std::string> models, families;
+  std::string example_model, example_site;
+
+  void Add(const ModelResult& result, const BreakSite& site) {
+    events += site.occurrences;
+    ++sites;
+    if (fixability.empty()) fixability = site.fixability;
+    models.insert(result.info.id);
+    families.insert(std::string(FamilyName(result.info.family)));
+    if (site.occurrences > most) most = site.occurrences, example_model = result.info.id, example_site = Place(site);
+  }
+  std::int64_t Weight(ReasonOrder order) const {
+    switch (order) {
+      case ReasonOrder::kEvents:
+        return events;
+      case ReasonOrder::kSites:
+        return sites;
+      case ReasonOrder::kModels:
+        return static_cast<std::int64_t>(models.size());
+      case ReasonOrder::kLeverage:
+        return leverage;
+    }
+    return 0;
+  }
+};
+
+std::vector<ReasonRow> GatherReasons(std::span<const ModelResult> results) {
+  using Id = std::pair<std::string, std::string>;
+  std::map<Id, ReasonRow> reasons;
+  for (const ModelResult& result : results) {
+    if (!HasNumbers(result.capture.status)) continue;
+    std::set<Id> of_model;
+    for (const BreakSite& site : result.capture.sites) {
+      const Id id{site.reason, site.gb_id};
+      of_model.insert(id);
+      ReasonRow& row = reasons[id];
+      row.reason = site.reason, row.gb_id = site.gb_id;
+      row.Add(result, site);
+    }
+    if (of_model.size() == 1) ++reasons[*of_model.begin()].leverage;
+  }
+  std::vector<ReasonRow> rows;
+  for (auto& [id, row] : reasons) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::string Joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+int CountStatuses(const Sweep& sweep, std::string_view prefix) {
+  int count = 0;
+  for (const auto& [status, models] : sweep.statuses) count += status.starts_with(prefix) ? models : 0;
+  return count;
+}
+
+std::string_view StateName(SweepState state) {
+  return state == SweepState::kRunning ? "running" : state == SweepState::kFinished ? "finished" : "interrupted";
+}
+
+double SecondsBetween(SystemTime from, SystemTime to) { return std::chrono::duration<double>(to - from).count(); }
+
+}  // namespace
+
+Table ResultTable(std::span<const ModelResult> results) {
+  Table table{.title = {},
+              .columns = {{"model", "MODEL", false, 48},
+                          {"revision", ""},
+                          {"family", "FAMILY"},
+                          {"status", "STATUS"},
+                          {"graphs", "GRAPHS", true},
+                          {"breaks", "BREAKS", true},
+                          {"break_sites", "SITES", true},
+                          {"ops_captured", "OPS", true},
+                          {"capture_s", "TIME/S", true},
+                          {"peak_rss_mb", "", true},
+                          {"reused", ""},
+                          {"shared_from", ""},
+                          {"config_source", "CONFIG"},
+                          {"status_detail", "DETAIL", false, 72}},
+              .rows = {},
+              .when_empty = "no models"};
+  for (const ModelResult& r : results) {
+    const CaptureResult& c = r.capture;
+    table.rows.push_back({r.info.id, MaybeText(r.info.sha), Text(FamilyName(r.info.family)), Text(StatusName(c.status)),
+                          Number(c.graphs), Number(c.breaks), Number(c.break_sites), Number(c.ops_captured),
+                          Seconds(c.capture_s, c), Seconds(c.peak_rss_mb, c), r.reused, MaybeText(r.shared_from),
+                          MaybeText(r.info.config_source), c.detail});
+  }
+  return table;
+}
+
+std::optional<ReasonOrder> ParseReasonOrder(std::string_view name) {
+  constexpr std::pair<std::string_view, ReasonOrder> kNames[] = {{"events", ReasonOrder::kEvents},
+                                                                 {"sites", ReasonOrder::kSites},
+                                                                 {"models", ReasonOrder::kModels},
+                                                                 {"leverage", ReasonOrder::kLeverage}};
+  for (const auto& [known, order] : kNames) {
+    if (known == name) return order;
+  }
+  return std::nullopt;
+}
+
+Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::size_t limit) {
+  std::vector<ReasonRow> rows = GatherReasons(results);
+  // Stable over (reason, gb_id): equal weights keep one order.
+  std::stable_sort(rows.begin(), rows.end(), [&](const ReasonRow& a, const ReasonRow& b) {
+    return std::pair(a.Weight(order), a.events) > std::pair(b.Weight(order), b.events);
+  });
+  if (limit != 0 && rows.size() > limit) rows.resize(limit);
+  Table table{.title = {},
+              .columns = {{"reason", "REASON", false, 56},
+                          {"gb_id", "ID"},
+                          {"fixability", "FIXABILITY"},
+                          {"events", "BREAKS", true},
+                          {"sites", "SITES", true},
+                          {"models", "MODELS", true},
+                          {"leverage", "WHOLE IF FIXED", true},
+                          {"families", ""},
+                          {"example_model", "EXAMPLE", false, 40},
+                          {"example_site", "AT", false, 64},
+                          {"url", ""}},
+              .rows = {},
+              .when_empty = "no graph breaks"};
+  for (const ReasonRow& row : rows) {
+    table.rows.push_back({row.reason, row.gb_id, row.fixability, row.events, row.sites, Count(row.models.size()),
+                          row.leverage, Joined(row.families), row.example_model, row.example_site,
+                          MaybeText(ReasonUrl(row.gb_id))});
+  }
+  return table;
+}
+
+Table FailureTable(std::span<const ModelResult> results) {
+  struct Group {
+    std::int64_t models = 0;
+    const ModelResult* example = nullptr;
+  };
+  std::map<std::pair<Status, std::string>, Group> groups;
+  for (const ModelResult& result : results) {
+    if (HasNumbers(result.capture.status)) continue;
+    Group& group = groups[{result.capture.status, result.capture.detail}];
+    if (group.models++ == 0) group.example = &result;
+  }
+  std::vector<Group> rows;
+  for (const auto& [id, group] : groups) rows.push_back(group);
+  std::stable_sort(rows.begin(), rows.end(), [](const Group& a, const Group& b) { return a.models > b.models; });
+  Table table{.title = {},
+              .columns = {{"status", "STATUS"},
+                          {"phase", ""},
+                          {"status_detail", "DETAIL", false, 96},
+                          {"models", "MODELS", true},
+                          {"example_model", "EXAMPLE", false, 48},
+                          {"error", ""}},
+              .rows = {},
+              .when_empty = "every model has numbers"};
+  for (const Group& group : rows) {
+    const CaptureResult& c = group.example->capture;
+    table.rows.push_back({Text(StatusName(c.status)), MaybeText(c.phase), c.detail, group.models,
+                          group.example->info.id, MaybeText(Truncate(ToUtf8(c.error), 2000))});
+  }
+  return table;
+}
+
+Table SweepsTable(std::span<const Sweep> sweeps) {
+  Table table{.title = {},
+              .columns = {{"sweep_id", "SWEEP"},
+                          {"trigger", "TRIGGER"},
+                          {"source", "SOURCE", false, 40},
+                          {"state", "STATE"},
+                          {"complete", "COMPLETE"},
+                          {"started_at", ""},
+                          {"duration_s", "TIME/S", true},
+                          {"planned", "MODELS", true},
+                          {"full_graph", "WHOLE", true},
+                          {"graph_breaks", "BROKEN", true},
+                          {"failed", "FAILED", true},
+                          {"skipped", "SKIPPED", true},
+                          {"torch", "TORCH"}},
+              .rows = {},
+              .when_empty = "no sweeps yet"};
+  for (const Sweep& s : sweeps) {
+    const int whole = CountStatuses(s, "full_graph"), broken = CountStatuses(s, "graph_breaks");
+    const int skipped = CountStatuses(s, "skipped_");
+    const int failed = CountStatuses(s, "") - whole - broken - skipped;
+    const Cell duration = s.finished_at == SystemTime{} ? Cell() : Cell(SecondsBetween(s.started_at, s.finished_at));
+    table.rows.push_back({s.id, s.trigger, s.source, Text(StateName(s.state)), s.complete, Time(s.started_at), duration,
+                          Count(static_cast<std::size_t>(s.planned)), Cell(std::int64_t{whole}),
+                          Cell(std::int64_t{broken}), Cell(std::int64_t{failed}), Cell(std::int64_t{skipped}),
+                          s.toolchain.torch});
+  }
+  return table;
+}
+
+Table PlanTable(const Plan& plan) {
+  Table table{.title = {},
+              .columns = {{"rank", "RANK", true},
+                          {"model", "MODEL", false, 56},
+                          {"revision", ""},
+                          {"family", "FAMILY"},
+                          {"action", "ACTION"},
+                          {"reason", "REASON", false, 56},
+                          {"status", "STATUS"},
+                          {"status_detail", "DETAIL", false, 72},
+                          {"config_source", "CONFIG"},
+                          {"structure", ""}},
+              .rows = {},
+              .when_empty = "no models"};
+  for (const PlannedModel& m : plan.models) {
+    table.rows.push_back({m.info.rank == 0 ? Cell() : Cell(std::int64_t{m.info.rank}), m.info.id, MaybeText(m.info.sha),
+                          Text(FamilyName(m.info.family)), Text(ActionName(m.action)),
+                          m.shared_from.empty() ? m.reason : m.reason + " (with " + m.shared_from + ")",
+                          m.status ? Text(StatusName(*m.status)) : Cell(), MaybeText(m.detail),
+                          MaybeText(m.info.config_source), MaybeText(m.structure)});
+  }
+  return table;
+}
+
+}  // namespace breakwatch::report

@@ -1,0 +1,188 @@
+#include "breakwatch/report/table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/core/status.h"
+#include "escape.h"
+#include "table_json.h"
+
+namespace breakwatch::report {
+namespace {
+
+std::string Fixed(double value, int decimals) {
+  if (!std::isfinite(value)) return {};
+  char text[400];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+// As people read it; `decimals` of fractions.
+struct PlainText {
+  int decimals;
+  std::string operator()(std::monostate) const { return {}; }
+  std::string operator()(bool value) const { return value ? "yes" : "no"; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return Fixed(value, decimals); }
+  std::string operator()(const std::string& value) const { return value; }
+};
+
+// As programs read it: absent and not finite are empty.
+struct CsvText {
+  std::string operator()(std::monostate) const { return {}; }
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return std::isfinite(value) ? nlohmann::json(value).dump() : ""; }
+  std::string operator()(const std::string& value) const { return CsvField(value); }
+};
+
+struct JsonValue {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(double value) const { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+  template <class T>
+  Json operator()(const T& value) const {
+    return value;
+  }
+};
+
+std::vector<std::size_t> VisibleColumns(const Table& table) {
+  std::vector<std::size_t> visible;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (!table.columns[i].title.empty()) visible.push_back(i);
+  }
+  return visible;
+}
+
+std::string Shown(const Table& table, const std::vector<Cell>& row, std::size_t column) {
+  return OneLine(std::visit(PlainText{table.columns[column].decimals}, row[column]));
+}
+
+std::string_view ColorOf(std::string_view status_name) {
+  const auto status = ParseStatus(status_name);
+  if (!status) return {};
+  if (*status == Status::kFullGraph) return "\x1b[32m";
+  if (*status == Status::kGraphBreaks) return "\x1b[33m";
+  return IsSkipped(*status) ? "\x1b[2m" : "\x1b[31m";
+}
+
+std::string Colored(const std::string& padded, std::string_view color) {
+  return color.empty() ? padded : std::string(color) + padded + "\x1b[0m";
+}
+
+// How wide each visible column becomes: its widest text within its bound; the last gives way to the terminal.
+std::vector<std::size_t> Widths(const Table& table, const std::vector<std::size_t>& visible, std::size_t terminal) {
+  std::vector<std::size_t> widths;
+  std::size_t sum = 0;
+  for (const std::size_t column : visible) {
+    std::size_t width = DisplayWidth(table.columns[column].title);
+    for (const auto& row : table.rows) width = std::max(width, DisplayWidth(Shown(table, row, column)));
+    const std::size_t widest = table.columns[column].widest;
+    widths.push_back(widest == 0 ? width : std::min(width, widest));
+    sum += widths.back() + 2;
+  }
+  if (terminal != 0 && !widths.empty() && sum - 2 > terminal) {
+    const std::size_t excess = sum - 2 - terminal;
+    widths.back() -= std::min(excess, widths.back() - std::min<std::size_t>(widths.back(), 12));
+  }
+  return widths;
+}
+
+std::string RightTrimmed(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string TextOf(const Table& table, Style style) {
+  std::string out = table.title.empty() ? "" : Colored(table.title, style.color ? "\x1b[1m" : "") + "\n";
+  if (table.rows.empty()) return out + table.when_empty + "\n";
+  const auto visible = VisibleColumns(table);
+  const auto widths = Widths(table, visible, style.width);
+  std::string line;
+  for (std::size_t i = 0; i < visible.size(); ++i) {
+    const Column& column = table.columns[visible[i]];
+    line += (i == 0 ? "" : "  ") + Pad(column.title, widths[i], column.right);
+  }
+  out += RightTrimmed(line);
+  for (const auto& row : table.rows) {
+    line.clear();
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      const Column& column = table.columns[visible[i]];
+      const std::string text = Shown(table, row, visible[i]);
+      const bool colored = style.color && column.name == "status";
+      line += (i == 0 ? "" : "  ") + Colored(Pad(text, widths[i], column.right), colored ? ColorOf(text) : "");
+    }
+    out += RightTrimmed(line);
+  }
+  return out;
+}
+
+std::string MarkdownOf(const Table& table) {
+  std::string out = table.title.empty() ? "" : "## " + MarkdownText(table.title) + "\n\n";
+  if (table.rows.empty()) return out + MarkdownText(table.when_empty) + "\n";
+  const auto visible = VisibleColumns(table);
+  std::string rule = "|";
+  out += "|";
+  for (const std::size_t column : visible) {
+    out += " " + MarkdownText(table.columns[column].title) + " |";
+    rule += table.columns[column].right ? " ---: |" : " --- |";
+  }
+  out += "\n" + rule + "\n";
+  for (const auto& row : table.rows) {
+    out += "|";
+    for (const std::size_t column : visible) out += " " + MarkdownText(Shown(table, row, column)) + " |";
+    out += "\n";
+  }
+  return out;
+}
+
+std::string CsvOf(const Table& table) {
+  std::string out;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) out += (i == 0 ? "" : ",") + CsvField(table.columns[i].name);
+  out += "\n";
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) out += (i == 0 ? "" : ",") + std::visit(CsvText{}, row[i]);
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+Json RowsAsJson(const Table& table) {
+  Json rows = Json::array();
+  for (const auto& row : table.rows) {
+    Json object = Json::object();
+    for (std::size_t i = 0; i < row.size(); ++i) object[table.columns[i].name] = std::visit(JsonValue{}, row[i]);
+    rows.push_back(std::move(object));
+  }
+  return rows;
+}
+
+std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+std::optional<Format> ParseFormat(std::string_view name) {
+  constexpr std::pair<std::string_view, Format> kNames[] = {
+      {"text", Format::kText}, {"json", Format::kJson}, {"md", Format::kMarkdown}, {"csv", Format::kCsv}};
+  for (const auto& [known, format] : kNames) {
+    if (known == name) return format;
+  }
+  return std::nullopt;
+}
+
+std::string Render(const Table& table, Format format, Style style) {
+  switch (format) {
+    case Format::kText:
+      return TextOf(table, style);
+    case Format::kJson:
+      return Dump(RowsAsJson(table));
+    case Format::kMarkdown:
+      return MarkdownOf(table);
+    case Format::kCsv:
+      return CsvOf(table);
+  }
+  return {};
+}
+
+}  // namespace breakwatch::report

@@ -1,0 +1,125 @@
+#include "breakwatch/report/directory.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "breakwatch/core/json.h"
+#include "csv_reader.h"
+#include "sample_sweep.h"
+#include "write_files.h"
+
+namespace breakwatch::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SweepDirectoryTest : public testing::Test {
+ protected:
+  SweepDirectoryTest() {
+    std::string name = (fs::temp_directory_path() / "breakwatch-report-XXXXXX").string();
+    state_ = mkdtemp(name.data());
+  }
+  ~SweepDirectoryTest() override {
+    std::error_code ignored;
+    fs::permissions(state_, fs::perms::owner_all, ignored);
+    fs::remove_all(state_, ignored);
+  }
+  Result<std::string> Write(const Sweep& sweep) {
+    const std::string environment = EnvironmentJson("0.1.0", SampleToolchain(), R"({"settings":[]})");
+    return WriteSweepDirectory(state_.string(), sweep, SamplePlan(), SampleResults(), environment);
+  }
+  std::string Read(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(state_ / name).rdbuf();
+    return text.str();
+  }
+
+  fs::path state_;
+};
+
+TEST_F(SweepDirectoryTest, HoldsEveryFileAndIsTheLatest) {
+  const auto path = Write(SampleSweep());
+  ASSERT_TRUE(path.ok()) << path.error().message;
+  EXPECT_EQ(*path, (state_ / "sweeps" / SampleSweep().id).string());
+  EXPECT_EQ(fs::read_symlink(state_ / "latest"), fs::path("sweeps") / SampleSweep().id);
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(state_ / "latest")) files += entry.file_size() > 0;
+  EXPECT_EQ(files, 7u);
+  EXPECT_EQ(ParseCsv(Read("latest/reasons.csv")).size(), 3u);
+  EXPECT_EQ(ParseCsv(Read("latest/failures.csv")).size(), 4u);
+  EXPECT_EQ(nlohmann::json::parse(Read("latest/environment.json"))["toolchain"]["torch"], "2.15.0");
+}
+
+TEST_F(SweepDirectoryTest, KeepsPlanAndResultsReadable) {
+  ASSERT_TRUE(Write(SampleSweep()).ok());
+  const auto plan = PlanFromJson(Read("latest/plan.json"));
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->models.size(), 7u);
+  std::istringstream lines(Read("latest/results.jsonl"));
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const auto result = ModelResultFromJson(line);
+    ASSERT_TRUE(result.ok());
+    EXPECT_EQ(result->info.id, SampleResults()[count].info.id);
+  }
+  EXPECT_EQ(count, 7u);
+}
+
+TEST_F(SweepDirectoryTest, ReplacesAnEarlierOneAndLeavesNothingBehind) {
+  ASSERT_TRUE(Write(SampleSweep()).ok());
+  std::ofstream(state_ / "latest" / "stale.txt") << "old";
+  ASSERT_TRUE(Write(SampleSweep()).ok());
+  EXPECT_FALSE(fs::exists(state_ / "latest" / "stale.txt"));
+  Sweep second = SampleSweep();
+  second.id = "20260921T130000Z-def456";
+  ASSERT_TRUE(Write(second).ok());
+  EXPECT_EQ(fs::read_symlink(state_ / "latest"), fs::path("sweeps") / second.id);
+  std::size_t entries = 0;
+  for (const auto& entry : fs::directory_iterator(state_ / "sweeps")) entries += entry.is_directory();
+  EXPECT_EQ(entries, 2u);
+}
+
+TEST_F(SweepDirectoryTest, NamesWhatCannotBeWritten) {
+  std::ofstream(state_ / "sweeps") << "a file";
+  const auto refused = Write(SampleSweep());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kStore);
+  EXPECT_NE(refused.error().message.find("sweeps"), std::string::npos);
+}
+
+TEST_F(SweepDirectoryTest, NeverReplacesADirectoryCalledLatest) {
+  fs::create_directories(state_ / "latest" / "mine");
+  const auto refused = Write(SampleSweep());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("/latest: "), std::string::npos);
+  EXPECT_TRUE(fs::exists(state_ / "latest" / "mine"));
+}
+
+TEST_F(SweepDirectoryTest, RefusesAnIdThatIsNoFileName) {
+  for (const char* id : {"", "..", "a/b", ".hidden", "a\nb"}) {
+    Sweep sweep = SampleSweep();
+    sweep.id = id;
+    const auto refused = Write(sweep);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  }
+}
+
+TEST(FileWriterTest, TellsOfAFullDisk) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
+  FileWriter file("/dev/full");
+  file.Write("text");
+  const auto closed = file.Close();
+  ASSERT_FALSE(closed.ok());
+  EXPECT_EQ(closed.error().code, ErrorCode::kStore);
+  EXPECT_EQ(closed.error().message, "/dev/full: No space left on device");
+}
+
+}  // namespace
+}  // namespace breakwatch::report

@@ -1,0 +1,130 @@
+// Whole documents against files that were read by eye. BREAKWATCH_UPDATE_GOLDENS=1 writes them anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "breakwatch/report/sweep.h"
+#include "csv_reader.h"
+#include "sample_sweep.h"
+
+namespace breakwatch::report {
+namespace {
+
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(BREAKWATCH_TEST_DATA) + "/report/" + name;
+  if (std::getenv("BREAKWATCH_UPDATE_GOLDENS")) std::ofstream(path) << text;
+  std::ostringstream golden;
+  golden << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text, golden.str()) << path;
+}
+
+TEST(DocumentTest, SweepIsTheGoldenTextAndMarkdown) {
+  ExpectGolden("sweep.txt", RenderSweep(SampleSweep(), SampleResults(), Format::kText));
+  ExpectGolden("sweep.md", RenderSweep(SampleSweep(), SampleResults(), Format::kMarkdown));
+}
+
+TEST(DocumentTest, PlanIsTheGoldenText) { ExpectGolden("plan.txt", RenderPlan(SamplePlan(), Format::kText)); }
+
+TEST(DocumentTest, ModelIsTheGoldenTextAndMarkdown) {
+  const auto results = SampleResults();
+  ExpectGolden("model-broken.txt", RenderModel(results[1], Format::kText));
+  ExpectGolden("model-broken.md", RenderModel(results[1], Format::kMarkdown));
+  ExpectGolden("model-shared.txt", RenderModel(results[2], Format::kText));
+  ExpectGolden("model-failed.txt", RenderModel(results[4], Format::kText));
+}
+
+TEST(DocumentTest, JsonHasEveryResultAndTheContractsFields) {
+  const auto json = nlohmann::json::parse(RenderSweep(SampleSweep(), SampleResults(), Format::kJson));
+  EXPECT_EQ(json["sweep"]["sweep_id"], SampleSweep().id);
+  ASSERT_EQ(json["results"].size(), 7u);
+  EXPECT_EQ(json["reasons"].size(), 2u);
+  EXPECT_EQ(json["failures"].size(), 3u);
+  for (const char* field : {"schema",
+                            "sweep_id",
+                            "model",
+                            "revision",
+                            "family",
+                            "architecture",
+                            "model_type",
+                            "task",
+                            "params",
+                            "library",
+                            "mode",
+                            "toolchain",
+                            "device",
+                            "dtype",
+                            "status",
+                            "status_detail",
+                            "phase",
+                            "graphs",
+                            "breaks",
+                            "break_sites",
+                            "dynamo_counter_breaks",
+                            "unique_reasons",
+                            "ops_captured",
+                            "frames_total",
+                            "frames_fallback",
+                            "recompiles",
+                            "unexplained_events",
+                            "depth",
+                            "capture_s",
+                            "wall_s",
+                            "peak_rss_mb",
+                            "structure",
+                            "shared_from",
+                            "rebuild_reason",
+                            "flaky",
+                            "inputs_digest",
+                            "torch",
+                            "transformers",
+                            "python",
+                            "worker",
+                            "started_at",
+                            "downloads",
+                            "rank"}) {
+    EXPECT_TRUE(json["results"][1].contains(field)) << field;
+  }
+}
+
+TEST(DocumentTest, PlanJsonLeavesOutConfigs) {
+  const std::string text = RenderPlan(SamplePlan(), Format::kJson);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["models"].size(), 7u);
+  EXPECT_EQ(json["plan"]["sweep_id"], SamplePlan().sweep_id);
+  EXPECT_EQ(text.find("\"alpha\""), std::string::npos);
+}
+
+TEST(DocumentTest, ModelCsvHasARowPerSite) {
+  const auto rows = ParseCsv(RenderModel(SampleResults()[1], Format::kCsv));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0][3], "reason");
+  EXPECT_EQ(rows[2][3], "Unsupported | builtin `print`");
+  for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
+}
+
+// No text of a model, whatever it holds, reaches a terminal as a command or ends a Markdown cell.
+TEST(DocumentTest, HostileTextsStayTexts) {
+  const auto results = SampleResults();
+  for (const ModelResult& result : results) {
+    EXPECT_EQ(RenderModel(result, Format::kText).find('\x1b'), std::string::npos);
+    EXPECT_EQ(RenderModel(result, Format::kMarkdown).find('\x1b'), std::string::npos);
+  }
+  std::istringstream lines(RenderSweep(SampleSweep(), results, Format::kMarkdown));
+  std::string header, line;
+  const auto bars = [](const std::string& text) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) count += text[i] == '|' && (i == 0 || text[i - 1] != '\\');
+    return count;
+  };
+  while (std::getline(lines, line)) {
+    if (!line.starts_with("|")) header.clear();
+    if (line.starts_with("|") && header.empty()) header = line;
+    EXPECT_TRUE(header.empty() || bars(line) == bars(header)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace breakwatch::report

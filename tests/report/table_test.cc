@@ -1,0 +1,96 @@
+#include "breakwatch/report/table.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "csv_reader.h"
+
+namespace breakwatch::report {
+namespace {
+
+Table Small() {
+  return {
+      .title = "Things",
+      .columns = {{"name", "NAME", false, 8}, {"count", "COUNT", true}, {"share", "SHARE", true, 0, 2}, {"hidden", ""}},
+      .rows = {{std::string("first"), std::int64_t{1}, 0.5, true},
+               {std::string("模型 longer"), std::int64_t{-20}, std::monostate{}, false}},
+      .when_empty = "none"};
+}
+
+TEST(TableTest, AlignsColumnsForPeople) {
+  EXPECT_EQ(Render(Small(), Format::kText),
+            "Things\n"
+            "NAME      COUNT  SHARE\n"
+            "first         1   0.50\n"
+            "模型 lo…    -20\n");
+}
+
+TEST(TableTest, GivesTheLastColumnWhatTheTerminalLeaves) {
+  Table table{.title = {}, .columns = {{"a", "A"}, {"b", "B"}}, .rows = {{std::string("left"), std::string(100, 'x')}}};
+  EXPECT_EQ(Render(table, Format::kText, {.color = false, .width = 30}),
+            "A     B\n"
+            "left  " +
+                std::string(23, 'x') + "…\n");
+}
+
+TEST(TableTest, ColorsAStatusOnlyWhereAsked) {
+  Table table{.title = {}, .columns = {{"status", "STATUS"}}, .rows = {{std::string("full_graph")}}};
+  EXPECT_EQ(Render(table, Format::kText).find('\x1b'), std::string::npos);
+  EXPECT_NE(Render(table, Format::kText, {.color = true, .width = 0}).find("\x1b[32mfull_graph\x1b[0m"),
+            std::string::npos);
+}
+
+TEST(TableTest, WritesMarkdown) {
+  EXPECT_EQ(Render(Small(), Format::kMarkdown),
+            "## Things\n\n"
+            "| NAME | COUNT | SHARE |\n"
+            "| --- | ---: | ---: |\n"
+            "| first | 1 | 0.50 |\n"
+            "| 模型 longer | -20 |  |\n");
+}
+
+TEST(TableTest, WritesTypedJsonWithEveryColumn) {
+  const auto json = nlohmann::json::parse(Render(Small(), Format::kJson));
+  EXPECT_EQ(json[0], (nlohmann::json{{"name", "first"}, {"count", 1}, {"share", 0.5}, {"hidden", true}}));
+  EXPECT_TRUE(json[1]["share"].is_null());
+}
+
+TEST(TableTest, WritesCsvWithEveryColumn) {
+  EXPECT_EQ(Render(Small(), Format::kCsv),
+            "name,count,share,hidden\n"
+            "first,1,0.5,true\n"
+            "模型 longer,-20,,false\n");
+}
+
+TEST(TableTest, SaysWhenItIsEmpty) {
+  Table table = Small();
+  table.rows.clear();
+  EXPECT_EQ(Render(table, Format::kText), "Things\nnone\n");
+  EXPECT_EQ(Render(table, Format::kMarkdown), "## Things\n\nnone\n");
+  EXPECT_EQ(Render(table, Format::kJson), "[]\n");
+  EXPECT_EQ(Render(table, Format::kCsv), "name,count,share,hidden\n");
+}
+
+TEST(TableTest, SurvivesBytesThatAreNoTextAndNumbersThatAreNone) {
+  Table table{.title = {},
+              .columns = {{"a", "A"}, {"b", "B"}},
+              .rows = {{std::string("\xff\x00|,\"\n", 6), std::numeric_limits<double>::quiet_NaN()}}};
+  for (const Format format : {Format::kText, Format::kJson, Format::kMarkdown, Format::kCsv}) {
+    const std::string text = Render(table, format);
+    EXPECT_EQ(text.find('\xff'), std::string::npos);
+    EXPECT_EQ(text.find('\0'), std::string::npos);
+    EXPECT_EQ(text.find("nan"), std::string::npos);
+  }
+  EXPECT_TRUE(nlohmann::json::parse(Render(table, Format::kJson))[0]["b"].is_null());
+  EXPECT_EQ(ParseCsv(Render(table, Format::kCsv))[1].size(), 2u);
+}
+
+TEST(FormatTest, IsParsedByName) {
+  EXPECT_EQ(ParseFormat("md"), std::optional(Format::kMarkdown));
+  EXPECT_EQ(ParseFormat("html"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace breakwatch::report

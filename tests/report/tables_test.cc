@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/report/sweep.h"
+#include "sample_sweep.h"
+
+namespace breakwatch::report {
+namespace {
+
+nlohmann::json Rows(const Table& table) { return nlohmann::json::parse(Render(table, Format::kJson)); }
+
+TEST(ReasonTableTest, CountsEventsSitesModelsAndLeverage) {
+  const auto rows = Rows(ReasonTable(SampleResults()));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["reason"], "Data-dependent branching");
+  EXPECT_EQ(rows[0]["events"], 4);
+  EXPECT_EQ(rows[0]["sites"], 2);
+  EXPECT_EQ(rows[0]["models"], 2);
+  EXPECT_EQ(rows[0]["leverage"], 1);  // only sample/one-reason would be whole
+  EXPECT_EQ(rows[0]["families"], "nlp, vision");
+  EXPECT_EQ(rows[0]["example_model"], "sample/broken");
+  EXPECT_EQ(rows[0]["example_site"], "sample/models/alpha.py:7");
+  EXPECT_NE(rows[0]["url"].get<std::string>().find("gb9001.html"), std::string::npos);
+  EXPECT_EQ(rows[1]["leverage"], 0);
+  EXPECT_TRUE(rows[1]["url"].is_null());
+}
+
+TEST(ReasonTableTest, OrdersByWhatIsAskedAndStopsAtTheLimit) {
+  std::vector<ModelResult> results;
+  results.push_back(Captured("a", {Site("many events", "GB1", 50, 1)}));
+  results.push_back(Captured(
+      "b", {Site("many sites", "GB2", 1, 1), Site("many sites", "GB2", 1, 2), Site("many sites", "GB2", 1, 3)}));
+  results.push_back(Captured("c", {Site("many models", "GB3", 1, 1), Site("other", "", 1, 2)}));
+  results.push_back(Captured("d", {Site("many models", "GB3", 1, 1), Site("other", "", 1, 2)}));
+  EXPECT_EQ(Rows(ReasonTable(results, ReasonOrder::kEvents))[0]["reason"], "many events");
+  EXPECT_EQ(Rows(ReasonTable(results, ReasonOrder::kSites))[0]["reason"], "many sites");
+  EXPECT_EQ(Rows(ReasonTable(results, ReasonOrder::kModels, 1)).size(), 1u);
+  EXPECT_EQ(Rows(ReasonTable(results, ReasonOrder::kModels))[0]["models"], 2);
+  EXPECT_EQ(Rows(ReasonTable(results, ReasonOrder::kLeverage))[0]["reason"], "many events");
+}
+
+TEST(ReasonTableTest, LeavesOutSitesOfModelsWithoutNumbers) {
+  ModelResult crashed = Captured("a", {Site("x", "GB1", 1, 1)});
+  crashed.capture.status = Status::kCrashed;
+  EXPECT_TRUE(ReasonTable(std::vector{crashed}).rows.empty());
+}
+
+TEST(FailureTableTest, GroupsByStatusAndDetail) {
+  auto results = SampleResults();
+  results.push_back(Ended("sample/slow-too", Status::kTimeout, "capture took longer than 300 s"));
+  const auto rows = Rows(FailureTable(results));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["status"], "timeout");
+  EXPECT_EQ(rows[0]["models"], 2);
+  EXPECT_EQ(rows[0]["example_model"], "sample/slow");
+}
+
+TEST(ResultTableTest, LeavesAbsentNumbersEmpty) {
+  const auto rows = Rows(ResultTable(SampleResults()));
+  EXPECT_EQ(rows[0]["breaks"], 0);
+  EXPECT_TRUE(rows[5]["breaks"].is_null());
+  EXPECT_TRUE(rows[5]["capture_s"].is_null());
+  EXPECT_TRUE(rows[6]["revision"].is_null());
+}
+
+TEST(SummaryLineTest, NamesEveryStatusInTheOrderOfTheDocumentation) {
+  EXPECT_EQ(SummaryLine(SampleSweep()),
+            "7 models: 2 full_graph, 2 graph_breaks, 1 failed_eager, 1 timeout, 1 skipped_gated; 4 of 7 have numbers");
+}
+
+TEST(SummaryLineTest, SaysWhenASweepIsIncomplete) {
+  Sweep sweep = SampleSweep();
+  sweep.complete = false;
+  EXPECT_TRUE(SummaryLine(sweep).ends_with("; incomplete"));
+  EXPECT_EQ(SummaryLine(Sweep{}), "0 models; 0 of 0 have numbers; incomplete");
+}
+
+TEST(SweepsTableTest, CountsByKindOfEnd) {
+  const auto rows = Rows(SweepsTable(std::vector{SampleSweep(), Sweep{}}));
+  EXPECT_EQ(rows[0]["full_graph"], 2);
+  EXPECT_EQ(rows[0]["graph_breaks"], 2);
+  EXPECT_EQ(rows[0]["failed"], 2);
+  EXPECT_EQ(rows[0]["skipped"], 1);
+  EXPECT_EQ(rows[0]["duration_s"], 75.0);
+  EXPECT_TRUE(rows[1]["duration_s"].is_null());
+}
+
+}  // namespace
+}  // namespace breakwatch::report
