@@ -1,11 +1,21 @@
-"""The arguments of one forward call, from the config and the signature."""
+"""The arguments of one forward call, from the config and the signature. The recipes are data: recipes.yaml."""
 
 import functools
 import inspect
 import os
+import re
 
 import torch
 import yaml
+
+from .make_values import CannotMake, Sizes, make_value, sub_configs
+
+_PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
+    (("image_token_id", "image_token_index"), "pixel_values", "get_image_features"),
+    (("audio_token_id", "audio_token_index"), "input_features", "get_audio_features"),
+    (("audio_token_id", "audio_token_index"), "input_values", "get_audio_features"),
+    (("video_token_id", "video_token_index"), "pixel_values_videos", "get_video_features"),
+)
 
 
 @functools.cache
@@ -14,11 +24,159 @@ def load_recipes() -> dict:
         return yaml.safe_load(file)
 
 
+class Plan:
+    """What is passed to one class, and how it is made: the general recipes with the rules that match it."""
+
+    def __init__(self, model, config):
+        recipes = load_recipes()
+        parameters = inspect.signature(model.forward).parameters.values()
+        self.names = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        self.required = [p.name for p in parameters if p.default is p.empty and p.name in self.names]
+        self.main = getattr(model, "main_input_name", "input_ids")
+        self.arguments = dict(recipes["arguments"])
+        self.sizes = Sizes(config, recipes["sizes"])
+        self.add, self.omit, self.prepare, self.tokens = [], set(), {}, None
+        self.types = [node.model_type for node in sub_configs(config)]
+        self.class_name = type(model).__name__
+        for rule in recipes["rules"]:
+            if self._matches(rule["when"], config):
+                self.arguments.update(rule.get("arguments") or {})
+                self.sizes.define(rule.get("sizes"))
+                self.add += rule.get("add") or []
+                self.omit |= set(rule.get("omit") or [])
+                self.omit -= set(rule.get("add") or [])
+                self.tokens = rule.get("tokens", self.tokens)
+
+    def _matches(self, when: dict, config) -> bool:
+        """All conditions given must hold: model_type, class (a pattern), has, lacks, config_has."""
+        tests = {
+            "model_type": lambda wanted: self.types[0] in wanted,
+            "class": lambda pattern: re.search(pattern, self.class_name) is not None,
+            "has": lambda wanted: set(wanted) <= self.names,
+            "lacks": lambda wanted: not set(wanted) & self.names,
+            "config_has": lambda wanted: all(self.sizes.find(name, None) is not None for name in wanted),
+            "main": lambda wanted: self.main in wanted,
+        }
+        return all(tests[name](wanted) for name, wanted in when.items())
+
+    def chosen(self) -> list:
+        """The arguments to pass, in the order they are made."""
+        wanted = []
+        for rule in load_recipes()["pass"]:
+            name = rule["name"]
+            if name not in self.names or self.main in rule.get("unless_main", ()):
+                continue
+            if "needs" in rule and rule["needs"] not in wanted:
+                continue
+            wanted.append(name)
+        if self.main in self.names and self.main not in wanted:
+            wanted.insert(0, self.main)
+        wanted += [name for name in self.required if name not in wanted]
+        wanted += [name for name in self.add if name not in wanted and name in self.names]
+        return [name for name in wanted if name not in self.omit]
+
+
 def make(model, config) -> dict:
-    names = set(inspect.signature(model.forward).parameters)
-    if "pixel_values" in names and "input_ids" not in names:
-        return {"pixel_values": torch.randn(2, 3, 224, 224)}
-    return {"input_ids": torch.randint(3, 60, (2, 16))}
+    plan = Plan(model, config)
+    made = {}
+    for name in plan.chosen():
+        recipe = plan.arguments.get(name)
+        if recipe is None:
+            if name in plan.required:
+                raise CannotMake(f"no recipe for the required argument {name} of {plan.class_name}")
+            continue
+        try:
+            made[name] = make_value(name, recipe, plan.sizes)
+        except CannotMake:
+            if name in plan.required or name == plan.main:
+                raise
+    _keep_clear_of_tokens(made, plan)
+    if plan.tokens is None or plan.tokens:
+        _place_tokens(model, config, made, plan)
+    return made
+
+
+def _special_ids(config) -> set:
+    found = set()
+    for node in sub_configs(config):
+        for key, value in vars(node).items():
+            if key.endswith(("_token_id", "_token_index", "_token_ids")):
+                found |= {item for item in (value if isinstance(value, (list, tuple)) else [value])
+                          if isinstance(item, int)}
+    return found
+
+
+def _keep_clear_of_tokens(made: dict, plan: Plan) -> None:
+    """Random ids never are a special token; the last one is the end of the sequence, as a tokenizer leaves it."""
+    special = _special_ids(plan.sizes.config)
+    for name in ("input_ids", "decoder_input_ids"):
+        ids = made.get(name)
+        if not isinstance(ids, torch.Tensor) or ids.dim() != 2:
+            continue
+        vocab = plan.sizes("vocab")
+        plain = [token for token in range(min(vocab, 4096)) if token not in special]
+        if plain:
+            made[name] = ids = torch.tensor(plain)[ids % len(plain)]
+        end = getattr(plan.sizes.text, "eos_token_id", None)
+        end = end[0] if isinstance(end, (list, tuple)) and end else end
+        if name == "input_ids" and isinstance(end, int) and 0 <= end < vocab:
+            ids[:, -1] = end
+
+
+def _place_tokens(model, config, made: dict, plan: Plan) -> None:
+    """Where text holds places for images or sounds, as many places as the model itself makes features."""
+    ids = made.get("input_ids")
+    if not isinstance(ids, torch.Tensor) or ids.dim() != 2:
+        return
+    for keys, argument, method in _PLACEHOLDERS:
+        token = next((value for key in keys if isinstance(value := plan.sizes.find(key, None), int)), None)
+        if token is None or argument not in made:
+            continue
+        count = plan.tokens if isinstance(plan.tokens, int) else _feature_count(model, method, made)
+        if not count:
+            continue
+        per_sample = count // ids.shape[0]
+        places = torch.full((ids.shape[0], per_sample), token, dtype=ids.dtype)
+        ids = torch.cat([ids[:, :1], places, ids[:, 1:]], dim=1)
+        _widen(made, "attention_mask", per_sample, 1)
+        _widen(made, "token_type_ids", per_sample, 0)
+        _widen(made, "mm_token_type_ids", per_sample, 2 if "video" in argument else 3 if "input" in argument else 1)
+    made["input_ids"] = ids
+
+
+def _widen(made: dict, name: str, count: int, value: int) -> None:
+    old = made.get(name)
+    if isinstance(old, torch.Tensor):
+        middle = torch.full((old.shape[0], count), value, dtype=old.dtype)
+        made[name] = torch.cat([old[:, :1], middle, old[:, 1:]], dim=1)
+
+
+def _feature_count(model, method: str, made: dict) -> int:
+    """Rows of features the model makes of what is passed, summed over the batch; 0 where it has no such method."""
+    for owner in (model, getattr(model, "model", None), getattr(model, "thinker", None)):
+        function = getattr(owner, method, None)
+        if function is not None:
+            break
+    else:
+        return 0
+    names = inspect.signature(function).parameters
+    arguments = {name: fresh(value) for name, value in made.items() if name in names}
+    with torch.no_grad():
+        return _rows(function(**arguments))
+
+
+def _rows(features) -> int:
+    if isinstance(features, torch.Tensor):
+        return features.numel() // features.shape[-1]
+    if hasattr(features, "pooler_output") and features.pooler_output is not None:
+        return _rows(features.pooler_output)
+    if hasattr(features, "last_hidden_state"):
+        return _rows(features.last_hidden_state)
+    if isinstance(features, (list, tuple)):
+        first = features[0]
+        return sum(_rows(item) for item in features) if isinstance(first, torch.Tensor) and first.dim() <= 3 else _rows(
+            first)
+    return 0
 
 
 def fresh(value):

@@ -323,7 +323,7 @@ def _cut_vocabulary(tree: dict) -> int:
     suffixes = tuple(rules["token_suffixes"])
     for _, node in _nodes(tree):
         for key, value in node.items():
-            if key.endswith(suffixes):
+            if isinstance(key, str) and key.endswith(suffixes):
                 if _is_int(value):
                     node[key] = new_id(value)
                 elif isinstance(value, list) and all(map(_is_int, value)):

@@ -1,0 +1,184 @@
+"""Makes one argument from its recipe: a kind, a shape of named sizes, and the config they are looked up in."""
+
+import ast
+import math
+import operator
+
+import torch
+
+_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+              ast.Mod: operator.mod, ast.Pow: operator.pow}
+_MISSING = object()
+
+
+class CannotMake(Exception):
+    """A recipe names a size that this config does not have."""
+
+
+def _is_config(value) -> bool:
+    return hasattr(value, "to_dict") and hasattr(value, "model_type")
+
+
+def sub_configs(config):
+    """The config and all below it, nearest first."""
+    queue = [config]
+    while queue:
+        node = queue.pop(0)
+        yield node
+        for value in vars(node).values():
+            if _is_config(value):
+                queue.append(value)
+
+
+class Sizes:
+    """Named sizes of one model. Order: what the recipe defines, what is derived here, what any config node says."""
+
+    def __init__(self, config, defaults: dict):
+        self.config = config
+        self._defaults = dict(defaults)
+        self.text = config.get_text_config() if hasattr(config, "get_text_config") else config
+
+    def define(self, names: dict) -> None:
+        self._defaults.update(names or {})
+
+    def find(self, name: str, default=_MISSING):
+        for node in sub_configs(self.config):
+            value = getattr(node, name, None)
+            if value is not None and not callable(value):
+                return value
+        if default is _MISSING:
+            raise CannotMake(f"the config has no {name}")
+        return default
+
+    def __call__(self, expression):
+        """An int, a name, or arithmetic of both; `a|b` takes the first that exists."""
+        if not isinstance(expression, str):
+            return expression
+        alternatives = expression.split("|")
+        for index, alternative in enumerate(alternatives):
+            try:
+                return self._evaluate(ast.parse(alternative.strip(), mode="eval").body)
+            except CannotMake:
+                if index == len(alternatives) - 1:
+                    raise
+        raise CannotMake(expression)
+
+    def _evaluate(self, node):
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name):
+            return self._named(node.id)
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            return _OPERATORS[type(node.op)](self._evaluate(node.left), self._evaluate(node.right))
+        if isinstance(node, ast.Attribute):  # vision_config.hidden_size
+            holder = self._evaluate(node.value)
+            value = getattr(holder, node.attr, None)
+            if value is None:
+                raise CannotMake(f"no {node.attr} there")
+            return value
+        if isinstance(node, ast.Subscript):
+            return self._evaluate(node.value)[self._evaluate(node.slice)]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -self._evaluate(node.operand)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("prod", "sum", "max", "min", "len"):
+            function = {"prod": math.prod, "sum": sum, "max": max, "min": min, "len": len}[node.func.id]
+            values = [self._evaluate(argument) for argument in node.args]
+            return function(values[0]) if len(values) == 1 else function(values)
+        raise CannotMake(f"cannot read {ast.dump(node)[:80]}")
+
+    def _named(self, name: str):
+        if name in self._defaults:
+            return self(self._defaults[name])
+        if hasattr(self, f"_{name}_of"):
+            return getattr(self, f"_{name}_of")()
+        return self.find(name)
+
+    def _vocab_of(self) -> int:
+        for node in (self.text, self.config):
+            for name in ("vocab_size", "n_tokens", "n_vocab"):
+                if isinstance(value := getattr(node, name, None), int) and value > 0:
+                    return value
+        value = self.find("vocab_size", 64)
+        return value if isinstance(value, int) and value > 0 else 64
+
+    def _hidden_of(self) -> int:
+        for name in ("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "hidden_dim"):
+            if isinstance(value := getattr(self.text, name, None), int):
+                return value
+        return self.find("hidden_size")
+
+    def _side(self, axis: int) -> int:
+        for name in ("image_size", "img_size", "input_image_size", "crop_size", "base_image_size", "pretrain_image_size"):
+            value = self.find(name, None)
+            if isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):
+                value = value[0]
+            if isinstance(value, (list, tuple)) and len(value) >= 2:
+                return int(value[axis])
+            if isinstance(value, (list, tuple)) and value:
+                return int(value[0])
+            if isinstance(value, dict) and value:
+                return int(value.get("height" if axis == 0 else "width", next(iter(value.values()))))
+            if isinstance(value, (int, float)) and value > 1:
+                return int(value)
+        return 224
+
+    def _height_of(self) -> int:
+        return self._side(0)
+
+    def _width_of(self) -> int:
+        return self._side(1)
+
+    def _channels_of(self) -> int:
+        for name in ("num_channels", "in_channels", "in_chans", "input_channels"):
+            value = self.find(name, None)
+            if isinstance(value, int):
+                return value
+        return 3
+
+    def _patch_of(self) -> int:
+        value = self.find("patch_size", 14)
+        return value[-1] if isinstance(value, (list, tuple)) else value
+
+    def _merge_of(self) -> int:
+        value = self.find("spatial_merge_size", None) or self.find("merge_size", None) or self.find(
+            "merge_kernel_size", 2)
+        return value[0] if isinstance(value, (list, tuple)) else value
+
+    def _temporal_of(self) -> int:
+        return self.find("temporal_patch_size", 1)
+
+
+def _generator(name: str) -> torch.Generator:
+    """Each argument has draws of its own, the same in every run."""
+    return torch.Generator().manual_seed(sum(ord(letter) * (index + 1) for index, letter in enumerate(name)))
+
+
+def make_value(name: str, recipe: dict, sizes: Sizes):
+    kind = recipe.get("kind", "normal")
+    if kind == "value":
+        return sizes(recipe["value"]) if recipe.get("computed") else recipe["value"]
+    if kind == "list":
+        return [make_value(f"{name}{index}", item, sizes) for index, item in enumerate(recipe["items"])]
+    if kind == "tensor":  # the numbers themselves, computed, repeated once per sample
+        rows = [[sizes(item) for item in row] for row in recipe["rows"]]
+        rows = rows * (sizes("batch") if recipe.get("per_sample", True) else 1)
+        return torch.tensor(rows, dtype=getattr(torch, recipe.get("dtype", "long")))
+    shape = [int(sizes(size)) for size in recipe["shape"]]
+    generator = _generator(name)
+    if kind == "normal":
+        return torch.randn(shape, generator=generator) * recipe.get("scale", 1.0)
+    if kind == "uniform":
+        return torch.rand(shape, generator=generator)
+    if kind == "ones":
+        return torch.ones(shape, dtype=getattr(torch, recipe.get("dtype", "long")))
+    if kind == "zeros":
+        return torch.zeros(shape, dtype=getattr(torch, recipe.get("dtype", "long")))
+    if kind == "ids":
+        low, high = int(sizes(recipe.get("low", 0))), max(int(sizes(recipe.get("below", "vocab"))), 1)
+        return torch.randint(min(low, high - 1), high, shape, generator=generator)
+    if kind == "range":
+        return torch.arange(shape[-1]).expand(shape).clone()
+    if kind == "boxes":  # x0 <= x1, y0 <= y1, in the range layout models take
+        corner = torch.randint(0, 400, (*shape[:-1], 2), generator=generator)
+        return torch.cat([corner, corner + 50], dim=-1)
+    raise CannotMake(f"no kind {kind}")

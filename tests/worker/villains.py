@@ -1,0 +1,98 @@
+"""A real zygote around children that hang, flood, grow, fork and die: what a capture can do wrong, on demand.
+
+The supervision is the worker's own; only the child's work is replaced, by the name in the job's `model`.
+"""
+
+import functools
+import os
+import signal
+import sys
+import time
+
+from breakwatch_worker import child, zygote
+from breakwatch_worker.lines import write_line
+
+_GOOD = {"type": "result", "status": "full_graph", "detail": "1 graph", "phase": "done", "depth": "original"}
+
+
+def _hang(job, say):
+    say({"type": "phase", "phase": "eager"})
+    time.sleep(600)
+
+
+def _ignore_and_hang(job, say):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    _hang(job, say)
+
+
+def _grow(job, say):
+    say({"type": "phase", "phase": "capture"})
+    kept = []
+    while True:
+        kept.append(bytearray(b"x" * (8 << 20)))
+        time.sleep(0.005)
+
+
+def _grow_in_a_grandchild(job, say):
+    if os.fork() == 0:
+        _grow(job, lambda _: None)
+    time.sleep(600)
+
+
+def _die(number):
+    def die(job, say):
+        say({"type": "phase", "phase": "capture"})
+        os.kill(os.getpid(), number)
+
+    return die
+
+
+def _flood(job, say):
+    for _ in range(200):
+        os.write(1, b"noise\n" * 1000)
+    os.write(2, b"last words\n")
+    say(_GOOD)
+
+
+def _leave_a_daemon(job, say):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(600)
+        os._exit(0)
+    time.sleep(0.2)
+    say(_GOOD)
+
+
+def _linger(job, say):
+    say(_GOOD)
+    time.sleep(600)
+
+
+def _raise(job, say):
+    raise RuntimeError("nobody caught this")
+
+
+_VILLAINS = {
+    "hang": _hang, "stubborn": _ignore_and_hang, "grow": _grow, "grow-below": _grow_in_a_grandchild,
+    "segv": _die(signal.SIGSEGV), "kill": _die(signal.SIGKILL), "abort": _die(signal.SIGABRT), "flood": _flood,
+    "daemon": _leave_a_daemon, "linger": _linger, "raise": _raise, "exit-3": lambda job, say: os._exit(3),
+    "garbage": lambda job, say: os._exit(0),
+}
+
+
+def body(job, depth, scratch, protocol):
+    def run(result_fd, output_fd):
+        child._confine(job, output_fd, protocol, scratch)
+        _VILLAINS[job["model"]](job, functools.partial(write_line, result_fd))
+        os._exit(0)
+
+    return run
+
+
+if __name__ == "__main__":
+    child.body = body
+    code = zygote.main()
+    sys.stderr.flush()
+    os._exit(code)
