@@ -1,0 +1,29 @@
+// breakwatch-runner: runs what libtorch can run without Python. So far it tells what it is.
+#include <cstdio>
+#include <string_view>
+
+#include "about.h"
+
+namespace {
+
+constexpr int kExitUsage = 64;
+
+int Usage() {
+  std::fputs("usage: breakwatch-runner --version [--json]\n", stderr);
+  return kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool version = false, json = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument != "--version" && argument != "--json") return Usage();
+    (argument == "--json" ? json : version) = true;
+  }
+  if (!version) return Usage();
+  const breakwatch::artifact::About about = breakwatch::artifact::AskTorch();
+  std::fputs((json ? AsJson(about) : AsText(about)).c_str(), stdout);
+  return about.Healthy() ? 0 : 1;
+}
