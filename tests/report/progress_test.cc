@@ -76,10 +76,10 @@ TEST_F(ProgressPrinterTest, WritesALinePerModelWhereThereIsNoTerminal) {
   printer.OnFinished(SampleSweep());
   EXPECT_EQ(Written(),
             "listed 2 models\n"
-            "sweep 20260921T124640Z-abc123: 7 models, 4 to capture, 1 to reuse, 1 to share, 1 to skip\n"
+            "sweep 20260921T141320Z-abc123: 7 models, 4 to capture, 1 to reuse, 1 to share, 1 to skip\n"
             "[1/7] full_graph  sample/whole  1 graph, 2.5 s\n"
             "warning: the Hub says x\n"
-            "sweep 20260921T124640Z-abc123 finished after 1:15\n");
+            "sweep 20260921T141320Z-abc123 finished after 1:15\n");
 }
 
 TEST_F(ProgressPrinterTest, RedrawsABarOnATerminalAndClearsItBeforeLines) {
@@ -92,7 +92,7 @@ TEST_F(ProgressPrinterTest, RedrawsABarOnATerminalAndClearsItBeforeLines) {
   const std::string text = Written();
   EXPECT_NE(text.find("[##########..........] 1/2"), std::string::npos);
   EXPECT_NE(text.find("\r\x1b[K[####################] 2/2"), std::string::npos);
-  EXPECT_NE(text.find("\r\x1b[Ksweep 20260921T124640Z-abc123 finished"), std::string::npos);
+  EXPECT_NE(text.find("\r\x1b[Ksweep 20260921T141320Z-abc123 finished"), std::string::npos);
 }
 
 TEST_F(ProgressPrinterTest, DrawsAtMostTenTimesASecond) {

@@ -35,7 +35,7 @@ inline BreakSite Site(const std::string& reason, const std::string& gb_id, std::
 
 inline ModelResult Ended(const std::string& id, Status status, const std::string& detail) {
   ModelResult result;
-  result.sweep_id = "20260921T124640Z-abc123";
+  result.sweep_id = "20260921T141320Z-abc123";
   result.info.id = id;
   result.info.sha = "0123456789abcdef0123456789abcdef01234567";
   result.info.family = Family::kNlp;
@@ -90,7 +90,7 @@ inline std::vector<ModelResult> SampleResults() {
 
 inline Sweep SampleSweep() {
   Sweep sweep;
-  sweep.id = "20260921T124640Z-abc123";
+  sweep.id = "20260921T141320Z-abc123";
   sweep.trigger = "cli";
   sweep.source = "snapshot collectors/hub/snapshot";
   sweep.ranked = true;

@@ -27,6 +27,15 @@ TEST(TableTest, AlignsColumnsForPeople) {
             "模型 lo…    -20\n");
 }
 
+TEST(TableTest, NarrowsItsWidestBoundedColumnsToTheTerminal) {
+  Table table{.title = {},
+              .columns = {{"a", "A", false, 40}, {"b", "B"}, {"c", "C", false, 40}},
+              .rows = {{std::string(30, 'a'), std::string(20, 'b'), std::string(50, 'c')}}};
+  EXPECT_EQ(Render(table, Format::kText, {.color = false, .width = 60}),
+            "A" + std::string(19, ' ') + "B" + std::string(21, ' ') + "C\n" + std::string(17, 'a') + "…  " +
+                std::string(20, 'b') + "  " + std::string(17, 'c') + "…\n");
+}
+
 TEST(TableTest, GivesTheLastColumnWhatTheTerminalLeaves) {
   Table table{.title = {}, .columns = {{"a", "A"}, {"b", "B"}}, .rows = {{std::string("left"), std::string(100, 'x')}}};
   EXPECT_EQ(Render(table, Format::kText, {.color = false, .width = 30}),

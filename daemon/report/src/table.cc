@@ -71,21 +71,33 @@ std::string Colored(const std::string& padded, std::string_view color) {
   return color.empty() ? padded : std::string(color) + padded + "\x1b[0m";
 }
 
-// How wide each visible column becomes: its widest text within its bound; the last gives way to the terminal.
+// Takes columns off the widest of those that may give way, one by one, until the row fits.
+void Shrink(std::vector<std::size_t>& widths, const std::vector<bool>& gives, std::size_t excess) {
+  constexpr std::size_t kLeast = 12;
+  for (; excess > 0; --excess) {
+    std::size_t widest = widths.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (gives[i] && widths[i] > kLeast && (widest == widths.size() || widths[i] >= widths[widest])) widest = i;
+    }
+    if (widest == widths.size()) return;
+    --widths[widest];
+  }
+}
+
+// How wide each visible column becomes: its widest text within its bound and the terminal's.
 std::vector<std::size_t> Widths(const Table& table, const std::vector<std::size_t>& visible, std::size_t terminal) {
   std::vector<std::size_t> widths;
+  std::vector<bool> gives;
   std::size_t sum = 0;
   for (const std::size_t column : visible) {
     std::size_t width = DisplayWidth(table.columns[column].title);
     for (const auto& row : table.rows) width = std::max(width, DisplayWidth(Shown(table, row, column)));
     const std::size_t widest = table.columns[column].widest;
+    gives.push_back(widest != 0 || column == visible.back());
     widths.push_back(widest == 0 ? width : std::min(width, widest));
     sum += widths.back() + 2;
   }
-  if (terminal != 0 && !widths.empty() && sum - 2 > terminal) {
-    const std::size_t excess = sum - 2 - terminal;
-    widths.back() -= std::min(excess, widths.back() - std::min<std::size_t>(widths.back(), 12));
-  }
+  if (terminal != 0 && sum > terminal + 2) Shrink(widths, gives, sum - 2 - terminal);
   return widths;
 }
 
