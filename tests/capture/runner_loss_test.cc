@@ -141,6 +141,28 @@ TEST_F(RunnerLossTest, RefusesToStartWhenTheProgramIsMissing) {
   EXPECT_FALSE(runner_->Wait(clock_.Steady(), -1).finished) << "it was not attempted, and the caller knows";
 }
 
+TEST_F(RunnerLossTest, LetsACaptureWaitForAWorkerThatWorksWhenNoOtherComesUp) {
+  const int said = Fifo("said");
+  const int go = Fifo("go");
+  ZygoteOptions options = Options("waits");
+  const std::string program = folder_ + "/worker.sh";
+  std::filesystem::copy(options.worker[0], program);
+  options.worker[0] = program;
+  options.zygotes = 2;
+  MakeRunner(options);
+  ASSERT_TRUE(runner_->Start(Job("a")).ok());
+  ASSERT_TRUE(WorkerHolds(said));
+  std::filesystem::remove(program);
+  ASSERT_TRUE(runner_->Start(Job("b")).ok());
+  ASSERT_EQ(write(go, "\n", 1), 1);
+  EXPECT_EQ(WaitFinished().job_id, "a");
+  ASSERT_TRUE(WorkerHolds(said));
+  ASSERT_EQ(write(go, "\n", 1), 1);
+  EXPECT_EQ(WaitFinished().job_id, "b");
+  EXPECT_EQ(runner_->Stats().started, 1);
+  close(said), close(go);
+}
+
 TEST_F(RunnerLossTest, GivesUpAWorkerThatNeverComesUp) {
   const CaptureResult result = Capture("exit_at_once");
   EXPECT_EQ(result.status, Status::kNotAttempted);

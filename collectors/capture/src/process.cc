@@ -15,7 +15,9 @@ namespace breakwatch::capture {
 namespace {
 
 Error Unavailable(const std::string& message, int error) {
-  return {ErrorCode::kUnavailable, message + ": " + std::strerror(error)};
+  // The machine may have room again later; a program that is missing stays missing.
+  const bool passes = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
+  return {ErrorCode::kUnavailable, message + ": " + std::strerror(error), passes};
 }
 
 // Both ends above the standard descriptors, so that giving the child its own cannot overwrite one of them.

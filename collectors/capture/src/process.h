@@ -24,7 +24,8 @@ struct ProcessEnd {
 class ChildProcess {
  public:
   // Nothing of ours is inherited: descriptors are closed, signals reset, the environment is exactly
-  // `environment` ("NAME=value"). Error: kUnavailable, naming the program.
+  // `environment` ("NAME=value"). Error: kUnavailable, naming the program;
+  // retryable when only the machine's resources were short.
   static Result<ChildProcess> Spawn(const std::vector<std::string>& argv, const std::vector<std::string>& environment);
 
   ChildProcess(ChildProcess&&) noexcept;

@@ -55,11 +55,13 @@ std::size_t Runner::Capacity() const {
 Result<void> Runner::Start(const CaptureJob& job) {
   SteadyTime now = clock_.Steady();
   Poll(&now, now, -1);  // a zygote that died while idle must not be given the job
-  if (refusal_ && now < not_before_) return *refusal_;
+  if (refusal_ && now < not_before_ && !AnyReady()) return *refusal_;
   Slot* slot = BestFreeSlot();
   if (slot == nullptr) return Error{ErrorCode::kInternal, "no capacity for capture " + job.id, true};
   if (!slot->zygote && now >= not_before_) {
-    if (Result<void> launched = Launch(*slot, now); !launched.ok()) return launched;
+    const Result<void> launched = Launch(*slot, now);
+    // Where others work, or may soon, the job waits; it is refused only when nothing is to be hoped for.
+    if (!launched.ok() && (refusal_ || !(AnyReady() || launched.error().retryable))) return launched;
   }
   slot->held.emplace(Held{job, clock_.Now(), clock_.Steady(), false, "", ""});
   SendWaiting();
@@ -79,10 +81,15 @@ Slot* Runner::BestFreeSlot() {
   return best;
 }
 
+bool Runner::AnyReady() const {
+  return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.Ready(); });
+}
+
 Result<void> Runner::Launch(Slot& slot, SteadyTime now) {
   Result<std::unique_ptr<Zygote>> zygote = Zygote::Start(options_, now);
   if (!zygote.ok()) {
-    const Error error = CannotStart(options_, zygote.error().message, "");
+    Error error = CannotStart(options_, zygote.error().message, "");
+    error.retryable = zygote.error().retryable;
     OnFailedStart(error, now, false);
     return error;
   }

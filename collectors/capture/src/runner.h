@@ -45,6 +45,7 @@ class Runner final : public ZygoteRunner {
  private:
   // Processes.
   Slot* BestFreeSlot();
+  bool AnyReady() const;
   Result<void> Launch(Slot& slot, SteadyTime now);
   void LaunchDue(SteadyTime now);
   bool Poll(SteadyTime* now, SteadyTime until, int wake_fd);

@@ -74,8 +74,7 @@ void Runner::OnFailedStart(const Error& error, SteadyTime now, bool hopeless) {
   const int doublings = std::min(failures_in_row_ - 1, 16);
   not_before_ = now + std::min(options_.backoff_limit, options_.backoff_first * (1 << doublings));
   Log(FirstLine(error.message));
-  const bool works = std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.Ready(); });
-  if (works || failures_in_row_ < options_.start_attempts) return;
+  if (AnyReady() || failures_in_row_ < options_.start_attempts) return;
   refusal_ = error;
   refusal_->retryable = !hopeless;
   not_before_ = now + options_.backoff_limit;
