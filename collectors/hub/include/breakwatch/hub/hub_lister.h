@@ -1,0 +1,31 @@
+// Where models come from: the Hub, a recording of it, a file of ids or a directory of configurations.
+//
+// All give the same RankedList: every model is either ready to capture, with its pinned config.json, or excluded with a
+// status and a text. A listing that cannot be had at all is an Error.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "breakwatch/core/clock.h"
+#include "breakwatch/core/model_lister.h"
+#include "breakwatch/hub/hub_options.h"
+
+namespace breakwatch::hub {
+
+// The live Hub (or what HF_ENDPOINT names), through the shared cache. `clock` must outlive the lister.
+// Offline, a request for names is answered from the cache, and a request for the top gives the cached models, unranked.
+std::unique_ptr<ModelLister> MakeHubLister(HubOptions options, const Clock& clock);
+
+// A recording directory: recording.json, models.jsonl (one info body of the Hub a line, with an optional
+// "config_source"), files/<id, its slash as "--">/<commit>/config.json. Ranks, filters and excludes as the Hub does.
+std::unique_ptr<ModelLister> MakeSnapshotLister(std::string directory, HubOptions options = {});
+
+// A file with one `id` or `id@revision` a line and # comments, resolved by `by_name` (a Hub or snapshot lister).
+// Error: kConfig naming every line that is no model id.
+std::unique_ptr<ModelLister> MakeFileLister(std::string path, std::unique_ptr<ModelLister> by_name);
+
+// `<name>/config.json`, `<organisation>/<name>/config.json` and `<name>.json` below a directory: all of them, unranked.
+std::unique_ptr<ModelLister> MakeDirectoryLister(std::string directory, HubOptions options = {});
+
+}  // namespace breakwatch::hub

@@ -1,0 +1,172 @@
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include "breakwatch/core/text.h"
+#include "cache.h"
+#include "model_id.h"
+
+namespace breakwatch::hub {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error Fault(const fs::path& path, int error) {
+  return {ErrorCode::kUnavailable, path.string() + ": " + std::strerror(error)};
+}
+
+Result<void> MakeDirectories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return Fault(path, error.value());
+  return {};
+}
+
+std::string RandomHex8() {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::random_device random;
+  unsigned bits = random();
+  std::string out(8, '0');
+  for (char& c : out) {
+    c = kHex[bits & 15];
+    bits >>= 4;
+  }
+  return out;
+}
+
+// Whole or not at all: under a temporary name in the same directory, then renamed.
+Result<void> WriteAtomically(const fs::path& path, const std::string& bytes) {
+  const fs::path temporary = path.string() + "." + RandomHex8() + ".incomplete";
+  const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return Fault(temporary, errno);
+  int error = 0;
+  for (std::size_t done = 0; done < bytes.size() && error == 0;) {
+    const ssize_t n = write(file, bytes.data() + done, bytes.size() - done);
+    if (n >= 0) {
+      done += static_cast<std::size_t>(n);
+    } else if (errno != EINTR) {
+      error = errno;
+    }
+  }
+  if (close(file) != 0 && error == 0) error = errno;
+  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  unlink(temporary.c_str());
+  return Fault(path, error);
+}
+
+// Held while a blob is written, as the Python client does. Best effort: where locks fail (some network file systems),
+// renaming alone keeps the blob whole.
+class BlobLock {
+ public:
+  explicit BlobLock(const fs::path& path) {
+    if (!MakeDirectories(path.parent_path())) return;
+    file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file_ >= 0 && flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) is_others_ = true;
+  }
+  BlobLock(const BlobLock&) = delete;
+  BlobLock& operator=(const BlobLock&) = delete;
+  ~BlobLock() {
+    if (file_ >= 0) close(file_);
+  }
+
+  // Somebody is writing this very blob now.
+  bool IsHeldByOthers() const { return is_others_; }
+
+ private:
+  int file_ = -1;
+  bool is_others_ = false;
+};
+
+// git's name of a file's content, which the Hub uses as ETag of files outside of LFS.
+std::string GitBlobSha1(const std::string& bytes) {
+  const std::string text = "blob " + std::to_string(bytes.size()) + std::string(1, '\0') + bytes;
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned size = 0;
+  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha1(), nullptr) != 1) return {};
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string hex;
+  for (unsigned i = 0; i < size; ++i) {
+    hex += kHex[digest[i] >> 4];
+    hex += kHex[digest[i] & 15];
+  }
+  return hex;
+}
+
+// The blob's name: the ETag without W/ and quotes where it is a digest, else git's own.
+std::string BlobName(std::string etag, const std::string& bytes) {
+  if (etag.starts_with("W/")) etag.erase(0, 2);
+  std::erase(etag, '"');
+  const bool is_digest = (etag.size() == 40 || etag.size() == 64) &&
+                         std::all_of(etag.begin(), etag.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+  return is_digest ? etag : GitBlobSha1(bytes);
+}
+
+Result<void> LinkOrCopy(const fs::path& link, const std::string& blob, const std::string& bytes) {
+  std::error_code error;
+  if (fs::exists(link, error)) return {};
+  const fs::path temporary = link.string() + "." + RandomHex8() + ".incomplete";
+  if (symlink(("../../blobs/" + blob).c_str(), temporary.c_str()) != 0) return WriteAtomically(link, bytes);
+  if (rename(temporary.c_str(), link.c_str()) == 0) return {};
+  const int fault = errno;
+  unlink(temporary.c_str());
+  return Fault(link, fault);
+}
+
+bool HoldsOnlyConfig(const fs::path& snapshot) {
+  std::error_code error;
+  for (fs::directory_iterator entry(snapshot, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename() != "config.json") return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> HubCache::StoreConfig(const std::string& id, const std::string& sha, const std::string& etag,
+                                   const std::string& bytes) const {
+  if (!IsUsable(id, sha)) return {};
+  const std::string blob = BlobName(etag, bytes);
+  const fs::path blobs = RepositoryPath(id) / "blobs";
+  for (const fs::path& path : {blobs, SnapshotPath(id, sha)}) {
+    if (Result<void> made = MakeDirectories(path); !made) return made;
+  }
+  std::error_code ignored;
+  if (const fs::path tag = directory_ / "CACHEDIR.TAG"; !fs::exists(tag, ignored)) {
+    (void)WriteAtomically(tag,
+                          "Signature: 8a477f597d28d172789f06886806bc55\n"
+                          "# A cache of files from the Hugging Face Hub; see https://bford.info/cachedir/\n");
+  }
+  const BlobLock lock(directory_ / ".locks" / RepositoryPath(id).filename() / (blob + ".lock"));
+  if (lock.IsHeldByOthers()) return {};
+  if (!fs::exists(blobs / blob, ignored)) {
+    if (Result<void> written = WriteAtomically(blobs / blob, bytes); !written) return written;
+  }
+  return LinkOrCopy(SnapshotPath(id, sha) / "config.json", blob, bytes);
+}
+
+Result<void> HubCache::StoreAbsent(const std::string& id, const std::string& sha) const {
+  if (!IsUsable(id, sha)) return {};
+  const fs::path path = RepositoryPath(id) / ".no_exist" / sha / "config.json";
+  if (Result<void> made = MakeDirectories(path.parent_path()); !made) return made;
+  return WriteAtomically(path, "");
+}
+
+Result<void> HubCache::StoreRef(const std::string& id, const std::string& revision, const std::string& sha) const {
+  if (!IsUsable(id, sha) || !IsRevision(revision) || IsCommit(revision)) return {};
+  const auto present = ReadRef(id, revision);
+  if (present == sha || (present && !HoldsOnlyConfig(SnapshotPath(id, *present)))) return {};
+  const fs::path path = RepositoryPath(id) / "refs" / revision;
+  if (Result<void> made = MakeDirectories(path.parent_path()); !made) return made;
+  return WriteAtomically(path, sha);
+}
+
+}  // namespace breakwatch::hub

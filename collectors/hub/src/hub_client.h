@@ -1,0 +1,79 @@
+// HubClient: GET requests to the Hub with its manners: paced, retried, redirected, the token kept at home.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "breakwatch/core/clock.h"
+#include "breakwatch/hub/hub_options.h"
+#include "breakwatch/net/http.h"
+#include "pacer.h"
+
+namespace breakwatch::hub {
+
+// What counts against one rate limit and has one set of bounds.
+enum class Kind { kList, kInfo, kFile };
+
+// Owner: one List call. Thread: the caller's; callbacks run inside Run and may call Get.
+class HubClient {
+ public:
+  using Done = std::function<void(Result<net::HttpResponse>)>;
+
+  // Both must outlive it.
+  HubClient(const HubOptions& options, const Clock& clock);
+
+  // `target` is a path with query below the endpoint, or an absolute URL. The answer is the last one of all
+  // redirects and tries, of any status but a redirect's. Error: as HttpPool, and kInvalid for redirects without end
+  // or to nowhere.
+  void Get(Kind kind, const std::string& target, Done done);
+  Result<void> Run(std::stop_token stop);
+
+  // Warnings of the Hub (X-HF-Warning) and of long waits, each once.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  void Warn(const std::string& text);
+  // `text` without the token, should a server ever echo it.
+  std::string WithoutToken(std::string text) const;
+
+ private:
+  struct Call {
+    Kind kind;
+    std::string url;
+    Done done;
+    int tries_left = 0;
+    int hops_left = 0;
+  };
+  using CallPtr = std::shared_ptr<Call>;
+  struct Bucket {
+    std::deque<CallPtr> waiting;
+    int in_flight = 0;
+  };
+
+  void Pump();
+  void PumpBucket(const std::string& name, Bucket& bucket);
+  void Send(const CallPtr& call, std::chrono::milliseconds delay);
+  void Take(const CallPtr& call, Result<net::HttpResponse> answer);
+  void Finish(const CallPtr& call, Result<net::HttpResponse> answer);
+  bool Redirect(const CallPtr& call, const net::HttpResponse& response);
+  bool Retry(const CallPtr& call, const Result<net::HttpResponse>& answer);
+  std::chrono::milliseconds Backoff(const Call& call);
+  void NoteHeaders(const net::HttpResponse& response);
+  net::HttpRequest MakeRequest(const Call& call) const;
+
+  const HubOptions& options_;
+  const Clock& clock_;
+  const std::string origin_;  // of the endpoint: where the token may go
+  std::unique_ptr<net::HttpPool> pool_;
+  Pacer pacer_;
+  std::map<std::string, Bucket> buckets_;
+  int in_flight_ = 0;
+  std::minstd_rand random_;
+  std::set<std::string> warned_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace breakwatch::hub

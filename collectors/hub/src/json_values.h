@@ -1,0 +1,30 @@
+// Reading JSON whose shape is not ours: every accessor takes any value and answers with a default where it is another.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "breakwatch/core/result.h"
+
+namespace breakwatch::hub {
+
+using Json = nlohmann::json;
+
+// Checked for size and depth before it is parsed. Error: kInvalid.
+Result<Json> ParseJson(std::string_view text, std::size_t max_bytes, int max_depth);
+
+// The member, or null when `object` is no object or has none.
+const Json& Member(const Json& object, const char* name);
+// Valid UTF-8 of at most 200 bytes; empty when it is no string.
+std::string TextAt(const Json& object, const char* name);
+std::optional<std::int64_t> IntegerAt(const Json& object, const char* name);
+std::optional<double> NumberAt(const Json& object, const char* name);
+bool BoolAt(const Json& object, const char* name);
+// The strings of a list, at most `max_items`.
+std::vector<std::string> TextsAt(const Json& object, const char* name, std::size_t max_items);
+
+}  // namespace breakwatch::hub

@@ -1,0 +1,194 @@
+#include "listing.h"
+
+#include <algorithm>
+
+#include "hub_errors.h"
+#include "ranking.h"
+#include "url.h"
+
+namespace breakwatch::hub {
+namespace {
+
+// 6000000000 is written "6B": the form that the Hub documents.
+std::string ShortCount(std::int64_t count) {
+  for (const auto& [unit, letter] : {std::pair{1'000'000'000LL, 'B'}, {1'000'000LL, 'M'}, {1'000LL, 'K'}}) {
+    if (count > 0 && count % unit == 0) return std::to_string(count / unit) + letter;
+  }
+  return std::to_string(count);
+}
+
+std::string ParameterRange(const ListRequest& request) {
+  std::string range;
+  if (request.min_params) range = "min:" + ShortCount(*request.min_params);
+  if (request.max_params) range += (range.empty() ? "max:" : ",max:") + ShortCount(*request.max_params);
+  return range;
+}
+
+// One listing under way: asks for its next page until it has enough.
+class PagedQuery {
+ public:
+  PagedQuery(std::string first_page, std::size_t wanted, const HubOptions& options, const FamilyTable& families,
+             HubClient& client)
+      : next_(std::move(first_page)), wanted_(wanted), options_(options), families_(families), client_(client) {}
+
+  void AskForNextPage() {
+    client_.Get(Kind::kList, next_, [this](Result<net::HttpResponse> answer) { TakePage(std::move(answer)); });
+  }
+
+  std::vector<ListedModel> models;
+  int duplicates = 0, unreadable = 0;
+  std::optional<Error> fault;  // why it ended early
+  bool refused = false;        // ...because the server did not like the question
+
+  bool HasEnough() const { return !fault || (!models.empty() && models.size() * 10 >= wanted_ * 9); }
+
+ private:
+  void TakePage(Result<net::HttpResponse> answer) {
+    ++pages_;
+    if (!answer) {
+      fault = answer.error();
+      return;
+    }
+    if (answer->status != 200) {
+      const std::string message = HubMessage(*answer);
+      refused = answer->status >= 400 && answer->status < 500 && answer->status != 429 && answer->status != 408;
+      fault = Error{ErrorCode::kUnavailable,
+                    "HTTP " + std::to_string(answer->status) + (message.empty() ? "" : ": " + message), !refused};
+      return;
+    }
+    if (!TakeModels(answer->body) || models.size() >= wanted_) return;
+    const auto link = answer->Header("link");
+    const auto next = link ? NextLink(*link) : std::nullopt;
+    if (!next) return;
+    if (pages_ >= options_.max_pages) {
+      fault = Error{ErrorCode::kUnavailable, "more than " + std::to_string(options_.max_pages) + " pages"};
+      return;
+    }
+    // The link names the public Hub even behind a mirror: only its API path and query count.
+    const std::size_t api = next->find("/api/");
+    const std::string target = api == std::string::npos ? *next : next->substr(api);
+    if (target == next_) {
+      fault = Error{ErrorCode::kUnavailable, "the Hub names a page as its own successor"};
+      return;
+    }
+    next_ = target;
+    AskForNextPage();
+  }
+
+  bool TakeModels(const std::string& body) {
+    constexpr std::size_t kMaxBytes = 64u << 20;
+    constexpr int kMaxDepth = 64;
+    const Result<Json> page = ParseJson(body, kMaxBytes, kMaxDepth);
+    if (!page || !page->is_array()) {
+      fault = Error{ErrorCode::kUnavailable,
+                    "the answer is not a list of models: " +
+                        (page ? "a JSON " + std::string(page->type_name()) : page.error().message)};
+      return false;
+    }
+    for (const Json& item : *page) {
+      Result<ListedModel> model = ReadListedModel(item, families_);
+      if (model) {
+        models.push_back(*std::move(model));
+      } else {
+        ++unreadable;
+      }
+    }
+    duplicates += RemoveDuplicates(models);
+    return true;
+  }
+
+  std::string next_;
+  const std::size_t wanted_;
+  const HubOptions& options_;
+  const FamilyTable& families_;
+  HubClient& client_;
+  int pages_ = 0;
+};
+
+std::string Plural(int count, const std::string& what) { return std::to_string(count) + " " + what; }
+
+// Empty: the one query of an overall listing.
+std::vector<std::string> TasksToList(const ListRequest& request, const FamilyTable& families) {
+  if (!request.per_family || !request.task.empty()) return {""};
+  std::vector<std::string> tasks;
+  for (const auto& [tag, family] : families.pipeline_tags()) tasks.push_back(tag);
+  return tasks;
+}
+
+Result<void> CheckQuery(const PagedQuery& query, const std::string& task, bool only_one, Listing& listing) {
+  const std::string of_task = task.empty() ? "" : " of " + task;
+  if (query.duplicates > 0) listing.warnings.push_back(Plural(query.duplicates, "models listed twice were dropped"));
+  if (query.unreadable > 0) {
+    listing.warnings.push_back(Plural(query.unreadable, "entries of the listing have no usable id and were dropped"));
+  }
+  if (!query.fault) return {};
+  // A tag that a mirror does not know costs that tag only.
+  if (!query.HasEnough() && (only_one || !query.refused)) {
+    return Error{ErrorCode::kUnavailable, "the listing" + of_task + " cannot be had: " + query.fault->message,
+                 query.fault->retryable};
+  }
+  listing.warnings.push_back("the listing" + of_task + " ended early, after " +
+                             Plural(static_cast<int>(query.models.size()), "models: ") + query.fault->message);
+  return {};
+}
+
+}  // namespace
+
+const std::string& ExpandQuery() {
+  static const std::string kQuery = [] {
+    std::string query;
+    for (const char* field :
+         {"sha", "config", "safetensors", "gated", "downloads", "likes", "tags", "pipeline_tag", "library_name",
+          "private", "disabled", "createdAt", "lastModified", "trendingScore", "transformersInfo"}) {
+      query += (query.empty() ? "expand=" : "&expand=") + std::string(field);
+    }
+    return query;
+  }();
+  return kQuery;
+}
+
+std::string ListPath(const ListRequest& request, const std::string& sort_key, const std::string& task, int page_size) {
+  std::string path = "/api/models?sort=" + sort_key + "&limit=" + std::to_string(page_size);
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) path += std::string("&") + name + "=" + UrlEncode(value);
+  };
+  for (const std::string& filter : request.filters) add("filter", filter);
+  add("filter", request.library);  // "library" itself is an alias of old
+  add("author", request.author);
+  add("search", request.search);
+  add("pipeline_tag", task.empty() ? request.task : task);
+  if (request.gated) add("gated", *request.gated ? "true" : "false");
+  add("num_parameters", ParameterRange(request));
+  return path + "&" + ExpandQuery();
+}
+
+Result<Listing> FetchListing(const ListRequest& request, const HubOptions& options, const FamilyTable& families,
+                             HubClient& client, std::stop_token stop) {
+  const Result<std::string> sort_key = SortKey(request.sort);
+  if (!sort_key) return sort_key.error();
+  const int top = std::max(1, request.top);
+  // A few more than wanted: a duplicate or two then costs no further page.
+  const int page_size = std::min(options.page_size, top + std::min(top / 10 + 1, 20));
+  const std::vector<std::string> tasks = TasksToList(request, families);
+  std::vector<std::unique_ptr<PagedQuery>> queries;
+  for (const std::string& task : tasks) {
+    queries.push_back(std::make_unique<PagedQuery>(ListPath(request, *sort_key, task, page_size),
+                                                   static_cast<std::size_t>(top), options, families, client));
+    queries.back()->AskForNextPage();
+  }
+  if (Result<void> ran = client.Run(stop); !ran) return ran.error();
+
+  Listing listing;
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    if (Result<void> good = CheckQuery(*queries[i], tasks[i], queries.size() == 1, listing); !good) return good.error();
+    std::move(queries[i]->models.begin(), queries[i]->models.end(), std::back_inserter(listing.models));
+  }
+  if (queries.size() > 1) {
+    RemoveDuplicates(listing.models);
+    SortModels(listing.models, *sort_key);
+  }
+  listing.models = TakeTop(std::move(listing.models), request);
+  return listing;
+}
+
+}  // namespace breakwatch::hub

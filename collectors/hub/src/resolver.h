@@ -1,0 +1,69 @@
+// Resolver: turns listed or named models into entries that are ready to capture or excluded.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "breakwatch/core/model_lister.h"
+#include "breakwatch/hub/hub_options.h"
+#include "cache.h"
+#include "families.h"
+#include "hub_client.h"
+#include "listed_model.h"
+
+namespace breakwatch::hub {
+
+// Owner: one List call. Thread: the caller's. Fill it, run the client, take the models.
+class Resolver {
+ public:
+  // `client` is null offline. All references must outlive it.
+  Resolver(const ListRequest& request, const HubOptions& options, const FamilyTable& families, const HubCache& cache,
+           HubClient* client, const ModelLister::Progress& progress);
+
+  void AddListed(ModelInfo info);
+  void AddNamed(const std::string& text);  // "id" or "id@revision"
+  // Asks for everything added that the cache does not answer.
+  void Start();
+
+  // When the Hub stumbled for every model and none could be had otherwise: why. Valid after the client ran.
+  const std::optional<Error>& outage() const { return outage_; }
+  bool FailedWholly() const { return outage_ && outages_ == static_cast<int>(models_.size()); }
+
+  // In the order added, each id and commit once.
+  std::vector<RankedModel> TakeModels(std::vector<std::string>& warnings);
+
+ private:
+  using Answer = Result<net::HttpResponse>;
+
+  void StartNamed(std::size_t index);
+  void TakeInfo(std::size_t index, Answer answer);
+  void TakeInfoBody(std::size_t index, const std::string& body);
+  void StartConfig(std::size_t index);
+  void TakeAnswer(std::size_t index, Answer answer);
+  void TakeFile(std::size_t index, const net::HttpResponse& response);
+  void TakeOutage(std::size_t index, const Answer& answer);
+  bool TakeCached(std::size_t index, const std::string& sha);
+  bool TakeCachedRef(std::size_t index, const std::string& why);
+  void Keep(const RankedModel& model, const net::HttpResponse& response, const std::string& bytes);
+  void Finish();
+  void FinishExcluded(std::size_t index, Status status, std::string detail);
+  std::string Revision(std::size_t index) const;
+  void Warn(const std::string& text);
+
+  const ListRequest& request_;
+  const HubOptions& options_;
+  const FamilyTable& families_;
+  const HubCache& cache_;
+  HubClient* const client_;
+  const ModelLister::Progress& progress_;
+  std::vector<RankedModel> models_;
+  std::vector<std::string> named_;      // beside models_: the text asked for, empty for a listed one
+  std::vector<std::string> revisions_;  // beside models_: the revision asked for, empty for the default branch
+  int done_ = 0;
+  int outages_ = 0;
+  std::optional<Error> outage_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace breakwatch::hub
