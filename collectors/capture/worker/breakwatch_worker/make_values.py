@@ -178,6 +178,11 @@ def make_value(name: str, recipe: dict, sizes: Sizes):
         return torch.randint(min(low, high - 1), high, shape, generator=generator)
     if kind == "range":
         return torch.arange(shape[-1]).expand(shape).clone()
+    if kind == "flattened_patches":  # the first two numbers of a patch are its row and column, from 1
+        patches = torch.randn(shape, generator=generator)
+        index = torch.arange(shape[1])
+        patches[:, :, 0], patches[:, :, 1] = index // 8 + 1, index % 8 + 1
+        return patches
     if kind == "boxes":  # x0 <= x1, y0 <= y1, in the range layout models take
         corner = torch.randint(0, 400, (*shape[:-1], 2), generator=generator)
         return torch.cat([corner, corner + 50], dim=-1)

@@ -1,0 +1,266 @@
+"""Modules whose breaks can be counted by reading them. Each says in words why its numbers are what they are.
+
+How Dynamo counts, which the numbers below apply: a break in a function called by the compiled one is met twice, once
+where the caller's frame inlines it and once when the callee is compiled as a frame of its own. A break inside a loop
+ends the whole frame. A callee without any tensor operation before its break still logs it.
+"""
+
+import logging
+
+import torch
+
+
+class Clean(torch.nn.Module):
+    """Nothing breaks."""
+
+    expected = {"breaks": 0, "sites": 0, "graphs": 1}
+
+    def forward(self, x):
+        return (x + 1).relu()
+
+
+class Print(torch.nn.Module):
+    """One print in the compiled frame itself: once. The graphs before and after it are two."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1, "ids": {"GB0059"}}
+
+    def forward(self, x):
+        x = x + 1
+        print("seen")
+        return x * 2
+
+
+class PrintInCallee(torch.nn.Module):
+    """One print in a callee: logged by the caller and by the callee, at one place."""
+
+    expected = {"breaks": 2, "sites": 1, "graphs": 3, "counter": 2}
+
+    def inner(self, x):
+        x = x + 1
+        print("seen")
+        return x - 1
+
+    def forward(self, x):
+        return self.inner(x) * 2
+
+
+class DataDependentIf(torch.nn.Module):
+    """A branch on a value: Dynamo logs it and counts nothing."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 0, "reasons": {"Data-dependent branching"}}
+
+    def forward(self, x):
+        if x.sum() > 0:
+            return x * 2
+        return x - 1
+
+
+class TwoIfs(torch.nn.Module):
+    """Two branches on values, one after the other."""
+
+    expected = {"breaks": 2, "sites": 2, "graphs": 3, "counter": 0}
+
+    def forward(self, x):
+        if x.sum() > 0:
+            x = x * 2
+        if x.max() > 1:
+            x = x + 1
+        return x
+
+
+class Item(torch.nn.Module):
+    """.item() takes a number out of a tensor."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+
+    def forward(self, x):
+        n = (x * 2).sum().item()
+        return x + n
+
+
+class Nonzero(torch.nn.Module):
+    """The shape of nonzero depends on the data."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+
+    def forward(self, x):
+        x = x + 1
+        places = torch.nonzero(x)
+        return places * 2
+
+
+class BreakInLoop(torch.nn.Module):
+    """A break in a loop ends the frame: one event, wrapped, not counted; nothing is captured."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 0, "counter": 0, "wrapped": {"graph break in loop / frame skipped"},
+                "fallback": 1, "ids": {"GB0025"}}
+
+    def forward(self, x):
+        for _ in range(3):
+            x = x + 1
+            torch._dynamo.graph_break()
+        return x
+
+
+class CalleeTwice(torch.nn.Module):
+    """A breaking callee called twice: the caller meets it at each call, the callee once, for it is compiled once."""
+
+    expected = {"breaks": 3, "sites": 1, "counter": 3}
+
+    def inner(self, x):
+        x = x + 1
+        torch._dynamo.graph_break()
+        return x * 2
+
+    def forward(self, x):
+        x = self.inner(x)
+        return self.inner(x)
+
+
+class Logger(torch.nn.Module):
+    """A call of a logger's method."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+    log = logging.getLogger("zoo")
+
+    def forward(self, x):
+        x = x + 1
+        self.log.warning("seen")
+        return x * 2
+
+
+class Disabled(torch.nn.Module):
+    """A callee that is kept out of the compiler."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+
+    @torch._dynamo.disable
+    def inner(self, x):
+        return x * 3
+
+    def forward(self, x):
+        return self.inner(x + 1) - 1
+
+
+class ExceptionAfterBreak(torch.nn.Module):
+    """A break, then an exception that the module itself handles: the handled exception is no break."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+
+    def forward(self, x):
+        x = x + 1
+        torch._dynamo.graph_break()
+        try:
+            raise ValueError("handled")
+        except ValueError:
+            return x * 2
+
+
+class BreakInTry(torch.nn.Module):
+    """Dynamo cannot resume inside try, and nothing before it is a place to resume from: the frame is left alone."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 0, "counter": 0, "wrapped": {"frame skipped"}, "fallback": 1}
+
+    def forward(self, x):
+        x = x + 1
+        try:
+            torch._dynamo.graph_break()
+            return x * 2
+        except ValueError:
+            return x
+
+
+class BreakInTryAfterCall(torch.nn.Module):
+    """The same behind a call: Dynamo compiles up to that call and leaves the rest. One event, not counted."""
+
+    expected = {"breaks": 1, "sites": 1, "counter": 0, "wrapped": {"cannot resume"}}
+
+    def forward(self, x):
+        x = torch.relu(x + 1)
+        x = torch.sin(x)
+        try:
+            torch._dynamo.graph_break()
+            return x * 2
+        except ValueError:
+            return x
+
+
+class NoOperations(torch.nn.Module):
+    """Nothing to capture at all."""
+
+    expected = {"breaks": 0, "sites": 0, "graphs": 0}
+
+    def forward(self, x):
+        return x
+
+
+class BreakWithoutOperations(torch.nn.Module):
+    """A break before any tensor operation: no graph in front of it, yet an event that graphs - 1 never sees."""
+
+    expected = {"breaks": 1, "sites": 1, "graphs": 1, "counter": 1}
+
+    def forward(self, x):
+        torch._dynamo.graph_break()
+        return x + 1
+
+
+class TwiceAlike(torch.nn.Module):
+    """The same line twice in one function: two events, and one site, for a site knows its line's text and not its
+    number."""
+
+    expected = {"breaks": 2, "sites": 1, "graphs": 3, "counter": 2}
+
+    def forward(self, x):
+        x = x + 1
+        torch._dynamo.graph_break()
+        x = x * 2
+        torch._dynamo.graph_break()
+        return x - 1
+
+
+class TwoPlaces(torch.nn.Module):
+    """One kind of break at two places: two sites of one reason."""
+
+    expected = {"breaks": 2, "sites": 2, "graphs": 2, "counter": 2, "ids": {"GB0059"}}
+
+    def forward(self, x):
+        x = x + 1
+        print("first")
+        print("second")
+        return x - 1
+
+
+class ThreeKinds(torch.nn.Module):
+    """A print in a callee, a branch on a value, a break in a loop: print twice, the branch once, the loop once."""
+
+    expected = {"breaks": 4, "sites": 3, "graphs": 2, "counter": 2}
+
+    def inner(self, x):
+        print("seen")
+        return x + 1
+
+    def forward(self, x):
+        x = self.inner(x)
+        if x.sum() > 0:
+            x = x * 2
+        for _ in range(2):
+            x = x + 1
+            torch._dynamo.graph_break()
+        return x
+
+
+class ZeroOpCallee(torch.nn.Module):
+    """A callee with no operation that breaks: its two events leave one graph, for everything else is one piece."""
+
+    expected = {"breaks": 2, "sites": 1, "counter": 2}
+
+    def inner(self):
+        print("seen")
+
+    def forward(self, x):
+        self.inner()
+        return x + 1
+
+
+ALL = [value for value in list(globals().values())
+       if isinstance(value, type) and issubclass(value, torch.nn.Module) and hasattr(value, "expected")]
