@@ -182,7 +182,8 @@ TEST_F(RunnerLossTest, GivesUpAWorkerThatNeverComesUp) {
 TEST_F(RunnerLossTest, GivesUpAWorkerThatEndsRightAfterHello) {
   const CaptureResult result = Capture("hello_and_exit");
   EXPECT_THAT(result.status, testing::AnyOf(Status::kNotAttempted, Status::kWorkerLost)) << result.detail;
-  EXPECT_LE(runner_->Stats().started, 5);
+  // At worst two starts fail, the third is given the capture before its end is seen; and all that once more.
+  EXPECT_LE(runner_->Stats().started, 6);
 }
 
 TEST_F(RunnerLossTest, GivesUpAWorkerThatSaysNoHello) {

@@ -45,7 +45,7 @@ struct RunnerStats {
   std::int64_t results_ignored = 0;  // for a job that was unknown or had ended
 };
 
-// Zygotes start with the first capture that needs them. A captures ends exactly once: with the worker's
+// Zygotes start with the first capture that needs them. A capture ends exactly once: with the worker's
 // result; `worker_lost` after two zygotes died of it; `not_attempted` when no zygote came up for it, in which
 // case Start refuses from then on (kUnavailable, quoting the worker), but for one new attempt per `backoff_limit`.
 //
