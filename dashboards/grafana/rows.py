@@ -1,0 +1,379 @@
+"""What the dashboard shows, row by row.
+
+The queries compare states, now and `$compare` ago: compile_breaks_total is what the last capture found, so rate() and
+increase() of it mean nothing. `max by` stands where several daemons, or the gateway and a daemon's own /metrics,
+publish the same number. A cell is (width, height, panel).
+"""
+
+from panels import LOKI, bars, column_hidden, column_unit, link, panel, series, stat, table, target
+
+MODEL = 'job=~"$job",family=~"$family",model=~"$model"'
+REASON = MODEL + ',reason=~"$reason"'
+BREAKS = f"compile_breaks_total{{{REASON}}}"
+SITES = f"compile_break_sites{{{REASON}}}"
+BROKEN = f'compile_breaks_total{{{REASON},reason!="none"}}'
+BROKEN_SITES = f'compile_break_sites{{{REASON},reason!="none"}}'
+TRACKED = f"breakwatch_model_status{{{MODEL}}} == 1"
+WITH_NUMBERS = f"compile_graphs{{{MODEL}}}"
+WHOLE = f"sum by (family, model) (compile_breaks_total{{{MODEL}}}) == 0"
+JOB = '{job=~"$job"}'
+# A plain ".*" stops at a line break, and a label may hold one.
+
+
+def before(selector):
+    return f"{selector} offset $compare"
+
+
+MODEL_LINKS = (
+    link("model", "Only this model here", "/d/breakwatch?var-model=${__value.raw}&${__url_time_range}"),
+    link("commit", "This commit on the Hub", "https://huggingface.co/${__data.fields.model}/tree/${__value.raw}"),
+)
+
+
+def now_row():
+    share = f"count({WHOLE}) / count({WITH_NUMBERS})"
+    return [
+        (5, 4, stat("Break events", "Breaks that Dynamo logged in the models' current captures.", f"sum({BREAKS})")),
+        (5, 4, stat("Break sites", "Distinct places in the code behind those events.", f"sum({SITES})")),
+        (4, 4, stat("Full graph", "Share of the models with numbers that compile whole.", share, "percentunit")),
+        (
+            5,
+            4,
+            stat("Models with numbers", "Models whose current commit has a good capture.", f"count({WITH_NUMBERS})"),
+        ),
+        (5, 4, stat("Models tracked", "Members of the tracked set: what the totals could be of.", f"count({TRACKED})")),
+        (
+            12,
+            8,
+            table(
+                "By family",
+                "Totals, beside how many of the tracked models they are of.",
+                [
+                    ("breaks", f"sum by (family) ({BREAKS})"),
+                    ("sites", f"sum by (family) ({SITES})"),
+                    ("full graph", f"count by (family) ({WHOLE})"),
+                    ("with numbers", f"count by (family) ({WITH_NUMBERS})"),
+                    ("tracked", f"count by (family) ({TRACKED})"),
+                ],
+                "breaks",
+            ),
+        ),
+        (
+            12,
+            8,
+            bars(
+                "Status of the last attempt",
+                "How the models' last attempts ended.",
+                f"sort_desc(count by (status) ({TRACKED}))",
+                "{{status}}",
+            ),
+        ),
+    ]
+
+
+def time_row():
+    return [
+        (
+            12,
+            8,
+            series(
+                "Break events over sweeps",
+                "The published state over time; a step is a new capture.",
+                [target(f"sum by (family) ({BREAKS})", "{{family}}")],
+                stack=True,
+            ),
+        ),
+        (
+            12,
+            8,
+            series(
+                "Models behind the totals",
+                "Totals move with these as well: compare before blaming a compiler.",
+                [
+                    target(f"count({TRACKED})", "tracked"),
+                    target(f"count({WITH_NUMBERS})", "with numbers"),
+                    target(f"count({WHOLE})", "full graph"),
+                    target(f"count(breakwatch_model_in_ranking{{{MODEL}}} == 0)", "left the ranking"),
+                ],
+            ),
+        ),
+        (
+            24,
+            7,
+            series(
+                "Four ways of counting",
+                "What we publish, events and sites, beside what PyTorch's own tools say.",
+                [
+                    target(f"sum({BREAKS})", "events"),
+                    target(f"sum({SITES})", "sites"),
+                    target(f"sum(compile_dynamo_counter_breaks{{{MODEL}}})", "Dynamo's counters"),
+                    target(f"sum(compile_explain_breaks{{{MODEL}}})", "torch._dynamo.explain"),
+                ],
+            ),
+        ),
+    ]
+
+
+def why_row():
+    leverage = 'breakwatch_reason_leverage{job=~"$job",reason=~"$reason"}'
+    info = 'breakwatch_reason_info{job=~"$job",reason=~"$reason"}'
+    return [
+        (
+            16,
+            10,
+            table(
+                "Top reasons",
+                "Models: with at least one such break. Leverage: no other break, so at most that many become whole.",
+                [
+                    ("breaks", f"sum by (reason, gb_id) ({BROKEN})"),
+                    ("sites", f"sum by (reason, gb_id) ({BROKEN_SITES})"),
+                    ("models", f"count by (reason, gb_id) ({BROKEN} > 0)"),
+                    ("leverage", f"max by (reason, gb_id) ({leverage})"),
+                    ("known", f"max by (reason, gb_id, fixability, url) ({info})"),
+                ],
+                "breaks",
+                hidden=("Value #E",),
+                overrides=[link("gb_id", "About this reason", "${__data.fields.url}"), column_hidden("url")],
+            ),
+        ),
+        (
+            8,
+            10,
+            bars(
+                "Leverage",
+                "Models all of whose breaks have this reason.",
+                f"topk(10, max by (reason, gb_id) ({leverage}))",
+                "{{gb_id}} {{reason}}",
+            ),
+        ),
+    ]
+
+
+def where_row():
+    labels = "family, model, commit"
+    captured = f"breakwatch_model_last_capture_timestamp_seconds{{{MODEL}}}"
+    return [
+        (
+            24,
+            10,
+            table(
+                "Top models",
+                "The models with the most break events, at the commit that was captured.",
+                [
+                    ("breaks", f"sum by ({labels}) ({BREAKS})"),
+                    ("sites", f"sum by ({labels}) ({SITES})"),
+                    ("graphs", f"max by ({labels}) (compile_graphs{{{MODEL}}})"),
+                    ("operations", f"max by ({labels}) (compile_ops_captured{{{MODEL}}})"),
+                    ("frames given up", f"max by ({labels}) (compile_frames_fallback{{{MODEL}}})"),
+                    ("recompiles", f"max by ({labels}) (compile_recompiles{{{MODEL}}})"),
+                    ("captured", f"time() - max by ({labels}) ({captured})"),
+                    ("rank", f"max by ({labels}) (breakwatch_model_rank{{{MODEL}}})"),
+                    ("downloads", f"max by ({labels}) (breakwatch_model_downloads{{{MODEL}}})"),
+                ],
+                "breaks",
+                overrides=[*MODEL_LINKS, column_unit("captured", "s")],
+            ),
+        )
+    ]
+
+
+def change_row():
+    now, then = f"sum by (family, model) ({BREAKS})", f"sum by (family, model) ({before(BREAKS)})"
+    new_commit = f"sum by (family, model, commit) ({BREAKS}) unless on (model, commit) {before(BREAKS)}"
+    new_reason = f"count by (reason, gb_id) ({BROKEN} > 0) unless on (reason, gb_id) ({before(BROKEN)} > 0)"
+    return [
+        (
+            10,
+            8,
+            table(
+                "Changed models",
+                "Models whose break events differ from $compare ago.",
+                [("now", f"{now} != {then}"), ("before", f"{then} != {now}")],
+                "now",
+                overrides=MODEL_LINKS[:1],
+            ),
+        ),
+        (
+            8,
+            8,
+            table(
+                "New commits",
+                "Commits captured since $compare ago, with their break events.",
+                [("breaks", new_commit)],
+                "breaks",
+                overrides=MODEL_LINKS,
+            ),
+        ),
+        (
+            6,
+            8,
+            table(
+                "New reasons",
+                "Reasons that no model had $compare ago, and the models that have them now.",
+                [("models", new_reason)],
+                "models",
+            ),
+        ),
+    ]
+
+
+def sweep_row():
+    toolchains = f"max by (toolchain, torch, transformers, python) (breakwatch_toolchain_info{JOB})"
+    return [
+        (
+            5,
+            4,
+            stat(
+                "Last complete sweep",
+                "Time since the newest sweep in which every model was attempted.",
+                f"time() - max(breakwatch_sweep_last_success_timestamp_seconds{JOB})",
+                "s",
+                [
+                    {"color": "green", "value": None},
+                    {"color": "orange", "value": 93600},
+                    {"color": "red", "value": 129600},
+                ],
+            ),
+        ),
+        (
+            5,
+            4,
+            stat(
+                "Depth mismatches",
+                "Captures whose reduced and full depth disagreed.",
+                f"max(breakwatch_depth_mismatches_total{JOB})",
+            ),
+        ),
+        (
+            14,
+            4,
+            table(
+                "Versions",
+                "What published, and which toolchains captured.",
+                [("toolchains", toolchains)],
+                "toolchain",
+                hidden=("Value",),
+            ),
+        ),
+        (
+            8,
+            8,
+            series(
+                "Duration",
+                "Wall time of the newest finished sweep.",
+                [target(f"max by (job) (breakwatch_sweep_duration_seconds{JOB})", "{{job}}")],
+                "s",
+            ),
+        ),
+        (
+            8,
+            8,
+            series(
+                "Models by status",
+                "Of the newest finished sweep.",
+                [target(f"max by (status) (breakwatch_sweep_models{JOB}) > 0", "{{status}}")],
+                stack=True,
+            ),
+        ),
+        (
+            8,
+            8,
+            series(
+                "Time inside captures",
+                "Sum over the models' current captures, by phase.",
+                [target(f"sum by (phase) (breakwatch_model_capture_duration_seconds{{{MODEL}}})", "{{phase}}")],
+                "s",
+                stack=True,
+            ),
+        ),
+    ]
+
+
+def delivery_row():
+    def of(name):
+        return f"max by (exporter) ({name}{JOB})"
+
+    def rate(name):
+        return f"max by (exporter) (rate({name}{JOB}[$__rate_interval]))"
+
+    return [
+        (
+            6,
+            7,
+            series(
+                "Events waiting",
+                "Stored events that an exporter has still to send: nothing is lost, only late.",
+                [target(of("breakwatch_events_pending"), "{{exporter}}")],
+            ),
+        ),
+        (
+            6,
+            7,
+            series(
+                "Oldest event waiting",
+                "Its age, by exporter.",
+                [target(of("breakwatch_events_oldest_age_seconds"), "{{exporter}}")],
+                "s",
+            ),
+        ),
+        (
+            6,
+            7,
+            series(
+                "Attempts and failures",
+                "Per second. The process counts these, so here a rate is right.",
+                [
+                    target(rate("breakwatch_export_attempts_total"), "{{exporter}} attempts"),
+                    target(rate("breakwatch_export_failures_total"), "{{exporter}} failures"),
+                ],
+                "ops",
+            ),
+        ),
+        (
+            6,
+            7,
+            table(
+                "Exporters",
+                "Events that a target refused for good, and when each last accepted something.",
+                [
+                    ("dead letters", of("breakwatch_dead_letters")),
+                    ("last success", f"time() - {of('breakwatch_export_last_success_timestamp_seconds')}"),
+                ],
+                "dead letters",
+                overrides=[column_unit("last success", "s")],
+            ),
+        ),
+    ]
+
+
+LOG_QUERY = (
+    '{service_name="breakwatch"} | model=~"$model" | json '
+    '| msg=~"graph_break|model_failed|reason_new|reason_fixed|sweep_started|sweep_finished|delivery_failed" '
+    '| reason=~"$reason"'
+)
+
+
+def log_row():
+    options = {"showTime": True, "wrapLogMessage": True, "enableLogDetails": True, "sortOrder": "Descending"}
+    query = {"datasource": LOKI, "expr": LOG_QUERY, "queryType": "range"}
+    return [
+        (
+            24,
+            10,
+            panel(
+                "logs", "Events", "Breaks and failures as they were found.", [query], options=options, datasource=LOKI
+            ),
+        )
+    ]
+
+
+ROWS = {
+    "Now": now_row,
+    "Over time": time_row,
+    "Why": why_row,
+    "Where": where_row,
+    "What changed": change_row,
+    "Sweeps": sweep_row,
+    "Delivery": delivery_row,
+    "Log": log_row,
+}

@@ -1,0 +1,110 @@
+"""A real Prometheus with two hours of a made-up fleet's history: "before" a sweep that changed it, and "after"."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import promql
+import pytest
+from dashboard_support import JOB, ROOT, program
+
+STEP = 60  # seconds between samples
+STEPS_BEFORE, STEPS_AFTER = 80, 41
+
+
+@pytest.fixture(scope="session")
+def exposition():
+    """Our own exposition, by state."""
+    named = os.environ.get("BREAKWATCH_EXPOSITION_SAMPLE")
+    built = ROOT.glob("build/*/tests/dashboards/breakwatch_exposition_sample")
+    candidates = [Path(named)] if named else sorted(built, key=lambda path: path.stat().st_mtime, reverse=True)
+    if not candidates:
+        pytest.skip("breakwatch_exposition_sample is not built")
+
+    def run(state):
+        return subprocess.run([candidates[0], state], check=True, capture_output=True, text=True, timeout=30).stdout
+
+    return {state: run(state) for state in ("before", "after")}
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def history(exposition, end):
+    """OpenMetrics text with a time on every sample, the only form in which a past can be loaded."""
+    lines = []
+    total = STEPS_BEFORE + STEPS_AFTER
+    for step in range(total):
+        state = "before" if step < STEPS_BEFORE else "after"
+        stamp = end - (total - 1 - step) * STEP
+        found = promql.samples(exposition[state])
+        lines += [f"{promql.with_job(series, JOB)} {value} {stamp}" for series, value in found]
+    return "\n".join(lines) + "\n# EOF\n"
+
+
+class Prometheus:
+    def __init__(self, url, end):
+        self.url, self.end = url, end
+
+    def get(self, path, **parameters):
+        query = urllib.parse.urlencode(parameters, doseq=True)
+        try:
+            with urllib.request.urlopen(f"{self.url}{path}?{query}", timeout=20) as answer:
+                return json.load(answer)["data"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{parameters}: {error.read().decode()}") from error
+
+    def query(self, expression):
+        return self.get("/api/v1/query", query=expression, time=self.end)["result"]
+
+    def query_range(self, expression):
+        start = self.end - 2 * 3600
+        return self.get("/api/v1/query_range", query=expression, start=start, end=self.end, step=STEP)["result"]
+
+    def series(self, selector):
+        return self.get("/api/v1/series", **{"match[]": selector, "start": self.end - 3600, "end": self.end})
+
+
+@pytest.fixture(scope="session")
+def prometheus(exposition, tmp_path_factory):
+    server, promtool = program("prometheus"), program("promtool")
+    folder = tmp_path_factory.mktemp("prometheus")
+    end = int(time.time()) // STEP * STEP
+    (folder / "history.txt").write_text(history(exposition, end), encoding="utf-8")
+    (folder / "prometheus.yml").write_text("global: {scrape_interval: 1m}\n", encoding="utf-8")
+    blocks = [promtool, "tsdb", "create-blocks-from", "openmetrics", "-q", folder / "history.txt", folder / "tsdb"]
+    subprocess.run(blocks, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    port = free_port()
+    arguments = [
+        server,
+        f"--config.file={folder}/prometheus.yml",
+        f"--storage.tsdb.path={folder}/tsdb",
+        f"--web.listen-address=127.0.0.1:{port}",
+        "--storage.tsdb.retention.time=1y",
+    ]
+    with (folder / "log.txt").open("wb") as log, subprocess.Popen(arguments, stdout=log, stderr=log) as process:
+        try:
+            wait_until_ready(f"http://127.0.0.1:{port}/-/ready", process)
+            yield Prometheus(f"http://127.0.0.1:{port}", end)
+        finally:
+            process.kill()
+
+
+def wait_until_ready(url, process):
+    give_up = time.monotonic() + 30
+    while time.monotonic() < give_up and process.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.05)
+    raise AssertionError("Prometheus did not become ready")

@@ -1,0 +1,16 @@
+"""Where things are, for all tests of this folder."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+JOB = "breakwatch"  # of the group that the exporter pushes into
+
+
+def program(name):
+    found = shutil.which(name)
+    if not found:
+        pytest.skip(f"{name} is not installed")
+    return found

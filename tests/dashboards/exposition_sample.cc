@@ -1,0 +1,81 @@
+// Prints the exposition of a made-up fleet, "before" or "after" a sweep that changed it: a new commit, a
+// mended model, a new reason, a model that left the ranking. The dashboard's queries are run on it.
+#include <cstdio>
+#include <cstring>
+
+#include "breakwatch/core/exposition.h"
+#include "fakes/sample_snapshot.h"
+
+namespace breakwatch {
+namespace {
+
+using fakes::At;
+using fakes::Commit;
+using fakes::MakeModel;
+
+const ReasonCount kBranching{"Data-dependent branching", "GB0170", "user_error", 6, 4};
+const ReasonCount kBuiltin{"Unsupported \"call\" with a \\ and\na second line", "GB0059", "supportable", 2, 1};
+const ReasonCount kUncoded{"a reason without an id", "", "other", 1, 1};
+
+TrackedModel Of(Family family, TrackedModel model) {
+  model.family = family;
+  return model;
+}
+
+TrackedModel Failed(TrackedModel model, Status status) {
+  model.numbers.clear();
+  model.status = status;
+  return model;
+}
+
+std::vector<TrackedModel> Fleet(bool after) {
+  std::vector<TrackedModel> models;
+  models.push_back(
+      Of(Family::kAudio, MakeModel("org/audio-new-reason", Commit('a'),
+                                   after ? std::vector{kBranching, kUncoded} : std::vector{kBranching}, 1)));
+  models.push_back(
+      Of(Family::kMultimodal, Failed(MakeModel("org/multimodal-failing", Commit('b'), {}, 2), Status::kFailedEager)));
+  models.push_back(MakeModel("org/nlp-clean", Commit('c'), {}, 3));
+  models.push_back(
+      MakeModel("org/nlp-mended", Commit('d'), after ? std::vector<ReasonCount>{} : std::vector{kBuiltin}, 4));
+  models.push_back(MakeModel("org/nlp-new-commit", Commit(after ? 'f' : 'e'),
+                             after ? std::vector{kBranching, kBuiltin} : std::vector{kBuiltin}, 5));
+  models.push_back(Of(Family::kVision, MakeModel("org/vision-breaking", Commit('1'), {kBranching, kBuiltin}, 6)));
+  models.push_back(Of(Family::kVision, MakeModel("org/vision-gone", Commit('2'), {}, 0)));
+  models.back().in_ranking = false;
+  models.push_back(Of(Family::kVision, Failed(MakeModel("org/vision-unresolved", "", {}, 0), Status::kFailedResolve)));
+  return models;
+}
+
+Snapshot Sample(bool after) {
+  const std::int64_t end = after ? 1'763'690'000 : 1'763'686'400;
+  Snapshot snapshot;
+  snapshot.taken_at = At(end);
+  snapshot.toolchain_key = fakes::SampleToolchain().Key();
+  snapshot.toolchains = {fakes::SampleToolchain()};
+  snapshot.models = Fleet(after);
+  snapshot.reasons = {{kBranching.reason, kBranching.gb_id, "user_error", "https://example.org/GB0170", 1},
+                      {kBuiltin.reason, kBuiltin.gb_id, "supportable", "https://example.org/GB0059", 0}};
+  if (after) snapshot.reasons.push_back({kUncoded.reason, "", "other", "", 0});
+  snapshot.sweep.sweep_id = after ? "second" : "first";
+  snapshot.sweep.last_success = At(end);
+  snapshot.sweep.duration = std::chrono::milliseconds{after ? 61'000 : 75'500};
+  for (const TrackedModel& model : snapshot.models) ++snapshot.sweep.models[std::string(StatusName(model.status))];
+  snapshot.delivery = {{"loki", after ? 20 : 10, after ? 3 : 1, 12, 1, std::chrono::milliseconds{2'500}, At(end)},
+                       {"pushgateway", after ? 40 : 20, 0, 0, 0, std::chrono::milliseconds{0}, At(end)}};
+  return snapshot;
+}
+
+}  // namespace
+}  // namespace breakwatch
+
+int main(int argc, char** argv) {
+  if (argc != 2 || (std::strcmp(argv[1], "before") != 0 && std::strcmp(argv[1], "after") != 0)) {
+    std::fputs("usage: exposition_sample before|after\n", stderr);
+    return 64;
+  }
+  const bool after = std::strcmp(argv[1], "after") == 0;
+  breakwatch::WriteExposition(breakwatch::Sample(after), {},
+                              [](std::string_view chunk) { std::fwrite(chunk.data(), 1, chunk.size(), stdout); });
+  return 0;
+}
