@@ -148,31 +148,36 @@ class Attempt:
         self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
         notes += [note] if note else []
         first_error = None
-        for size in sizes.plans(config, self._depth):
-            try:
-                model, arguments, summary = self._prepare(cls, config_class, size)
-            except architecture.Stop:
-                raise
-            except Exception as error:
-                if _is_out_of_memory(error) and first_error is None:
-                    first_error = (self._phases.current, error)
-                    break
-                # What the smallest size says is reported: larger ones mostly fail of their size.
-                first_error = first_error or (self._phases.current, error)
-                if architecture.missing_dependency(error) and self._phases.current == "create":
-                    break
-                self._phases.enter("create")
-                continue
-            self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
-            return self._capture(model, arguments, summary, notes + ([size.note] if size.note else []))
-        phase, error = first_error
-        return {**self._known, **failure(phase, error), "phase": phase}
+        for variant in inputs.variants(cls):
+            for size in sizes.plans(config, self._depth):
+                try:
+                    model, arguments, summary = self._prepare(cls, config_class, size, variant)
+                except architecture.Stop:
+                    raise
+                except Exception as error:
+                    # What the smallest size says is reported: larger ones mostly fail of their size.
+                    first_error = first_error or (self._phases.current, error)
+                    if self._is_final(error):
+                        return {**self._known, **failure(*first_error), "phase": first_error[0]}
+                    self._phases.enter("create")
+                    continue
+                self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
+                said = [size.note] if size.note else []
+                said += [f"called {variant['name']}"] if variant["name"] != "all" else []
+                return self._capture(model, arguments, summary, notes + said)
+            if first_error[0] == "create":
+                break  # another way of calling does not mend a model that cannot be made
+        return {**self._known, **failure(*first_error), "phase": first_error[0]}
 
-    def _prepare(self, cls, config_class, size) -> tuple:
+    def _is_final(self, error: BaseException) -> bool:
+        return _is_out_of_memory(error) or (
+            self._phases.current == "create" and bool(architecture.missing_dependency(error)))
+
+    def _prepare(self, cls, config_class, size, variant: dict) -> tuple:
         config = size.make(config_class)
         model = build.construct(cls, config)
         self._phases.enter("inputs")
-        arguments = inputs.make(model, config)
+        arguments = inputs.make(model, config, variant)
         self._phases.enter("eager")
         with torch.no_grad():
             output = model(**inputs.fresh(arguments))

@@ -27,7 +27,7 @@ def load_recipes() -> dict:
 class Plan:
     """What is passed to one class, and how it is made: the general recipes with the rules that match it."""
 
-    def __init__(self, model, config):
+    def __init__(self, model, config, variant: dict):
         recipes = load_recipes()
         parameters = inspect.signature(model.forward).parameters.values()
         self.names = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
@@ -46,6 +46,9 @@ class Plan:
                 self.omit |= set(rule.get("omit") or [])
                 self.omit -= set(rule.get("add") or [])
                 self.tokens = rule.get("tokens", self.tokens)
+        self.arguments.update(variant.get("arguments") or {})
+        self.add += variant.get("add") or []
+        self.omit |= set(variant.get("omit") or [])
 
     def _matches(self, when: dict, config) -> bool:
         """All conditions given must hold: model_type, class (a pattern), has, lacks, config_has."""
@@ -76,8 +79,14 @@ class Plan:
         return [name for name in wanted if name not in self.omit]
 
 
-def make(model, config) -> dict:
-    plan = Plan(model, config)
+def variants(model_class) -> list:
+    """The ways of calling to try, most complete first."""
+    names = set(inspect.signature(model_class.forward).parameters)
+    return [variant for variant in load_recipes()["variants"] if set(variant.get("has", ())) <= names]
+
+
+def make(model, config, variant: dict) -> dict:
+    plan = Plan(model, config, variant)
     made = {}
     for name in plan.chosen():
         recipe = plan.arguments.get(name)
@@ -91,8 +100,7 @@ def make(model, config) -> dict:
             if name in plan.required or name == plan.main:
                 raise
     _keep_clear_of_tokens(made, plan)
-    if plan.tokens is None or plan.tokens:
-        _place_tokens(model, config, made, plan)
+    _place_tokens(model, made, plan)
     return made
 
 
@@ -123,7 +131,7 @@ def _keep_clear_of_tokens(made: dict, plan: Plan) -> None:
             ids[:, -1] = end
 
 
-def _place_tokens(model, config, made: dict, plan: Plan) -> None:
+def _place_tokens(model, made: dict, plan: Plan) -> None:
     """Where text holds places for images or sounds, as many places as the model itself makes features."""
     ids = made.get("input_ids")
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2:
@@ -132,10 +140,12 @@ def _place_tokens(model, config, made: dict, plan: Plan) -> None:
         token = next((value for key in keys if isinstance(value := plan.sizes.find(key, None), int)), None)
         if token is None or argument not in made:
             continue
-        count = plan.tokens if isinstance(plan.tokens, int) else _feature_count(model, method, made)
-        if not count:
+        if plan.tokens is not None:
+            per_sample = int(plan.sizes(plan.tokens))
+        else:
+            per_sample = _feature_count(model, method, argument, made) // ids.shape[0]
+        if not per_sample:
             continue
-        per_sample = count // ids.shape[0]
         places = torch.full((ids.shape[0], per_sample), token, dtype=ids.dtype)
         ids = torch.cat([ids[:, :1], places, ids[:, 1:]], dim=1)
         _widen(made, "attention_mask", per_sample, 1)
@@ -151,18 +161,16 @@ def _widen(made: dict, name: str, count: int, value: int) -> None:
         made[name] = torch.cat([old[:, :1], middle, old[:, 1:]], dim=1)
 
 
-def _feature_count(model, method: str, made: dict) -> int:
+def _feature_count(model, method: str, argument: str, made: dict) -> int:
     """Rows of features the model makes of what is passed, summed over the batch; 0 where it has no such method."""
-    for owner in (model, getattr(model, "model", None), getattr(model, "thinker", None)):
+    for owner in model.modules():
         function = getattr(owner, method, None)
-        if function is not None:
-            break
-    else:
-        return 0
-    names = inspect.signature(function).parameters
-    arguments = {name: fresh(value) for name, value in made.items() if name in names}
-    with torch.no_grad():
-        return _rows(function(**arguments))
+        names = inspect.signature(function).parameters if function is not None else {}
+        if argument in names:  # outer models pass on whatever they get: the inner one says what it takes
+            arguments = {name: fresh(value) for name, value in made.items() if name in names}
+            with torch.no_grad():
+                return _rows(function(**arguments))
+    return 0
 
 
 def _rows(features) -> int:

@@ -162,7 +162,8 @@ def make_value(name: str, recipe: dict, sizes: Sizes):
     if kind == "tensor":  # the numbers themselves, computed, repeated once per sample
         rows = [[sizes(item) for item in row] for row in recipe["rows"]]
         rows = rows * (sizes("batch") if recipe.get("per_sample", True) else 1)
-        return torch.tensor(rows, dtype=getattr(torch, recipe.get("dtype", "long")))
+        made = torch.tensor(rows, dtype=getattr(torch, recipe.get("dtype", "long")))
+        return made.flatten() if recipe.get("flat") else made
     shape = [int(sizes(size)) for size in recipe["shape"]]
     generator = _generator(name)
     if kind == "normal":
@@ -183,6 +184,14 @@ def make_value(name: str, recipe: dict, sizes: Sizes):
         index = torch.arange(shape[1])
         patches[:, :, 0], patches[:, :, 1] = index // 8 + 1, index % 8 + 1
         return patches
+    if kind == "patch_places":
+        index = torch.arange(shape[1])
+        columns = int(sizes(recipe["columns"]))
+        return torch.stack([index % columns, index // columns], dim=-1).expand(shape).clone()
+    if kind == "mask":
+        made = torch.zeros(shape, dtype=getattr(torch, recipe.get("dtype", "long")))
+        made[:, recipe["from"]:recipe["from"] + int(sizes(recipe["count"]))] = 1
+        return made
     if kind == "boxes":  # x0 <= x1, y0 <= y1, in the range layout models take
         corner = torch.randint(0, 400, (*shape[:-1], 2), generator=generator)
         return torch.cat([corner, corner + 50], dim=-1)
