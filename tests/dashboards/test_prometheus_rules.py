@@ -9,8 +9,8 @@ from dashboard_support import ROOT, program
 RULES = sorted((ROOT / "dashboards" / "rules").glob("*.yml"))
 TESTS = ROOT / "tests" / "dashboards" / "rules_test.yml"
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)
-# Series of the Pushgateway itself, about our group.
-FOREIGN = {"push_time_seconds", "push_failure_time_seconds"}
+# Series of the Pushgateway itself, about our group, and of the daemon's own page alone.
+FOREIGN = {"push_time_seconds", "push_failure_time_seconds", "breakwatch_config_last_reload_successful"}
 
 
 def names(kind):

@@ -64,18 +64,23 @@ ServerProcess::~ServerProcess() {
 }
 
 bool ServerProcess::WaitUntilReady(const std::string& url) {
-  const auto sender = net::MakeHttpSender("breakwatch-tests");
   net::HttpRequest request;
   request.url = url;
+  return WaitUntilReady(request);
+}
+
+bool ServerProcess::WaitUntilReady(net::HttpRequest request) {
+  const auto sender = net::MakeHttpSender("breakwatch-tests");
   request.timeout = std::chrono::milliseconds{2'000};
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{20};
   while (std::chrono::steady_clock::now() < give_up) {
     const auto answer = sender->Send(request);
-    if (answer && answer->status == 200) return true;
+    // Looked at in any case: on a port that was not free after all, somebody else answers.
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;
       return false;
     }
+    if (answer && answer->status == 200) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds{20});  // a readiness poll, not a guess at a duration
   }
   return false;

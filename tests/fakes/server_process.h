@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "breakwatch/net/http.h"
+
 namespace breakwatch::fakes {
 
 // The path of a program in PATH, or empty.
@@ -21,6 +23,7 @@ class ServerProcess {
 
   // Waits until GET `url` answers 200, at most 20 s. False: it never did, or the process ended.
   bool WaitUntilReady(const std::string& url);
+  bool WaitUntilReady(net::HttpRequest request);
 
  private:
   int pid_ = -1;

@@ -1,4 +1,5 @@
 // The exporter, the packaged Pushgateway and the packaged Prometheus: what a user's query answers.
+#include <crypt.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +45,6 @@ class RealGatewayTest : public ::testing::Test {
     if (gateway_program_.empty()) GTEST_SKIP() << "prometheus-pushgateway is not installed";
     std::string pattern = (std::filesystem::temp_directory_path() / "breakwatch-gateway-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
-    port_ = fakes::FreePort();
     StartGateway();
   }
   void TearDown() override {
@@ -52,13 +52,19 @@ class RealGatewayTest : public ::testing::Test {
     gateway_.reset();
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
-  void StartGateway() {
+  // `more`: further flags. Once it ran on a port it comes back there; before, a port that was taken is changed.
+  void StartGateway(const std::vector<std::string>& more = {}) {
+    const bool ran = gateway_ != nullptr;
     gateway_.reset();
-    gateway_ = std::make_unique<ServerProcess>(
-        std::vector<std::string>{gateway_program_,
-                                 "--persistence.file=", "--web.listen-address=127.0.0.1:" + std::to_string(port_)},
-        folder_ / "gateway.log");
-    ASSERT_TRUE(gateway_->WaitUntilReady(Url() + "/-/ready"));
+    for (int attempt = 0; attempt < (ran ? 1 : 3); ++attempt) {
+      if (!ran) port_ = fakes::FreePort();
+      std::vector<std::string> argv = {
+          gateway_program_, "--persistence.file=", "--web.listen-address=127.0.0.1:" + std::to_string(port_)};
+      argv.insert(argv.end(), more.begin(), more.end());
+      gateway_ = std::make_unique<ServerProcess>(argv, folder_ / "gateway.log");
+      if (gateway_->WaitUntilReady(Request("/-/ready"))) return;
+    }
+    FAIL() << "the gateway does not start, see its log: " << std::ifstream(folder_ / "gateway.log").rdbuf();
   }
   void StartPrometheus() {
     const std::string program = FindProgram("prometheus");
@@ -75,7 +81,15 @@ class RealGatewayTest : public ::testing::Test {
         folder_ / "prometheus.log");
     ASSERT_TRUE(prometheus_->WaitUntilReady(PrometheusUrl() + "/-/ready"));
   }
-  std::string Url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  std::string Url() const { return scheme_ + "://127.0.0.1:" + std::to_string(port_); }
+  net::HttpRequest Request(const std::string& path) const {
+    net::HttpRequest request;
+    request.url = Url() + path;
+    request.user = secrets_.user;
+    request.password = secrets_.password;
+    request.tls = secrets_.tls;
+    return request;
+  }
   std::string PrometheusUrl() const { return "http://127.0.0.1:" + std::to_string(prometheus_port_); }
 
   std::unique_ptr<MetricExporter> Make(PushgatewayOptions options = {}) {
@@ -141,6 +155,8 @@ class RealGatewayTest : public ::testing::Test {
   std::filesystem::path folder_;
   std::string gateway_program_;
   int port_ = 0, prometheus_port_ = 0;
+  std::string scheme_ = "http";
+  PushgatewayOptions secrets_;  // user, password and TLS of the gateway
   std::unique_ptr<ServerProcess> gateway_, prometheus_;
   std::vector<std::string> journal_;
   std::unique_ptr<net::HttpSender> sender_ = net::MakeHttpSender("breakwatch-tests");
@@ -230,6 +246,44 @@ TEST_F(RealGatewayTest, LeavesNoGroupBehindAPushThatContradictsAnother) {
   other.body.clear();
   ASSERT_EQ(sender_->Send(other)->status, 200);
   EXPECT_THAT(Groups(), SizeIs(1));
+}
+
+// The hash of `password` that the gateway's web configuration wants.
+std::string Bcrypt(const char* password) {
+  crypt_data data{};
+  const char* hash = crypt_r(password, "$2b$04$abcdefghijklmnopqrstuu", &data);
+  return hash == nullptr ? "" : hash;
+}
+
+TEST_F(RealGatewayTest, SpeaksTlsAndBasicAuth) {
+  if (FindProgram("openssl").empty()) GTEST_SKIP() << "openssl is not installed";
+  const std::string key = (folder_ / "key.pem").string(), certificate = (folder_ / "cert.pem").string();
+  const std::string make =
+      "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 "
+      "-keyout " +
+      key + " -out " + certificate + " >/dev/null 2>&1";
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  std::ofstream(folder_ / "web.yml")
+      << "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\nbasic_auth_users: {sre: '" << Bcrypt("secret")
+      << "'}\n";
+  scheme_ = "https";
+  secrets_.user = "sre";
+  secrets_.password = "secret";
+  secrets_.tls.ca_file = certificate;
+  StartGateway({"--web.config.file=" + (folder_ / "web.yml").string()});
+  if (HasFatalFailure()) return;
+
+  const Outcome delivered = Make(secrets_)->Export(SampleSnapshot());
+  EXPECT_EQ(delivered.delivery, Delivery::kDelivered) << delivered.detail;
+  PushgatewayOptions wrong = secrets_;
+  wrong.password = "guess";
+  const Outcome unknown = Make(wrong)->Export(SampleSnapshot());
+  EXPECT_EQ(unknown.delivery, Delivery::kTryAgain);
+  EXPECT_THAT(unknown.detail, HasSubstr("401"));
+  wrong = secrets_;
+  wrong.tls.ca_file.clear();
+  EXPECT_EQ(Make(wrong)->Export(SampleSnapshot()).delivery, Delivery::kTryAgain)
+      << "a certificate that nobody vouches for";
 }
 
 }  // namespace
