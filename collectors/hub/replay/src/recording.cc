@@ -4,6 +4,7 @@
 
 #include "breakwatch/core/text.h"
 #include "http_values.h"
+#include "paths.h"
 
 namespace breakwatch::hub_replay {
 namespace {
@@ -13,23 +14,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxModels = 200'000;
 constexpr std::size_t kMaxFilesOfCommit = 10'000;
 
-std::string FolderName(std::string_view id) {
-  std::string name;
-  for (const char c : id) name += c == '/' ? std::string("--") : std::string(1, c);
-  return name;
-}
-
-// Relative, forward slashes, no empty, "." or ".." parts, no NUL: cannot leave its folder.
-bool IsPlainPath(std::string_view path) {
-  if (path.empty() || path.size() > 1024 || path.find('\0') != std::string_view::npos) return false;
-  while (true) {
-    const std::string_view part = path.substr(0, path.find('/'));
-    if (part.empty() || part == "." || part == "..") return false;
-    if (part.size() == path.size()) return true;
-    path.remove_prefix(part.size() + 1);
-  }
-}
-
 Result<RecordedModel> ReadModel(std::string_view line) {
   auto body = ParseChecked(line, kMaxLine);
   if (!body) return body.error();
@@ -37,7 +21,7 @@ Result<RecordedModel> ReadModel(std::string_view line) {
   RecordedModel model;
   model.id = Text(*body, "id");
   model.sha = Text(*body, "sha");
-  if (!IsPlainPath(model.id) || SplitPath(model.id).size() > 2) return Error{ErrorCode::kInvalid, "id: not a model id"};
+  if (!IsModelId(model.id)) return Error{ErrorCode::kInvalid, "id: not a model id"};
   if (!IsCommit(model.sha)) return Error{ErrorCode::kInvalid, "sha: not 40 hex digits"};
   if (Text(*body, "_id").empty()) return Error{ErrorCode::kInvalid, "_id: missing"};
   for (const char* flag : {"private", "disabled"}) {

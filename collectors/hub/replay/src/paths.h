@@ -1,0 +1,16 @@
+// Names of folders and files inside a recording.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace breakwatch::hub_replay {
+
+// An id as a folder: "/" becomes "--".
+std::string FolderName(std::string_view id);
+// Relative, forward slashes, no empty, "." or ".." parts, no NUL: cannot leave its folder.
+bool IsPlainPath(std::string_view path);
+// A plain path of one or two parts.
+bool IsModelId(std::string_view id);
+
+}  // namespace breakwatch::hub_replay

@@ -1,0 +1,200 @@
+#include "breakwatch/hub_replay/record.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "breakwatch/core/text.h"
+#include "fetcher.h"
+#include "http_values.h"
+#include "json_file.h"
+#include "paths.h"
+#include "recording_writer.h"
+
+namespace breakwatch::hub_replay {
+namespace {
+
+constexpr std::size_t kMaxPage = 1000, kMaxPageBytes = 256u << 20;
+constexpr int kMaxPages = 10'000;
+constexpr std::array<const char*, 17> kFields = {
+    "author",       "config",       "createdAt", "disabled",         "downloads",    "gated",
+    "lastModified", "library_name", "likes",     "pipeline_tag",     "private",      "safetensors",
+    "sha",          "siblings",     "tags",      "transformersInfo", "trendingScore"};
+
+// The query of the Link header's next address; the host in it is the Hub's own, behind a mirror too.
+std::string NextQuery(const net::HttpResponse& answer) {
+  const std::string link = answer.Header("link").value_or("");
+  const auto rel = link.find("rel=\"next\"");
+  if (rel == std::string::npos) return {};
+  const auto end = link.rfind('>', rel), begin = link.rfind('<', rel);
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return {};
+  const std::string url = link.substr(begin + 1, end - begin - 1);
+  const auto mark = url.find('?');
+  return mark == std::string::npos ? std::string() : url.substr(mark);
+}
+
+Error Refused(const std::string& url, const net::HttpResponse& answer) {
+  const std::string why = answer.Header("x-error-message").value_or("");
+  return {ErrorCode::kUnavailable,
+          url + ": HTTP " + std::to_string(answer.status) + (why.empty() ? "" : ": " + ToUtf8(why))};
+}
+
+class Recorder {
+ public:
+  Recorder(const RecordOptions& options, net::HttpPool& pool, RecordingWriter& writer, const RecordProgress& progress,
+           const Clock& clock)
+      : options_(options), pool_(pool), fetcher_(options, pool, clock), writer_(writer), progress_(progress) {}
+
+  Result<void> Models(std::stop_token stop) {
+    if (options_.ids.empty()) {
+      std::string query =
+          "?sort=" + Encode(options_.sort) + "&limit=" + std::to_string(std::min(options_.top, kMaxPage));
+      for (const auto& [name, value] : options_.query) query += "&" + Encode(name) + "=" + Encode(value);
+      for (const char* field : kFields) query += std::string("&expand=") + field;
+      GetPage(query);
+    }
+    for (const std::string& id : options_.ids) GetModel(id);
+    if (auto ran = pool_.Run(stop); !ran) return ran;
+    return failed_ ? Result<void>(*failed_) : Result<void>();
+  }
+
+  Result<void> Files(std::stop_token stop) {
+    to_fetch_ = models_.size() * options_.files.size();
+    for (Json& model : models_) {
+      for (const std::string& path : options_.files) GetFile(model, path);
+    }
+    if (auto ran = pool_.Run(stop); !ran) return ran;
+    return failed_ ? Result<void>(*failed_) : Result<void>();
+  }
+
+  Result<RecordSummary> Finish(const std::string& recorded_at) {
+    const Json about = {
+        {"format", 1}, {"recorded_at", recorded_at}, {"endpoint", fetcher_.endpoint()}, {"note", options_.note}};
+    if (auto committed = writer_.Commit(about, models_, redirects_); !committed) return committed.error();
+    summary_.models = models_.size();
+    return summary_;
+  }
+
+ private:
+  void Fail(Error error) {
+    if (!failed_) failed_ = std::move(error);
+  }
+
+  // An answer's JSON body; nothing after a failure, which is kept.
+  std::optional<Json> Body(const std::string& path, const Result<net::HttpResponse>& answer) {
+    const std::string url = fetcher_.endpoint() + path;
+    if (!answer) return Fail(answer.error()), std::nullopt;
+    if (answer->status != 200) return Fail(Refused(url, *answer)), std::nullopt;
+    auto body = ParseChecked(answer->body, kMaxPageBytes);
+    if (!body) return Fail(body.error().Within(url)), std::nullopt;
+    return *std::move(body);
+  }
+
+  void GetPage(const std::string& query) {
+    fetcher_.Get("/api/models" + query, kMaxPageBytes, [this, query](const Result<net::HttpResponse>& answer) {
+      const auto list = Body("/api/models", answer);
+      if (!list) return;
+      if (!list->is_array()) return Fail({ErrorCode::kInvalid, fetcher_.endpoint() + "/api/models: not a list"});
+      for (const Json& body : *list) Add(body);
+      const std::string next = NextQuery(*answer);
+      if (models_.size() < options_.top && !next.empty() && next != query && ++pages_ < kMaxPages) GetPage(next);
+    });
+  }
+
+  void GetModel(const std::string& id) {
+    const std::string path = "/api/models/" + Encode(id, "/");
+    fetcher_.Get(path, kMaxPageBytes, [this, id, path](const Result<net::HttpResponse>& answer) {
+      if (answer && (answer->status == 401 || answer->status == 403 || answer->status == 404)) {
+        summary_.left_out.push_back(id + ": " + Refused(fetcher_.endpoint() + path, *answer).message);
+        return;
+      }
+      const auto body = Body(path, answer);
+      if (!body) return;
+      if (body->is_object() && Text(*body, "id") != id && Add(*body))
+        redirects_[id] = Text(*body, "id");
+      else
+        Add(*body);
+    });
+  }
+
+  // Keeps a model once, by _id, as long as it can be replayed.
+  bool Add(const Json& body) {
+    if (!body.is_object() || !IsModelId(Text(body, "id")) || !IsCommit(Text(body, "sha")) ||
+        Text(body, "_id").empty()) {
+      summary_.left_out.push_back((body.is_object() ? Text(body, "id") : "an entry") + ": no id, _id or sha");
+      return false;
+    }
+    if (Dump(body).size() > kMaxLine) {
+      summary_.left_out.push_back(Text(body, "id") + ": its entry is larger than 1 MiB");
+      return false;
+    }
+    if (models_.size() >= std::max(options_.top, options_.ids.size())) return false;
+    if (!seen_.insert(Text(body, "_id")).second || !seen_.insert(Text(body, "id")).second) return true;
+    models_.push_back(body);
+    models_.back()["modelId"] = body["id"];
+    return true;
+  }
+
+  void GetFile(Json& model, const std::string& path) {
+    const std::string id = Text(model, "id"), sha = Text(model, "sha");
+    const std::string url = "/" + Encode(id, "/") + "/resolve/" + sha + "/" + Encode(path, "/");
+    fetcher_.Get(url, options_.max_file_bytes,
+                 [this, id, sha, path, url, &model](const Result<net::HttpResponse>& answer) {
+                   if (progress_) progress_(++fetched_, to_fetch_);
+                   if (!answer && answer.error().code == ErrorCode::kInterrupted) return;
+                   if (!answer || answer->status != 200) {
+                     const Error why = answer ? Refused(fetcher_.endpoint() + url, *answer) : answer.error();
+                     summary_.left_out.push_back(id + ": " + path + ": " + why.message);
+                     return;
+                   }
+                   // A recording of a replay keeps what the first one said of its configs.
+                   if (const auto source = answer->Header("x-breakwatch-config-source"))
+                     model["config_source"] = ToUtf8(*source);
+                   if (auto wrote = writer_.WriteFile(id, sha, path, answer->body); !wrote) return Fail(wrote.error());
+                   ++summary_.files;
+                 });
+  }
+
+  const RecordOptions& options_;
+  net::HttpPool& pool_;
+  Fetcher fetcher_;
+  RecordingWriter& writer_;
+  const RecordProgress& progress_;
+  std::vector<Json> models_;
+  std::map<std::string, std::string> redirects_;
+  std::set<std::string> seen_;
+  std::optional<Error> failed_;
+  RecordSummary summary_;
+  std::size_t fetched_ = 0, to_fetch_ = 0;
+  int pages_ = 0;
+};
+
+Result<void> Check(const RecordOptions& options) {
+  for (const std::string& path : options.files) {
+    if (!IsPlainPath(path)) return Error{ErrorCode::kUsage, path + ": not a path inside a repository"};
+  }
+  for (const std::string& id : options.ids) {
+    if (!IsModelId(id)) return Error{ErrorCode::kUsage, id + ": not a model id"};
+  }
+  // Credentials in the address would end up in recording.json.
+  if (options.endpoint.find('@') != std::string::npos) {
+    return Error{ErrorCode::kUsage, "the endpoint must not hold a user or password"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RecordSummary> Record(const RecordOptions& options, net::HttpPool& pool, const std::string& dir,
+                             std::stop_token stop, const RecordProgress& progress, const Clock& clock) {
+  if (auto checked = Check(options); !checked) return checked.error();
+  auto writer = RecordingWriter::Create(dir);
+  if (!writer) return writer.error();
+  Recorder recorder(options, pool, *writer, progress, clock);
+  if (auto listed = recorder.Models(stop); !listed) return listed.error();
+  if (auto fetched = recorder.Files(stop); !fetched) return fetched.error();
+  return recorder.Finish(FormatTime(clock.Now()));
+}
+
+}  // namespace breakwatch::hub_replay

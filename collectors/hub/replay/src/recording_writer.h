@@ -1,0 +1,33 @@
+// RecordingWriter: a recording directory that appears whole or not at all.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json_file.h"
+
+namespace breakwatch::hub_replay {
+
+// Writes beside `dir`; without Commit, the destructor removes what was written.
+class RecordingWriter {
+ public:
+  // Error: kUsage when `dir` exists, kStore.
+  static Result<RecordingWriter> Create(const std::filesystem::path& dir);
+  RecordingWriter(RecordingWriter&& other) noexcept;
+  ~RecordingWriter();
+
+  // The path must be plain (IsPlainPath). Error: kStore.
+  Result<void> WriteFile(std::string_view id, std::string_view commit, std::string_view path, std::string_view bytes);
+  Result<void> Commit(const Json& about, const std::vector<Json>& models,
+                      const std::map<std::string, std::string>& redirects);
+
+ private:
+  explicit RecordingWriter(std::filesystem::path dir);
+
+  std::filesystem::path dir_, part_;
+};
+
+}  // namespace breakwatch::hub_replay

@@ -1,0 +1,157 @@
+#include "breakwatch/hub_replay/record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "breakwatch/hub_replay/replay_server.h"
+#include "small_recording.h"
+
+namespace breakwatch::hub_replay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+std::string Slurp(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+// Records from a replayed Hub, whose Link header names another host, as the Hub's does.
+class RecordTest : public ::testing::Test {
+ protected:
+  RecordTest() {
+    source_.Add(Body("org/first", "01", {{"downloads", 9}, {"trendingScore", 0.7000000000000001}}));
+    source_.Add(Body("org/second", "02", {{"downloads", 5}, {"gated", "auto"}}));
+    source_.Add(Body("org/third", "03", {{"downloads", 1}, {"config_source", "class_default"}}));
+    source_.File("org/first", kSha, "config.json", "{\"a\": 1}").File("org/third", kSha, "config.json", "{\"c\": 3}");
+    source_.Write("redirects.json", R"({"legacy": "org/third"})");
+    options_.top = 3;
+    options_.first_pause = std::chrono::milliseconds(1);
+    target_ = source_.dir() / "made" / "recording";
+  }
+
+  Result<RecordSummary> Run() {
+    ReplayOptions replay;
+    replay.dir = source_.dir().string();
+    auto server = ReplayServer::Start(replay);
+    EXPECT_TRUE(server.ok());
+    options_.endpoint = (*server)->url() + "/";
+    const auto pool = net::MakeHttpPool("test", 4);
+    return Record(options_, *pool, target_.string());
+  }
+
+  SmallRecording source_;
+  RecordOptions options_;
+  fs::path target_;
+};
+
+TEST_F(RecordTest, MakesARecordingThatCanBeServed) {
+  options_.note = "made by a test";
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->models, 3u);
+  EXPECT_EQ(summary->files, 2u);
+  EXPECT_EQ(Slurp(target_ / "files" / "org--first" / kSha / "config.json"), "{\"a\": 1}");
+  EXPECT_THAT(Slurp(target_ / "recording.json"), HasSubstr("made by a test"));
+  EXPECT_THAT(Slurp(target_ / "models.jsonl"), HasSubstr("0.7000000000000001"));
+  ReplayOptions again;
+  again.dir = target_.string();
+  const auto server = ReplayServer::Start(again);
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  EXPECT_EQ((*server)->models(), 3u);
+}
+
+TEST_F(RecordTest, SaysWhatItLeftOutAndWhy) {
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok());
+  ASSERT_EQ(summary->left_out.size(), 1u);
+  EXPECT_THAT(summary->left_out[0], HasSubstr("org/second: config.json: "));
+  EXPECT_THAT(summary->left_out[0], HasSubstr("HTTP 401: Access to model org/second is restricted"));
+}
+
+TEST_F(RecordTest, KeepsTheMarkOfConfigsThatAreNotThePublishedOnes) {
+  ASSERT_TRUE(Run().ok());
+  EXPECT_THAT(Slurp(target_ / "models.jsonl"), HasSubstr("\"config_source\":\"class_default\""));
+}
+
+TEST_F(RecordTest, WalksPagesAtTheEndpointAndDropsDuplicates) {
+  source_.Write("faults.json", R"({"repeat_across_pages": true})");
+  options_.query = {{"limit", "1"}};  // the first value counts; the Hub takes the last
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->models, 3u);
+}
+
+TEST_F(RecordTest, TriesAgainAfterTransientFaults) {
+  source_.Write("faults.json", R"({"list": {"status": 504, "times": 2}, "resolve": {"status": 503, "times": 1}})");
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->files, 2u);
+}
+
+TEST_F(RecordTest, LeavesNothingBehindWhenTheListCannotBeHad) {
+  source_.Write("faults.json", R"({"list": {"status": 500, "times": 100}})");
+  options_.attempts = 2;
+  const auto summary = Run();
+  ASSERT_FALSE(summary.ok());
+  EXPECT_EQ(summary.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(summary.error().message, HasSubstr("/api/models: HTTP 500"));
+  EXPECT_TRUE(fs::is_empty(target_.parent_path()));
+}
+
+TEST_F(RecordTest, RecordsNamedModelsUnderTheirCanonicalIds) {
+  options_.ids = {"legacy", "org/first", "org/none"};
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->models, 2u);
+  EXPECT_EQ(Slurp(target_ / "redirects.json"), "{\"legacy\":\"org/third\"}\n");
+  EXPECT_THAT(summary->left_out, ElementsAre(HasSubstr("org/none: ")));
+}
+
+TEST_F(RecordTest, UsesTheTokenAndWritesItNowhere) {
+  source_.Write("faults.json", R"({"tokens": {"hf_secretsecret": ["org/second"]}})");
+  source_.File("org/second", kSha, "config.json", "{\"b\": 2}");
+  options_.token = "hf_secretsecret";
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->files, 3u);
+  for (const auto& entry : fs::recursive_directory_iterator(target_)) {
+    if (entry.is_regular_file()) EXPECT_EQ(Slurp(entry.path()).find("hf_secret"), std::string::npos) << entry.path();
+  }
+}
+
+TEST_F(RecordTest, RefusesAFolderThatExists) {
+  fs::create_directories(target_);
+  const auto summary = Run();
+  ASSERT_FALSE(summary.ok());
+  EXPECT_EQ(summary.error().code, ErrorCode::kUsage);
+}
+
+TEST_F(RecordTest, RefusesPathsThatLeaveTheRecording) {
+  options_.files = {"../x"};
+  EXPECT_EQ(Run().error().code, ErrorCode::kUsage);
+}
+
+TEST_F(RecordTest, EndsWhenToldTo) {
+  ReplayOptions replay;
+  replay.dir = source_.dir().string();
+  const auto server = ReplayServer::Start(replay);
+  ASSERT_TRUE(server.ok());
+  options_.endpoint = (*server)->url();
+  std::stop_source stop;
+  stop.request_stop();
+  const auto pool = net::MakeHttpPool("test", 4);
+  const auto summary = Record(options_, *pool, target_.string(), stop.get_token());
+  ASSERT_FALSE(summary.ok());
+  EXPECT_EQ(summary.error().code, ErrorCode::kInterrupted);
+}
+
+}  // namespace
+}  // namespace breakwatch::hub_replay
