@@ -192,6 +192,11 @@ GuardedServer::GuardedServer(const Guards& guards) : guards_(guards) {
   set_keep_alive_max_count(kMaxRequests);
   set_payload_max_length(guards.max_body_bytes);
   set_tcp_nodelay(true);
+  // The library's default, SO_REUSEPORT, would share a port with another server without a word.
+  set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  });
 }
 
 bool GuardedServer::process_and_close_socket(socket_t socket) {
