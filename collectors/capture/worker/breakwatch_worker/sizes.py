@@ -217,6 +217,7 @@ def _narrowed(base: dict) -> tuple:
         experts = max(experts, _fewer_experts(node))
     if experts:
         notes.append(f"experts {experts}->{load_rules()['experts_kept']}")
+    notes += [note for path, node in _nodes(tree) for note in _smaller_picture(path, node)]
     if (cut := _cut_vocabulary(tree)):
         notes.append(f"vocabulary {cut}->{load_rules()['vocabulary_kept']}")
     return tree, notes
@@ -235,6 +236,8 @@ def _values(tree: dict, keys: set) -> list:
 def _factor(tree: dict) -> int:
     """The largest divisor that all widths and heads of the tree take."""
     rules = load_rules()
+    if any(node.get("model_type") in rules["width_kept"] for _, node in _nodes(tree)):
+        return 1
     widths = _values(tree, rules["widths"])
     if not widths or max(_values(tree, {"hidden_size", "d_model", "n_embd", "dim", "embed_dim", "hidden_dim"}),
                          default=0) <= rules["width_floor"]:
@@ -302,6 +305,24 @@ def _fewer_experts(node: dict) -> int:
         if _is_int(node[key]):
             node[key] = min(node[key], rules["experts_per_token_kept"])
     return before
+
+
+def _smaller_picture(path: str, node: dict) -> list:
+    rules = load_rules()
+    notes = []
+    patch = node.get("patch_size")
+    for key in rules["image_sizes"] & node.keys():
+        value = node[key]
+        sides = [value] if _is_int(value) else value
+        if not isinstance(sides, list) or not all(map(_is_int, sides)) or max(sides, default=0) <= rules["image_floor"]:
+            continue
+        unit = patch if _is_int(patch) and patch > 8 else 32
+        factor = next((factor for factor in range(max(sides) // rules["image_floor"] + 1, 1, -1)
+                       if all(side % (unit * factor) == 0 and side // factor >= 4 * unit for side in sides)), 1)
+        if factor > 1:
+            node[key] = value // factor if _is_int(value) else [side // factor for side in sides]
+            notes.append(f"{path}{key} {value}->{node[key]}")
+    return notes
 
 
 def _cut_vocabulary(tree: dict) -> int:
