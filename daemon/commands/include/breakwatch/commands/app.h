@@ -1,0 +1,82 @@
+// App: what every command works with. main.cc fills it; the factories are the only way to concrete classes.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "breakwatch/config/load.h"
+#include "breakwatch/config/settings.h"
+#include "breakwatch/core/capture_runner.h"
+#include "breakwatch/core/clock.h"
+#include "breakwatch/core/event.h"
+#include "breakwatch/core/model_lister.h"
+#include "breakwatch/core/result.h"
+#include "breakwatch/engine/delivery.h"
+#include "breakwatch/net/http.h"
+#include "breakwatch/store/store.h"
+
+namespace breakwatch::commands {
+
+// One finding of `doctor`.
+struct Check {
+  enum class State { kOk, kWarning, kFailed };
+  std::string name;
+  State state = State::kOk;
+  std::string found;  // one line
+  std::string mend;   // what to do; empty when ok
+};
+
+using config::Settings;
+
+struct HubRecordOptions {
+  std::string dir, note;
+  std::vector<std::string> models;  // these instead of the listing
+};
+
+struct HubServeOptions {
+  std::string dir, host = "127.0.0.1";
+  int port = 8080;            // 0: any free one
+  bool link_to_self = false;  // the Hub always names itself in Link; true: name the host that was asked
+};
+
+struct App {
+  config::Sources sources;  // to load again on a reload
+  config::Loaded loaded;
+  std::string version;
+  bool json = false;  // --json
+  const Clock* clock = nullptr;
+  std::FILE* out = stdout;  // results
+  std::FILE* err = stderr;  // progress and messages
+
+  std::function<void(Level level, const std::string& text)> log;
+  std::function<Result<std::unique_ptr<store::Store>>(const Settings&, bool read_only)> open_store;
+  std::function<Result<std::unique_ptr<ModelLister>>(const Settings&)> make_lister;
+  std::function<Result<std::unique_ptr<CaptureRunner>>(const Settings&)> make_runner;
+  std::function<Result<Toolchain>(const Settings&)> describe_toolchain;
+  std::function<Result<std::set<std::string>>(const Settings&)> ignored_config_keys;
+  std::function<Result<engine::DeliveryThread::Exporters>(const Settings&)> make_exporters;
+  std::function<std::unique_ptr<net::HttpSender>()> make_sender;
+  std::function<std::vector<Check>(const Settings&)> check_toolchain;  // worker, torch, sandbox
+
+  std::function<int(struct App&, const HubRecordOptions&)> hub_record;
+  std::function<int(struct App&, const HubServeOptions&)> hub_serve;
+
+  const Settings& settings() const { return loaded.settings; }
+};
+
+// Exit codes of the contract.
+inline constexpr int kExitOk = 0, kExitFailure = 1, kExitRegressions = 2, kExitIncomplete = 3, kExitUsage = 64,
+                     kExitUnavailable = 69, kExitStore = 74, kExitConfig = 78, kExitInterrupted = 130;
+int ExitCode(const Error& error);
+
+// Prints the error, one line, and returns its exit code.
+int Fail(const App& app, const Error& error);
+
+// Parses the command line, loads the settings, runs the command. `app` has its factories; returns the exit code.
+int Main(App& app, int argc, char** argv);
+
+}  // namespace breakwatch::commands

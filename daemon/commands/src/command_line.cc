@@ -1,0 +1,217 @@
+// The command line: one table of settings' flags for all commands, then each command's own.
+#include <CLI/CLI.hpp>
+
+#include <deque>
+#include <utility>
+
+#include "breakwatch/config/keys.h"
+#include "commands.h"
+#include "signals.h"
+
+namespace breakwatch::commands {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  breakwatch sweep --hub.source snapshot          sweep the bundled snapshot's top 30
+  breakwatch sweep --top 100 --track              the Hub's 100 most downloaded models
+  breakwatch sweep --model org/name@main          one model, by name
+  breakwatch show org/name                        where it breaks, and why
+  breakwatch reasons --by leverage                which fix makes most models whole
+  breakwatch serve --sweep.interval 24h           the daemon
+Every setting is a flag (--exporters.pushgateway.url), an environment variable
+(BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL) and a key of the YAML file (--config.file):
+`breakwatch config explain` lists them all.
+Exit codes: 0 fine, 1 failure, 2 regressions, 3 incomplete, 64 usage, 69 Hub unavailable, 74 store or disk,
+78 configuration, 130 interrupted.)";
+
+// What the command line asks for: exactly one command, run once the settings are loaded.
+struct CommandLine {
+  CLI::App cli{"Where torch.compile breaks: on which model, for which reason, since which commit."};
+  config::Sources sources;
+  std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key: text, empty when not given
+  bool json = false;
+  bool blocks_signals = false;
+  std::function<int(App&)> run;
+};
+
+void AddSettings(CommandLine& line) {
+  line.cli.add_option("--config.file", line.sources.files, "Settings file (YAML); repeats, later wins");
+  line.cli.add_flag("--json", line.json, "JSON on standard output");
+  for (const config::Flag& flag : config::Flags()) {
+    std::string names;
+    for (const std::string& name : flag.names) names += (names.empty() ? "" : ",") + name;
+    const auto take = [&line, key = flag.key](const std::vector<std::string>& values) {
+      line.sources.flags.emplace_back(key, values);
+      return true;
+    };
+    CLI::Option* option = nullptr;
+    if (flag.is_bool) {
+      // Alone it means true; "--key=false" is also taken.
+      line.switches.push_back({flag.key, ""});
+      option = line.cli.add_flag(names, line.switches.back().second, flag.doc);
+    } else {
+      option = line.cli.add_option(names, CLI::callback_t(take), flag.doc);
+      option->type_name(flag.type);
+      if (flag.is_list) option->expected(1)->take_all()->allow_extra_args(false);
+    }
+    option->group("");  // 80 of them: `config explain` lists them
+  }
+}
+
+CLI::App* AddCommand(CommandLine& line, const std::string& name, const std::string& doc, std::function<int(App&)> run,
+                     bool blocks_signals = false) {
+  CLI::App* command = line.cli.add_subcommand(name, doc);
+  command->fallthrough();
+  command->callback([&line, run = std::move(run), blocks_signals] {
+    line.run = run;
+    line.blocks_signals = blocks_signals;
+  });
+  return command;
+}
+
+// Shorter names of settings that people type often.
+void AddShort(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key, const std::string& doc) {
+  command->add_option_function<std::string>(
+      name, [&line, key](const std::string& text) { line.sources.flags.emplace_back(key, std::vector<std::string>{text}); }, doc);
+}
+
+void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
+  command->add_option("--model", o->models, "A model by name, id or id@revision; repeats; instead of the ranking")->expected(1)->take_all();
+  command->add_option("--plan", o->plan_file, "Rerun the models of a saved plan.json");
+  command->add_flag("--track", o->track, "Keep these models in the tracked set for good");
+  AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
+  AddShort(command, line, "--rebuild", "sweep.rebuild", "if-needed, always or never (sweep.rebuild)");
+}
+
+void AddSweeps(CommandLine& line) {
+  auto o = std::make_shared<SweepOptions>();
+  auto* sweep = AddCommand(line, "sweep", "Capture what is new, store it, publish it, print it",
+                           [o](App& app) { return RunSweep(app, *o); }, true);
+  AddSweepOptions(sweep, line, o);
+  sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
+  sweep->add_flag("--local-gateway", o->local_gateway, "Without a configured Pushgateway, use or start one on loopback");
+  sweep->add_flag("--quiet", o->quiet, "No progress on standard error");
+
+  auto p = std::make_shared<SweepOptions>();
+  auto* plan = AddCommand(line, "plan", "What a sweep would do, model by model, and why",
+                          [p](App& app) { return RunPlan(app, *p); }, true);
+  AddSweepOptions(plan, line, p);
+  plan->add_option("--output", p->output, "Also write the plan as JSON, for `sweep --plan`");
+
+  auto s = std::make_shared<ServeOptions>();
+  auto* serve = AddCommand(line, "serve", "The daemon: sweeps at an interval, on SIGUSR1 and by request",
+                           [s](App& app) { return RunServe(app, *s); }, true);
+  serve->add_flag("--local-gateway", s->local_gateway, "Without a configured Pushgateway, use or start one on loopback");
+}
+
+void AddReads(CommandLine& line) {
+  auto show = std::make_shared<ShowOptions>();
+  auto* command = AddCommand(line, "show", "One model: status, numbers, break sites, inputs",
+                             [show](App& app) { return RunShow(app, *show); });
+  command->add_option("model", show->model, "Its id, or a part that only one model has")->required();
+  command->add_option("--sweep", show->sweep, "Of this sweep instead of the newest result");
+
+  auto reasons = std::make_shared<ReasonsOptions>();
+  command = AddCommand(line, "reasons", "Why graphs break, most frequent first",
+                       [reasons](App& app) { return RunReasons(app, *reasons); });
+  command->add_option("--by", reasons->by, "events, sites, models or leverage")->capture_default_str();
+  command->add_option("--limit", reasons->limit, "At most so many; 0: all");
+  command->add_option("--sweep", reasons->sweep, "Sweep id")->capture_default_str();
+
+  auto report = std::make_shared<ReportOptions>();
+  command = AddCommand(line, "report", "A sweep as a document", [report](App& app) { return RunReport(app, *report); });
+  command->add_option("--sweep", report->sweep, "Sweep id")->capture_default_str();
+  command->add_option("--format", report->format, "text, md, csv or json")->capture_default_str();
+  command->add_option("--output", report->output, "File to write instead of standard output");
+  command->add_flag("--list", report->list, "The sweeps there are");
+}
+
+CLI::App* AddNested(CommandLine& line, CLI::App* parent, const std::string& name, const std::string& doc,
+                    std::function<int(App&)> run, bool blocks_signals = false) {
+  CLI::App* command = parent->add_subcommand(name, doc);
+  command->fallthrough();
+  command->callback([&line, run = std::move(run), blocks_signals] {
+    line.run = run;
+    line.blocks_signals = blocks_signals;
+  });
+  return command;
+}
+
+CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
+  CLI::App* parent = line.cli.add_subcommand(name, doc);
+  parent->require_subcommand(1);
+  parent->fallthrough();
+  return parent;
+}
+
+void AddUpkeep(CommandLine& line) {
+  CLI::App* store = AddParent(line, "store", "The store: info, check, rebuild");
+  AddNested(line, store, "info", "Where it is and what it holds", RunStoreInfo);
+  AddNested(line, store, "check", "Integrity, as far as the database can say", RunStoreCheck);
+  AddNested(line, store, "rebuild", "Fold the current state again from history", RunStoreRebuild);
+
+  CLI::App* config = AddParent(line, "config", "The settings: show, check, explain, example");
+  AddNested(line, config, "show", "Every setting, its value and where it came from", RunConfigShow);
+  AddNested(line, config, "check", "Load the settings and say whether they are good", RunConfigCheck);
+  auto key = std::make_shared<std::string>();
+  auto* explain = AddNested(line, config, "explain", "What a setting means", [key](App& app) { return RunConfigExplain(app, *key); });
+  explain->add_option("key", *key, "A key or the beginning of one; none: all");
+  AddNested(line, config, "example", "A settings file with every default", RunConfigExample);
+
+  CLI::App* hub = AddParent(line, "hub", "A Hub on disk: record one, serve one");
+  auto record = std::make_shared<HubRecordOptions>();
+  auto* command = AddNested(line, hub, "record", "Fetch a listing and its configs into a directory",
+                            [record](App& app) { return app.hub_record(app, *record); });
+  command->add_option("dir", record->dir, "Directory to make")->required();
+  command->add_option("--model", record->models, "These models instead of the listing")->expected(1)->take_all();
+  command->add_option("--note", record->note, "Kept in recording.json");
+  AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
+  auto serve = std::make_shared<HubServeOptions>();
+  command = AddNested(line, hub, "serve", "Answer as the Hub would, on loopback; set HF_ENDPOINT to its address",
+                      [serve](App& app) { return app.hub_serve(app, *serve); });
+  command->add_option("dir", serve->dir, "A recording")->required();
+  command->add_option("--host", serve->host, "Address to listen on")->capture_default_str();
+  command->add_option("--port", serve->port, "Port; 0: any free one")->capture_default_str();
+  command->add_flag("--link-to-self", serve->link_to_self, "Name the asked host in Link, not the Hub");
+
+  AddCommand(line, "doctor", "Check what a sweep needs, each with its mend", RunDoctor);
+  AddCommand(line, "version", "The version", RunVersion);
+}
+
+int Report(const App& app, const CLI::App& cli, const CLI::ParseError& error) {
+  if (error.get_exit_code() == 0) return cli.exit(error);  // --help
+  std::fprintf(app.err, "breakwatch: %s; see breakwatch --help\n", error.what());
+  return kExitUsage;
+}
+
+}  // namespace
+
+int Main(App& app, int argc, char** argv) {
+  CommandLine line;
+  line.cli.footer(kFooter);
+  line.cli.require_subcommand(1);
+  line.cli.set_version_flag("--version", "breakwatch " + app.version);
+  AddSettings(line);
+  AddSweeps(line);
+  AddReads(line);
+  AddUpkeep(line);
+  try {
+    line.cli.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return Report(app, line.cli, error);
+  }
+  for (const auto& [key, text] : line.switches) {
+    if (!text.empty()) line.sources.flags.emplace_back(key, std::vector<std::string>{text});
+  }
+  app.json = line.json;
+  app.sources = std::move(line.sources);
+  app.sources.environment = config::ProcessEnvironment();
+  auto loaded = config::Load(app.sources);
+  if (!loaded) return Fail(app, loaded.error());
+  app.loaded = std::move(*loaded);
+  for (const std::string& warning : app.loaded.warnings) app.log(Level::kWarn, warning);
+  if (line.blocks_signals) BlockSignals();
+  return line.run(app);
+}
+
+}  // namespace breakwatch::commands

@@ -1,0 +1,65 @@
+// The commands: each takes the app and its own options, and returns the exit code.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "breakwatch/commands/app.h"
+#include "breakwatch/core/command.h"
+#include "breakwatch/report/table.h"
+
+namespace breakwatch::commands {
+
+struct SweepOptions {
+  std::vector<std::string> models;  // --model
+  std::string plan_file;            // --plan
+  std::string output;               // plan: --output
+  bool track = false, resume = false, local_gateway = false, quiet = false;
+};
+int RunSweep(App& app, const SweepOptions& options);
+int RunPlan(App& app, const SweepOptions& options);
+
+struct ServeOptions {
+  bool local_gateway = false;
+};
+int RunServe(App& app, const ServeOptions& options);
+
+struct ShowOptions {
+  std::string model, sweep;
+};
+int RunShow(App& app, const ShowOptions& options);
+
+struct ReasonsOptions {
+  std::string by = "events", sweep = "latest";
+  int limit = 0;
+};
+int RunReasons(App& app, const ReasonsOptions& options);
+
+struct ReportOptions {
+  std::string sweep = "latest", format = "text", output;
+  bool list = false;
+};
+int RunReport(App& app, const ReportOptions& options);
+
+int RunStoreInfo(App& app);
+int RunStoreCheck(App& app);
+int RunStoreRebuild(App& app);
+
+int RunConfigShow(App& app);
+int RunConfigCheck(App& app);
+int RunConfigExplain(App& app, const std::string& key);
+int RunConfigExample(App& app);
+
+int RunDoctor(App& app);
+int RunVersion(App& app);
+
+// The request that flags and settings make. Error: kUsage, or the plan file's.
+Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& options);
+
+// --json or the text of people, with colour on a terminal.
+report::Format FormatOf(const App& app);
+report::Style StyleOf(const App& app);
+void Print(const App& app, const std::string& text);
+
+}  // namespace breakwatch::commands

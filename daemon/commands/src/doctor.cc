@@ -1,0 +1,137 @@
+// `breakwatch doctor`: what a sweep needs, tried out one by one, each with its mend.
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/config/load.h"
+#include "breakwatch/core/text.h"
+#include "commands.h"
+
+namespace breakwatch::commands {
+namespace {
+
+constexpr std::int64_t kLowDiskBytes = 2LL << 30;
+constexpr std::string_view kStateNames[] = {"ok", "warning", "failed"};
+
+bool OnPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string rest = path == nullptr ? "/usr/bin:/bin" : path;
+  while (!rest.empty()) {
+    const auto colon = rest.find(':');
+    if (access((rest.substr(0, colon) + "/" + program).c_str(), X_OK) == 0) return true;
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return false;
+}
+
+Check Packages() {
+  std::string missing;
+  for (const char* program : {"bwrap", "prometheus-pushgateway"}) {
+    if (!OnPath(program)) missing += (missing.empty() ? "" : ", ") + std::string(program);
+  }
+  if (missing.empty()) return {"packages", Check::State::kOk, "bwrap and prometheus-pushgateway are installed", ""};
+  return {"packages", Check::State::kWarning, missing + " not found",
+          "install the packages bubblewrap and prometheus-pushgateway (`make sweep` does)"};
+}
+
+Check Disk(const Settings& settings) {
+  std::error_code ignored;
+  std::filesystem::path dir = std::filesystem::absolute(settings.state_dir, ignored);
+  while (!std::filesystem::exists(dir, ignored) && dir.has_parent_path() && dir != dir.parent_path()) dir = dir.parent_path();
+  struct statvfs info {};
+  if (statvfs(dir.c_str(), &info) != 0 || access(dir.c_str(), W_OK) != 0) {
+    return {"disk", Check::State::kFailed, dir.string() + " cannot be written", "set state_dir to a directory of yours"};
+  }
+  const auto free = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+  const std::string found = std::to_string(free >> 20) + " MiB free below " + dir.string();
+  if (free < kLowDiskBytes) return {"disk", Check::State::kWarning, found, "make room: at least 2 GiB"};
+  return {"disk", Check::State::kOk, found, ""};
+}
+
+Check StoreCheck(App& app) {
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  const std::string url = config::StoreUrl(app.settings());
+  if (!store && store.error().code == ErrorCode::kNotFound) return {"store", Check::State::kOk, "none yet; the first sweep makes " + url, ""};
+  const auto checked = store ? (*store)->Check() : Result<void>(store.error());
+  if (!checked) return {"store", Check::State::kFailed, checked.error().message, "see the message; `breakwatch store check` tries again"};
+  return {"store", Check::State::kOk, url, ""};
+}
+
+// A server that should answer GET `path` with 200.
+Check Server(App& app, const std::string& name, const std::string& url, const std::string& path, const std::string& mend) {
+  net::HttpRequest request;
+  request.url = url + path;
+  request.connect_timeout = std::chrono::milliseconds(3'000);
+  request.timeout = std::chrono::milliseconds(10'000);
+  const auto response = app.make_sender()->Send(request);
+  if (!response) return {name, Check::State::kFailed, response.error().message, mend};
+  if (response->status != 200) return {name, Check::State::kFailed, url + " answers " + std::to_string(response->status), mend};
+  return {name, Check::State::kOk, url + " answers", ""};
+}
+
+Check Hub(App& app) {
+  const auto& hub = app.settings().hub;
+  const char* offline = std::getenv("HF_HUB_OFFLINE");
+  if (hub.source != "live") return {"hub", Check::State::kOk, "not asked: hub.source is " + hub.source, ""};
+  if (hub.offline || (offline != nullptr && std::string_view(offline) == "1")) return {"hub", Check::State::kOk, "not asked: offline", ""};
+  const char* endpoint = std::getenv("HF_ENDPOINT");
+  const std::string url = !hub.endpoint.empty() ? hub.endpoint : endpoint != nullptr ? endpoint : "https://huggingface.co";
+  return Server(app, "hub", url, "/api/models?limit=1",
+                "check the network and proxy, or sweep without it: --hub.source snapshot");
+}
+
+std::vector<Check> AllChecks(App& app) {
+  const Settings& settings = app.settings();
+  std::vector<Check> checks{Packages()};
+  for (Check& check : app.check_toolchain(settings)) checks.push_back(std::move(check));
+  checks.push_back(Hub(app));
+  const auto& exporters = settings.exporters;
+  if (exporters.pushgateway.url.empty()) {
+    checks.push_back({"pushgateway", Check::State::kWarning, "none configured", "set exporters.pushgateway.url, or use --local-gateway"});
+  } else {
+    checks.push_back(Server(app, "pushgateway", exporters.pushgateway.url, "/-/ready", "start it, or correct exporters.pushgateway.url"));
+  }
+  if (!exporters.loki.url.empty()) {
+    checks.push_back(Server(app, "loki", exporters.loki.url, "/ready", "start it, or correct exporters.loki.url"));
+  }
+  checks.push_back(StoreCheck(app));
+  checks.push_back(Disk(settings));
+  return checks;
+}
+
+std::string Text(const std::vector<Check>& checks) {
+  std::string text;
+  for (const Check& check : checks) {
+    std::string name = check.name;
+    name.resize(std::max<std::size_t>(name.size(), 13), ' ');
+    std::string state(kStateNames[static_cast<std::size_t>(check.state)]);
+    state.resize(9, ' ');
+    text += state + name + check.found + "\n";
+    if (!check.mend.empty()) text += std::string(22, ' ') + "-> " + check.mend + "\n";
+  }
+  return text;
+}
+
+std::string Json(const std::vector<Check>& checks) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Check& check : checks) {
+    list.push_back({{"check", check.name}, {"state", kStateNames[static_cast<std::size_t>(check.state)]}, {"found", check.found}, {"mend", check.mend}});
+  }
+  return nlohmann::ordered_json{{"checks", list}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int RunDoctor(App& app) {
+  const std::vector<Check> checks = AllChecks(app);
+  Print(app, app.json ? Json(checks) : Text(checks));
+  for (const Check& check : checks) {
+    if (check.state == Check::State::kFailed) return kExitFailure;
+  }
+  return kExitOk;
+}
+
+}  // namespace breakwatch::commands

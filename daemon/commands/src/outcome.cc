@@ -1,0 +1,40 @@
+#include <unistd.h>
+
+#include "breakwatch/commands/app.h"
+#include "commands.h"
+
+namespace breakwatch::commands {
+
+int ExitCode(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kUsage: return kExitUsage;
+    case ErrorCode::kConfig: return kExitConfig;
+    case ErrorCode::kStore: return kExitStore;
+    case ErrorCode::kUnavailable: return kExitUnavailable;
+    case ErrorCode::kInterrupted: return kExitInterrupted;
+    case ErrorCode::kNotFound:
+    case ErrorCode::kInvalid:
+    case ErrorCode::kInternal: break;
+  }
+  return kExitFailure;
+}
+
+int Fail(const App& app, const Error& error) {
+  std::fprintf(app.err, "breakwatch: %s\n", error.message.c_str());
+  return ExitCode(error);
+}
+
+report::Format FormatOf(const App& app) { return app.json ? report::Format::kJson : report::Format::kText; }
+
+report::Style StyleOf(const App& app) {
+  report::Style style;
+  style.color = isatty(fileno(app.out)) == 1 && std::getenv("NO_COLOR") == nullptr;
+  return style;
+}
+
+void Print(const App& app, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), app.out);
+  std::fflush(app.out);
+}
+
+}  // namespace breakwatch::commands

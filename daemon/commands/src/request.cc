@@ -1,0 +1,39 @@
+#include <fstream>
+#include <iterator>
+
+#include "breakwatch/core/json.h"
+#include "commands.h"
+
+namespace breakwatch::commands {
+namespace {
+
+Result<Plan> ReadPlan(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{ErrorCode::kUsage, "cannot read the plan " + path};
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  auto plan = PlanFromJson(text);
+  if (!plan) return Error{ErrorCode::kUsage, path + " is not a plan: " + plan.error().message};
+  if (plan->models.empty()) return Error{ErrorCode::kUsage, path + " plans no model"};
+  return plan;
+}
+
+}  // namespace
+
+Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& options) {
+  SweepRequest request;
+  request.list = settings.hub.list;
+  request.list.ids = options.models;
+  request.track = options.track;
+  request.resume = options.resume;
+  if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) request.rebuild = *rebuild;
+  const int ways = (options.resume ? 1 : 0) + (options.plan_file.empty() ? 0 : 1) + (options.models.empty() ? 0 : 1);
+  if (ways > 1) return Error{ErrorCode::kUsage, "--resume, --plan and --model exclude each other"};
+  if (!options.plan_file.empty()) {
+    auto plan = ReadPlan(options.plan_file);
+    if (!plan) return plan.error();
+    request.saved_plan = std::move(*plan);
+  }
+  return request;
+}
+
+}  // namespace breakwatch::commands

@@ -1,0 +1,144 @@
+// `breakwatch serve`: the daemon.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "breakwatch/api/control_socket.h"
+#include "breakwatch/api/server.h"
+#include "breakwatch/core/text.h"
+#include "commands.h"
+#include "local_gateway.h"
+#include "session.h"
+#include "signals.h"
+#include "stored_queries.h"
+
+namespace breakwatch::commands {
+namespace {
+
+// One datagram to the service manager, where there is one.
+void Notify(const std::string& state) {
+  const char* path = std::getenv("NOTIFY_SOCKET");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path == nullptr || std::strlen(path) >= sizeof address.sun_path || path[0] == '\0') return;
+  std::memcpy(address.sun_path, path, std::strlen(path));
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(path));
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return;
+  sendto(fd, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), length);
+  close(fd);
+}
+
+// What the operator reads of sweeps nobody follows.
+class Journal final : public ProgressListener {
+ public:
+  explicit Journal(const App& app) : app_(app) {}
+  void OnPlan(const Plan& plan, std::size_t done) override {
+    app_.log(Level::kInfo, "sweep " + plan.sweep_id + " begins: " + std::to_string(plan.models.size()) + " models of " +
+                               plan.source + (done > 0 ? ", " + std::to_string(done) + " done before" : ""));
+  }
+  void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override {
+    app_.log(Level::kDebug, std::to_string(done) + "/" + std::to_string(total) + " " + result.info.id + " " +
+                                std::string(StatusName(result.capture.status)));
+  }
+  void OnFinished(const Sweep& sweep) override {
+    app_.log(Level::kInfo, "sweep " + sweep.id + " ends" + (sweep.complete ? "" : ", incomplete"));
+  }
+  void OnFailed(const Error& error) override { app_.log(Level::kError, "the sweep failed: " + error.message); }
+  void OnWarning(std::string_view text) override { app_.log(Level::kWarn, std::string(text)); }
+
+ private:
+  const App& app_;
+};
+
+// Passes progress on once the control socket is there.
+class Later final : public ProgressListener {
+ public:
+  void OnAccepted(std::string_view c, std::string_view s) override { if (to) to->OnAccepted(c, s); }
+  void OnListing(int resolved, int total) override { if (to) to->OnListing(resolved, total); }
+  void OnPlan(const Plan& plan, std::size_t done) override { if (to) to->OnPlan(plan, done); }
+  void OnResult(const ModelResult& r, std::size_t done, std::size_t total) override { if (to) to->OnResult(r, done, total); }
+  void OnFinished(const Sweep& sweep) override { if (to) to->OnFinished(sweep); }
+  void OnFailed(const Error& error) override { if (to) to->OnFailed(error); }
+  ProgressListener* to = nullptr;
+};
+
+// The outcome of reloads: written on the loop, read by the HTTP server.
+class Reloads {
+ public:
+  explicit Reloads(App& app) : app_(app), state_{true, app.clock->Now()} {}
+  Result<engine::LoopOptions> Reload() {
+    auto loaded = config::Load(app_.sources);
+    Result<engine::LoopOptions> options = loaded ? MakeLoopOptions(app_, loaded->settings) : loaded.error();
+    const std::lock_guard lock(mutex_);
+    state_.successful = options.ok();
+    if (options) {
+      state_.at = app_.clock->Now();
+      app_.log(Level::kInfo, "settings are read again; listen address, exporters, store and worker take effect at a restart");
+    } else {
+      app_.log(Level::kError, "the old settings stay: " + options.error().message);
+    }
+    return options;
+  }
+  api::ReloadState State() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+
+ private:
+  App& app_;
+  mutable std::mutex mutex_;
+  api::ReloadState state_;
+};
+
+}  // namespace
+
+int RunServe(App& app, const ServeOptions& options) {
+  if (options.local_gateway) UseLocalGateway(app);
+  const Settings& settings = app.settings();
+  const auto token = config::ReadSecret(settings.web.token, settings.web.token_file);
+  if (!token) return Fail(app, token.error());
+
+  Journal journal(app);
+  SweepFiles files(app);
+  Later followers;
+  Fanout progress;
+  progress.Add(journal);
+  progress.Add(files);
+  progress.Add(followers);
+  auto session = Session::Open(app, progress);
+  if (!session) return Fail(app, session.error());
+  Session& parts = **session;
+  Reloads reloads(app);
+  parts.OnReload([&] { return reloads.Reload(); });
+
+  const auto request = MakeRequest(settings, {});
+  if (!request) return Fail(app, request.error());
+  auto control = api::ControlSocket::Listen(settings.state_dir + "/control.sock", parts.commands(), *request,
+                                            [&] { return parts.Drain(); });
+  if (!control) return Fail(app, control.error());
+  followers.to = control->get();
+
+  StoredQueries queries(app);
+  api::ServerOptions web{settings.web.listen_address, *token, settings.web.max_requests, settings.web.enable_lifecycle,
+                         app.version};
+  auto server = api::Server::Start(web, {parts.commands(), queries, *app.clock, [&] { return parts.LatestSnapshot(); },
+                                         [&] { return reloads.State(); }, *request});
+  if (!server) {
+    Fail(app, server.error());
+    return kExitFailure;
+  }
+  const Signals signals(parts.commands(), *request);
+  app.log(Level::kInfo, "listening on http://" + (*server)->Address() + ", state in " + settings.state_dir);
+  Notify("READY=1\nSTATUS=listening on " + (*server)->Address());
+  const auto served = parts.loop().Serve();
+  Notify("STOPPING=1");
+  if (!served && served.error().code != ErrorCode::kInterrupted) return Fail(app, served.error());
+  app.log(Level::kInfo, "stopped");
+  return kExitOk;
+}
+
+}  // namespace breakwatch::commands

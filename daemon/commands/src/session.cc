@@ -1,0 +1,148 @@
+#include "session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "breakwatch/config/show.h"
+#include "breakwatch/report/directory.h"
+
+namespace breakwatch::commands {
+
+void Fanout::OnAccepted(std::string_view command_id, std::string_view sweep_id) {
+  for (auto* l : listeners_) l->OnAccepted(command_id, sweep_id);
+}
+void Fanout::OnListing(int resolved, int total) {
+  for (auto* l : listeners_) l->OnListing(resolved, total);
+}
+void Fanout::OnPlan(const Plan& plan, std::size_t already_done) {
+  for (auto* l : listeners_) l->OnPlan(plan, already_done);
+}
+void Fanout::OnStarted(std::string_view model) {
+  for (auto* l : listeners_) l->OnStarted(model);
+}
+void Fanout::OnResult(const ModelResult& result, std::size_t done, std::size_t total) {
+  for (auto* l : listeners_) l->OnResult(result, done, total);
+}
+void Fanout::OnFinished(const Sweep& sweep) {
+  for (auto* l : listeners_) l->OnFinished(sweep);
+}
+void Fanout::OnFailed(const Error& error) {
+  for (auto* l : listeners_) l->OnFailed(error);
+}
+void Fanout::OnWarning(std::string_view text) {
+  for (auto* l : listeners_) l->OnWarning(text);
+}
+
+Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& settings) {
+  auto toolchain = app.describe_toolchain(settings);
+  if (!toolchain) return toolchain.error();
+  auto ignored = app.ignored_config_keys(settings);
+  if (!ignored) return ignored.error();
+  engine::LoopOptions options;
+  options.plan.mode = settings.capture.mode;
+  options.plan.toolchain = *toolchain;
+  options.plan.ignored_config_keys = std::move(*ignored);
+  options.plan.verify_share = settings.capture.verify_share;
+  options.plan.seed = settings.capture.seed;
+  options.plan.quarantine_after = settings.sweep.quarantine_after;
+  options.plan.quarantine_for = std::chrono::ceil<std::chrono::hours>(settings.sweep.quarantine_for);
+  options.aggregate.unranked_sweeps = settings.retention.unranked_sweeps;
+  options.limits = settings.capture.limits;
+  options.snapshot_interval = std::chrono::ceil<std::chrono::seconds>(settings.delivery.metric_interval);
+  if (settings.sweep.interval) options.sweep_interval = std::chrono::ceil<std::chrono::seconds>(*settings.sweep.interval);
+  options.default_request.list = settings.hub.list;
+  options.default_request.trigger = "interval";
+  if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) options.default_request.rebuild = *rebuild;
+  return options;
+}
+
+Result<std::unique_ptr<Session>> Session::Open(App& app, ProgressListener& progress) {
+  auto lock = store::WriterLock::Take(app.settings().state_dir);
+  if (!lock) return lock.error();
+  std::unique_ptr<Session> session(new Session(app, std::move(*lock)));
+  if (auto assembled = session->Assemble(progress); !assembled) return assembled.error();
+  return session;
+}
+
+Result<void> Session::Assemble(ProgressListener& progress) {
+  const Settings& settings = app_.settings();
+  auto options = MakeLoopOptions(app_, settings);
+  if (!options) return options.error();
+  auto opened = app_.open_store(settings, /*read_only=*/false);
+  if (!opened) return opened.error();
+  store_ = std::move(*opened);
+  if (auto locked = store_->LockAsWriter(); !locked) return locked;
+  auto lister = app_.make_lister(settings);
+  if (!lister) return lister.error();
+  lister_ = std::move(*lister);
+  auto runner = app_.make_runner(settings);
+  if (!runner) return runner.error();
+  runner_ = std::move(*runner);
+  auto exporters = app_.make_exporters(settings);
+  if (!exporters) return exporters.error();
+
+  engine::DeliveryOptions delivery;
+  delivery.first_backoff = settings.delivery.first_backoff;
+  delivery.max_backoff = settings.delivery.max_backoff;
+  delivery.check_target = settings.delivery.check_target;
+  delivery.metric_interval = settings.delivery.metric_interval;
+  delivery.batch_events = settings.delivery.batch_events;
+  delivery.batch_bytes = static_cast<std::size_t>(settings.delivery.batch_bytes);
+  delivery_ = std::make_unique<engine::DeliveryThread>([this] { return app_.open_store(app_.settings(), false); },
+                                                       std::move(*exporters), *app_.clock, delivery);
+  const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
+    {
+      const std::lock_guard guard(snapshot_mutex_);
+      snapshot_ = snapshot;
+    }
+    delivery_->Publish(std::move(snapshot), urgent);
+  };
+  const auto reload = [this]() -> Result<engine::LoopOptions> {
+    if (reload_) return reload_();
+    return Error{ErrorCode::kUsage, "nothing to reload"};
+  };
+  loop_ = std::make_unique<engine::Loop>(
+      engine::LoopParts{*store_, *lister_, *runner_, *app_.clock, progress, commands_, publish,
+                        [this] { delivery_->NotifyEvents(); }, reload},
+      *options);
+  return loop_->Start();
+}
+
+Session::~Session() {
+  loop_.reset();      // before what it uses
+  delivery_.reset();  // its thread reads the store
+}
+
+SnapshotPtr Session::LatestSnapshot() const {
+  SnapshotPtr latest;
+  {
+    const std::lock_guard guard(snapshot_mutex_);
+    latest = snapshot_;
+  }
+  if (!latest) return latest;
+  auto live = std::make_shared<Snapshot>(*latest);
+  live->delivery = delivery_->Stats();
+  return live;
+}
+
+std::vector<std::string> Session::Drain() { return delivery_->Drain(app_.settings().delivery.drain_timeout); }
+
+void SweepFiles::OnFinished(const Sweep& sweep) {
+  const Settings& settings = app_.settings();
+  const auto write = [&]() -> Result<std::string> {
+    auto store = app_.open_store(settings, /*read_only=*/true);
+    if (!store) return store.error();
+    const auto plan = (*store)->LoadPlan(sweep.id);
+    if (!plan) return plan.error();
+    const auto results = (*store)->Results(sweep.id);
+    if (!results) return results.error();
+    return report::WriteSweepDirectory(settings.state_dir, sweep, *plan, *results,
+                                       report::EnvironmentJson(app_.version, sweep.toolchain, config::ShowJson(app_.loaded)));
+  };
+  if (const auto written = write(); !written) {
+    app_.log(Level::kError, written.error().Within("the sweep is stored, but its directory is not written").message);
+  }
+}
+
+}  // namespace breakwatch::commands

@@ -1,0 +1,82 @@
+// Session: the parts of a sweep put together around one loop, for `sweep` and for `serve`.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "breakwatch/commands/app.h"
+#include "breakwatch/core/command.h"
+#include "breakwatch/core/progress.h"
+#include "breakwatch/engine/delivery.h"
+#include "breakwatch/engine/loop.h"
+#include "breakwatch/store/store.h"
+#include "breakwatch/store/writer_lock.h"
+
+namespace breakwatch::commands {
+
+// Tells several listeners the same.
+class Fanout final : public ProgressListener {
+ public:
+  void Add(ProgressListener& listener) { listeners_.push_back(&listener); }
+  void OnAccepted(std::string_view command_id, std::string_view sweep_id) override;
+  void OnListing(int resolved, int total) override;
+  void OnPlan(const Plan& plan, std::size_t already_done) override;
+  void OnStarted(std::string_view model) override;
+  void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override;
+  void OnFinished(const Sweep& sweep) override;
+  void OnFailed(const Error& error) override;
+  void OnWarning(std::string_view text) override;
+
+ private:
+  std::vector<ProgressListener*> listeners_;
+};
+
+// What a reload, a tick or a command line makes of the settings.
+Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& settings);
+
+// Owner: a command, on the thread that runs the loop.
+class Session {
+ public:
+  // Takes the writer lock and opens everything. `progress` and `app` outlive it.
+  // Error: kStore when another writer holds the lock; whatever a part says.
+  static Result<std::unique_ptr<Session>> Open(App& app, ProgressListener& progress);
+  ~Session();
+
+  engine::Loop& loop() { return *loop_; }
+  CommandQueue& commands() { return commands_; }
+  SnapshotPtr LatestSnapshot() const;  // with live delivery figures; null before the first. Thread: any
+  // Required exporters that did not accept everything within delivery.drain_timeout. Thread: any.
+  std::vector<std::string> Drain();
+  // Called for kReload on the loop.
+  void OnReload(std::function<Result<engine::LoopOptions>()> reload) { reload_ = std::move(reload); }
+
+ private:
+  Session(App& app, store::WriterLock lock) : app_(app), lock_(std::move(lock)) {}
+  Result<void> Assemble(ProgressListener& progress);
+
+  App& app_;
+  store::WriterLock lock_;
+  CommandQueue commands_;
+  std::function<Result<engine::LoopOptions>()> reload_;
+  mutable std::mutex snapshot_mutex_;
+  SnapshotPtr snapshot_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<ModelLister> lister_;
+  std::unique_ptr<CaptureRunner> runner_;
+  std::unique_ptr<engine::DeliveryThread> delivery_;
+  std::unique_ptr<engine::Loop> loop_;
+};
+
+// Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes. Owner: the command; thread: the loop's.
+class SweepFiles final : public ProgressListener {
+ public:
+  explicit SweepFiles(App& app) : app_(app) {}
+  void OnFinished(const Sweep& sweep) override;
+
+ private:
+  App& app_;
+};
+
+}  // namespace breakwatch::commands

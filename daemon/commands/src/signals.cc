@@ -1,0 +1,60 @@
+#include "signals.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "breakwatch/commands/app.h"
+
+namespace breakwatch::commands {
+namespace {
+
+// Ends the thread; nobody else has a use for it.
+constexpr int kEnd = SIGUSR2;
+
+sigset_t Handled() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, kEnd}) sigaddset(&set, signal);
+  return set;
+}
+
+}  // namespace
+
+void BlockSignals() {
+  const sigset_t set = Handled();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+Signals::Signals(CommandQueue& commands, SweepRequest sweep)
+    : commands_(commands), thread_([this, sweep = std::move(sweep)] { Run(sweep); }) {}
+
+Signals::~Signals() {
+  pthread_kill(thread_.native_handle(), kEnd);
+  thread_.join();
+}
+
+void Signals::Run(const SweepRequest& sweep) {
+  pthread_setname_np(pthread_self(), "signals");
+  const sigset_t set = Handled();
+  bool stopping = false;
+  for (int number = 0; sigwait(&set, &number) == 0 && number != kEnd;) {
+    Command command;
+    command.id = "signal";
+    if (number == SIGINT || number == SIGTERM) {
+      if (stopping) _exit(kExitInterrupted);
+      stopping = true;
+      command.kind = Command::Kind::kStop;
+    } else if (number == SIGHUP) {
+      command.kind = Command::Kind::kReload;
+    } else {
+      command.request = sweep;
+      command.request.trigger = "signal";
+    }
+    [[maybe_unused]] const bool taken = commands_.Push(std::move(command));  // full: enough commands wait already
+  }
+}
+
+}  // namespace breakwatch::commands

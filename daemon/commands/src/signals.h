@@ -1,0 +1,30 @@
+// Signals as commands: a thread waits for them and pushes onto the loop's queue. No handler runs anywhere.
+#pragma once
+
+#include <pthread.h>
+
+#include <thread>
+
+#include "breakwatch/core/command.h"
+
+namespace breakwatch::commands {
+
+// SIGINT and SIGTERM: stop (a second one ends the program at once, exit 130). SIGHUP: reload. SIGUSR1: a sweep.
+// Owner: the command. The signals must be blocked in every thread (BlockSignals, before any thread starts).
+class Signals {
+ public:
+  Signals(CommandQueue& commands, SweepRequest sweep);
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  void Run(const SweepRequest& sweep);
+
+  CommandQueue& commands_;
+  std::thread thread_;
+};
+
+void BlockSignals();
+
+}  // namespace breakwatch::commands

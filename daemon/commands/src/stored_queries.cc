@@ -1,0 +1,32 @@
+#include "stored_queries.h"
+
+namespace breakwatch::commands {
+
+template <class Ask>
+auto StoredQueries::WithStore(const Ask& ask) -> decltype(ask(std::declval<store::Store&>())) {
+  const std::lock_guard lock(mutex_);
+  if (!store_) {
+    auto opened = app_.open_store(app_.settings(), /*read_only=*/true);
+    if (!opened) return opened.error();
+    store_ = std::move(*opened);
+  }
+  auto answer = ask(*store_);
+  // A session that failed may be broken: the next question gets a fresh one.
+  if (!answer && answer.error().code == ErrorCode::kStore) store_.reset();
+  return answer;
+}
+
+Result<std::vector<Sweep>> StoredQueries::Sweeps(int limit) {
+  return WithStore([&](store::Store& store) { return store.Sweeps(limit); });
+}
+Result<Sweep> StoredQueries::FindSweep(const std::string& id) {
+  return WithStore([&](store::Store& store) { return store.FindSweep(id); });
+}
+Result<std::vector<ModelResult>> StoredQueries::Results(const std::string& sweep_id) {
+  return WithStore([&](store::Store& store) { return store.Results(sweep_id); });
+}
+Result<std::optional<ModelResult>> StoredQueries::LatestResult(const std::string& model) {
+  return WithStore([&](store::Store& store) { return store.LatestResult(model); });
+}
+
+}  // namespace breakwatch::commands

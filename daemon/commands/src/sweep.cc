@@ -1,0 +1,114 @@
+// `breakwatch sweep` and `breakwatch plan`.
+#include <unistd.h>
+
+#include <fstream>
+
+#include "breakwatch/api/control_socket.h"
+#include "breakwatch/core/json.h"
+#include "breakwatch/report/progress.h"
+#include "breakwatch/report/sweep.h"
+#include "commands.h"
+#include "local_gateway.h"
+#include "session.h"
+#include "signals.h"
+
+namespace breakwatch::commands {
+namespace {
+
+constexpr std::size_t kTopReasons = 10;
+
+// Prints what a sweep came to, from the store, and returns its exit code.
+int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind) {
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  const auto results = (*store)->Results(sweep.id);
+  if (!results) return Fail(app, results.error());
+  Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app)));
+  for (const std::string& exporter : behind) {
+    app.log(Level::kError, exporter + " did not accept everything in time; what is pending is sent by the next run");
+  }
+  return sweep.complete && behind.empty() ? kExitOk : kExitIncomplete;
+}
+
+void PrintPlaces(const App& app) {
+  if (app.json) return;
+  const Settings& settings = app.settings();
+  const std::string& state = settings.state_dir;
+  std::string text = "\nReport    " + state + "/latest/report.md\nResults   " + state + "/latest/results.jsonl\n";
+  text += "Store     " + config::StoreUrl(settings) + "\n";
+  if (settings.exporters.file.enabled) text += "Events    " + config::EventFilePath(settings) + "\n";
+  const auto& gateway = settings.exporters.pushgateway;
+  text += "Metrics   " + (gateway.url.empty() ? std::string("no Pushgateway configured: set exporters.pushgateway.url")
+                                              : gateway.url + "/metrics, job " + gateway.job) + "\n";
+  text += "Next      breakwatch show MODEL, breakwatch reasons, breakwatch report --format md\n";
+  Print(app, text);
+}
+
+int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress) {
+  Fanout fanout;
+  SweepFiles files(app);
+  fanout.Add(progress);
+  fanout.Add(files);
+  auto session = Session::Open(app, fanout);
+  if (!session) return Fail(app, session.error());
+  const Signals signals((*session)->commands(), request);
+  const auto sweep = (*session)->loop().RunSweep(request);
+  if (!sweep) {
+    if (sweep.error().code == ErrorCode::kInterrupted) (*session)->Drain();
+    return Fail(app, sweep.error());
+  }
+  return Conclude(app, *sweep, (*session)->Drain());
+}
+
+class Silent final : public ProgressListener {};
+
+}  // namespace
+
+int RunSweep(App& app, const SweepOptions& options) {
+  const auto request = MakeRequest(app.settings(), options);
+  if (!request) return Fail(app, request.error());
+  Silent silent;
+  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
+  ProgressListener& progress = options.quiet ? static_cast<ProgressListener&>(silent) : printer;
+
+  const auto followed = api::FollowSweep(app.settings().state_dir + "/control.sock", *request, progress);
+  if (followed || followed.error().code != ErrorCode::kNotFound) {
+    const int code = followed ? Conclude(app, followed->sweep, followed->behind) : Fail(app, followed.error());
+    if (followed) PrintPlaces(app);
+    return code;
+  }
+  if (options.local_gateway) UseLocalGateway(app);
+  const int code = SweepHere(app, *request, progress);
+  if (code == kExitOk || code == kExitIncomplete) PrintPlaces(app);
+  return code;
+}
+
+int RunPlan(App& app, const SweepOptions& options) {
+  const auto request = MakeRequest(app.settings(), options);
+  if (!request) return Fail(app, request.error());
+  auto loop_options = MakeLoopOptions(app, app.settings());
+  if (!loop_options) return Fail(app, loop_options.error());
+  auto store = app.open_store(app.settings(), /*read_only=*/false);
+  if (!store) return Fail(app, store.error());
+  auto lister = app.make_lister(app.settings());
+  if (!lister) return Fail(app, lister.error());
+  auto runner = app.make_runner(app.settings());
+  if (!runner) return Fail(app, runner.error());
+  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
+  CommandQueue commands;
+  engine::Loop loop({**store, **lister, **runner, *app.clock, printer, commands, [](SnapshotPtr, bool) {}, {}, {}},
+                    *loop_options);
+  if (auto started = loop.Start(); !started) return Fail(app, started.error());
+  const Signals signals(commands, *request);
+  const auto plan = loop.PlanOnly(*request);
+  if (!plan) return Fail(app, plan.error());
+  if (!options.output.empty()) {
+    std::ofstream file(options.output, std::ios::binary | std::ios::trunc);
+    file << ToJson(*plan) << "\n";
+    if (!file.flush()) return Fail(app, {ErrorCode::kStore, "cannot write " + options.output});
+  }
+  Print(app, report::RenderPlan(*plan, FormatOf(app), StyleOf(app)));
+  return kExitOk;
+}
+
+}  // namespace breakwatch::commands

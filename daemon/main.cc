@@ -1,0 +1,336 @@
+// The program: names every concrete class once, and hands the commands their factories.
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "breakwatch/capture/launcher.h"
+#include "breakwatch/capture/zygote_runner.h"
+#include "breakwatch/commands/app.h"
+#include "breakwatch/core/text.h"
+#include "breakwatch/exporters/console.h"
+#include "breakwatch/exporters/event_file.h"
+#include "breakwatch/exporters/loki.h"
+#include "breakwatch/exporters/pushgateway.h"
+#include "breakwatch/hub/hub_lister.h"
+#include "breakwatch/hub_replay/record.h"
+#include "breakwatch/hub_replay/replay_server.h"
+#include "breakwatch/net/http.h"
+#include "breakwatch/store/store.h"
+#include "resources.h"
+
+namespace breakwatch {
+namespace {
+
+namespace fs = std::filesystem;
+using commands::App;
+using commands::Check;
+using config::Settings;
+
+const std::string kUserAgent = std::string("breakwatch/") + BREAKWATCH_VERSION;
+
+// --- log
+
+void SetUpLog(const config::LogSettings& log) {
+  auto logger = spdlog::stderr_color_mt("breakwatch");
+  if (log.format == "json") {
+    logger->set_pattern(R"({"ts":"%Y-%m-%dT%H:%M:%S.%f%z","level":"%l","msg":%v})");
+  } else {
+    logger->set_pattern("%Y-%m-%d %H:%M:%S %^%l%$ %v");
+  }
+  logger->set_level(spdlog::level::from_str(log.level == "warn" ? "warning" : log.level));
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void Log(const App& app, Level level, const std::string& text) {
+  static constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
+                                                          spdlog::level::warn, spdlog::level::err};
+  static const bool set_up = (SetUpLog(app.settings().log), true);
+  (void)set_up;
+  // The library does not escape what a pattern inserts.
+  spdlog::log(kLevels[static_cast<std::size_t>(level)], "{}",
+              app.settings().log.format == "json" ? JsonText(text) : ToUtf8(text));
+}
+
+// --- store
+
+Result<std::unique_ptr<store::Store>> OpenStore(const App& app, const Settings& settings, bool read_only) {
+  if (!read_only) {
+    std::error_code error;
+    fs::create_directories(settings.state_dir, error);
+    if (error) {
+      return Error{ErrorCode::kStore, "cannot make " + settings.state_dir + ": " + error.message() +
+                                          "; set state_dir to a directory of yours"};
+    }
+  }
+  return store::Store::Open({config::StoreUrl(settings), read_only}, *app.clock);
+}
+
+// --- models
+
+hub::HubOptions HubOptionsOf(const Settings& settings) {
+  auto options = hub::HubOptionsFromEnvironment([](const char* name) { return std::getenv(name); }, kUserAgent);
+  if (!settings.hub.endpoint.empty()) options.endpoint = settings.hub.endpoint;
+  if (!settings.hub.cache_dir.empty()) options.cache_dir = settings.hub.cache_dir;
+  options.offline = options.offline || settings.hub.offline;
+  options.concurrency = settings.hub.concurrency;
+  options.tries = settings.hub.retries + 1;
+  options.timeout = settings.hub.timeout;
+  options.max_params = settings.hub.list.max_params;
+  return options;
+}
+
+Result<std::unique_ptr<ModelLister>> MakeLister(const App& app, const Settings& settings) {
+  const auto options = HubOptionsOf(settings);
+  const std::string& source = settings.hub.source;
+  if (source == "snapshot") return hub::MakeSnapshotLister(Resource(settings.hub.snapshot_dir), options);
+  if (source == "directory") return hub::MakeDirectoryLister(settings.hub.path, options);
+  auto live = hub::MakeHubLister(options, *app.clock);
+  if (source == "file") return hub::MakeFileLister(settings.hub.path, std::move(live));
+  return live;
+}
+
+// --- capture
+
+bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() == 1 && launcher[0] == "auto"; }
+
+std::string ScratchOf(const Settings& settings) { return fs::absolute(settings.state_dir).string() + "/scratch"; }
+
+capture::LauncherChoice LauncherOf(const Settings& settings) {
+  if (!IsAuto(settings.capture.launcher)) return {settings.capture.launcher, "capture.launcher"};
+  const std::string python = Resource(settings.capture.worker.front());
+  std::error_code ignored;
+  fs::create_directories(ScratchOf(settings), ignored);
+  return capture::DefaultLauncher(ScratchOf(settings), {fs::path(python).parent_path().parent_path().string(), Root()});
+}
+
+capture::ZygoteOptions ZygotesOf(const App& app, const Settings& settings) {
+  capture::ZygoteOptions options;
+  options.launcher = LauncherOf(settings).argv;
+  options.worker = settings.capture.worker;
+  options.worker.front() = Resource(options.worker.front());
+  options.environment["PYTHONPATH"] = Resource("collectors/capture/worker");
+  options.scratch = ScratchOf(settings);
+  options.toolchain = settings.capture.toolchain;
+  const unsigned cores = std::thread::hardware_concurrency();
+  options.zygotes = settings.capture.zygotes > 0 ? static_cast<std::size_t>(settings.capture.zygotes) : std::max(1u, cores);
+  options.silence = settings.capture.silence;
+  options.log = [&app](std::string_view text) { app.log(Level::kWarn, std::string(text)); };
+  return options;
+}
+
+Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {
+  auto options = ZygotesOf(app, settings);
+  const std::string& program = options.worker.front();
+  if (program.find('/') != std::string::npos && access(program.c_str(), X_OK) != 0) {
+    return Error{ErrorCode::kInternal, "no worker at " + program + "; `make venv` makes the default toolchain, or set capture.worker"};
+  }
+  options.launcher.clear();  // nothing is imported: no need of a sandbox
+  return capture::DescribeToolchain(options, settings.capture.toolchain);
+}
+
+Result<std::set<std::string>> IgnoredConfigKeys() {
+  const std::string path = Resource("collectors/capture/structure_ignored.yaml");
+  try {
+    std::set<std::string> keys;
+    for (const auto& entry : YAML::LoadFile(path)) keys.insert(entry.first.as<std::string>());
+    return keys;
+  } catch (const YAML::Exception& error) {
+    return Error{ErrorCode::kConfig, path + ": " + error.what()};
+  }
+}
+
+std::string RunnerVersion() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner";
+  if (access(program.c_str(), X_OK) != 0) return {};
+  std::string text;
+  if (FILE* pipe = popen(("'" + program.string() + "' --version 2>&1").c_str(), "re")) {
+    char buffer[512];
+    while (std::fgets(buffer, sizeof buffer, pipe) != nullptr && text.size() < 4096) text += buffer;
+    if (pclose(pipe) != 0) text.clear();
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+std::vector<Check> CheckToolchain(const App& app, const Settings& settings) {
+  std::vector<Check> checks;
+  const auto toolchain = DescribeToolchain(app, settings);
+  if (toolchain) {
+    checks.push_back({"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""});
+  } else {
+    checks.push_back({"worker", Check::State::kFailed, toolchain.error().message, "run `make venv`, or correct capture.worker"});
+  }
+  const std::string runner = RunnerVersion();
+  if (runner.empty()) {
+    checks.push_back({"torch", Check::State::kWarning, "breakwatch-runner is not built or does not load libtorch",
+                      "run `make venv`, then `make build`"});
+  } else {
+    checks.push_back({"torch", Check::State::kOk, runner, ""});
+  }
+  const auto launcher = LauncherOf(settings);
+  checks.push_back({"sandbox", launcher.argv.empty() ? Check::State::kWarning : Check::State::kOk, launcher.why,
+                    launcher.argv.empty() ? "install bubblewrap and allow user namespaces; without it a worker sees the network and your files" : ""});
+  return checks;
+}
+
+// --- exporters
+
+// The journal of gateway groups, on a store session that the delivery thread opens when it first needs it.
+class StoredJournal final : public exporters::GroupJournal {
+ public:
+  StoredJournal(const App& app, std::string gateway) : app_(app), gateway_(std::move(gateway)) {}
+  Result<std::vector<std::string>> Load() override {
+    if (auto opened = Open(); !opened) return opened.error();
+    return store_->OwnedGroups(gateway_);
+  }
+  Result<void> Save(const std::vector<std::string>& groups) override {
+    if (auto opened = Open(); !opened) return opened.error();
+    return store_->SetOwnedGroups(gateway_, groups);
+  }
+
+ private:
+  Result<void> Open() {
+    if (store_) return {};
+    auto opened = app_.open_store(app_.settings(), /*read_only=*/false);
+    if (!opened) return opened.error();
+    store_ = std::move(*opened);
+    return {};
+  }
+
+  const App& app_;
+  const std::string gateway_;
+  std::unique_ptr<store::Store> store_;
+};
+
+net::TlsOptions TlsOf(const config::TlsSettings& tls) {
+  return {tls.ca_file, tls.cert_file, tls.key_file, tls.insecure_skip_verify};
+}
+
+Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const config::PushgatewaySettings& s) {
+  const auto password = config::ReadSecret(s.password, s.password_file);
+  if (!password) return password.error();
+  exporters::PushgatewayOptions options;
+  options.url = s.url;
+  options.job = s.job;
+  options.pool = s.pool;
+  options.shards = s.shards;
+  options.gzip = s.gzip;
+  options.user = s.username;
+  options.password = *password;
+  options.tls = TlsOf(s.tls);
+  options.connect_timeout = s.connect_timeout;
+  options.timeout = s.timeout;
+  return exporters::MakePushgateway(options, std::make_unique<StoredJournal>(app, s.url), net::MakeHttpSender(kUserAgent));
+}
+
+Result<std::unique_ptr<EventExporter>> MakeLoki(const config::LokiSettings& s) {
+  const auto password = config::ReadSecret(s.password, s.password_file);
+  if (!password) return password.error();
+  exporters::LokiOptions options;
+  options.url = s.url;
+  options.tenant = s.tenant;
+  options.environment = s.environment;
+  options.pool = s.pool;
+  options.gzip = s.gzip;
+  options.user = s.username;
+  options.password = *password;
+  options.tls = TlsOf(s.tls);
+  options.connect_timeout = s.connect_timeout;
+  options.timeout = s.timeout;
+  return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent));
+}
+
+Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Settings& settings) {
+  engine::DeliveryThread::Exporters out;
+  const auto& s = settings.exporters;
+  if (!s.pushgateway.url.empty()) {
+    auto pushgateway = MakePushgateway(app, s.pushgateway);
+    if (!pushgateway) return pushgateway.error();
+    out.metrics.push_back({std::move(*pushgateway), s.pushgateway.required});
+  }
+  if (!s.loki.url.empty()) {
+    auto loki = MakeLoki(s.loki);
+    if (!loki) return loki.error();
+    out.events.push_back({std::move(*loki), s.loki.required});
+  }
+  if (s.file.enabled) {
+    exporters::EventFileOptions file;
+    file.path = config::EventFilePath(settings);
+    file.max_bytes = s.file.max_bytes;
+    file.keep = s.file.keep;
+    out.events.push_back({exporters::MakeEventFile(file), /*required=*/false});
+  }
+  if (s.console.enabled) out.events.push_back({exporters::MakeConsoleEvents({}, std::cerr), false});
+  return out;
+}
+
+// --- a Hub on disk
+
+int RecordHub(App& app, const commands::HubRecordOptions& o) {
+  const Settings& settings = app.settings();
+  const auto hub = HubOptionsOf(settings);
+  hub_replay::RecordOptions options;
+  options.endpoint = hub.endpoint;
+  options.token = hub.token;
+  options.sort = settings.hub.list.sort;
+  options.top = static_cast<std::size_t>(settings.hub.list.top);
+  for (const std::string& filter : settings.hub.list.filters) options.query.emplace_back("filter", filter);
+  if (!settings.hub.list.author.empty()) options.query.emplace_back("author", settings.hub.list.author);
+  if (!settings.hub.list.search.empty()) options.query.emplace_back("search", settings.hub.list.search);
+  if (!settings.hub.list.task.empty()) options.query.emplace_back("pipeline_tag", settings.hub.list.task);
+  options.ids = o.models;
+  options.note = o.note;
+  const auto pool = net::MakeHttpPool(kUserAgent, static_cast<std::size_t>(settings.hub.concurrency));
+  const auto progress = [&](std::size_t done, std::size_t total) {
+    std::fprintf(app.err, "\r%zu/%zu", done, total);
+    if (done == total) std::fputc('\n', app.err);
+  };
+  const auto summary = hub_replay::Record(options, *pool, o.dir, {}, progress, *app.clock);
+  if (!summary) return commands::Fail(app, summary.error());
+  std::fprintf(app.out, "%zu models, %zu files in %s\n", summary->models, summary->files, o.dir.c_str());
+  for (const std::string& left : summary->left_out) std::fprintf(app.err, "left out: %s\n", left.c_str());
+  return commands::kExitOk;
+}
+
+int ServeHub(App& app, const commands::HubServeOptions& o) {
+  hub_replay::ReplayOptions options;
+  options.dir = o.dir;
+  options.host = o.host;
+  options.port = o.port;
+  if (o.link_to_self) options.link_endpoint = "self";
+  (void)app;
+  return hub_replay::ServeMain(options);
+}
+
+}  // namespace
+}  // namespace breakwatch
+
+int main(int argc, char** argv) {
+  using namespace breakwatch;  // NOLINT: the whole program
+  App app;
+  app.version = BREAKWATCH_VERSION;
+  app.clock = &RealClock();
+  app.log = [&](Level level, const std::string& text) { Log(app, level, text); };
+  app.open_store = [&](const Settings& s, bool read_only) { return OpenStore(app, s, read_only); };
+  app.make_lister = [&](const Settings& s) { return MakeLister(app, s); };
+  app.make_runner = [&](const Settings& s) -> Result<std::unique_ptr<CaptureRunner>> {
+    return std::unique_ptr<CaptureRunner>(capture::MakeZygoteRunner(ZygotesOf(app, s), *app.clock));
+  };
+  app.describe_toolchain = [&](const Settings& s) { return DescribeToolchain(app, s); };
+  app.ignored_config_keys = [](const Settings&) { return IgnoredConfigKeys(); };
+  app.make_exporters = [&](const Settings& s) { return MakeExporters(app, s); };
+  app.make_sender = [] { return net::MakeHttpSender(kUserAgent); };
+  app.check_toolchain = [&](const Settings& s) { return CheckToolchain(app, s); };
+  app.hub_record = RecordHub;
+  app.hub_serve = ServeHub;
+  return commands::Main(app, argc, argv);
+}
