@@ -1,8 +1,11 @@
 #include "breakwatch/engine/make_plan.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "breakwatch/core/text.h"
 
@@ -77,11 +80,19 @@ std::string ReuseReason(const ModelInfo& info, const RevisionRecord* before) {
   return "unchanged";
 }
 
-// One in 1/share of the structures, others in every sweep, the same for the same seed and sweep.
-bool ChosenToVerify(const std::string& structure, const std::string& sweep_id, const PlanOptions& options) {
-  const std::string digest = Sha256Hex(std::to_string(options.seed) + "/" + sweep_id + "/" + structure);
-  const double unit = static_cast<double>(std::stoull(digest.substr(0, 13), nullptr, 16)) / 0x1p52;
-  return unit < options.verify_share;
+// The share of the clean structures that this sweep verifies at full depth, rounded down so that a small sweep of
+// unchanged models costs no capture: others in every sweep, the same ones for the same seed and sweep.
+std::set<std::string> ChosenToVerify(const Known& known, const std::string& sweep_id, const PlanOptions& options) {
+  std::vector<std::pair<std::string, std::string>> clean;  // order of choice, structure
+  for (const auto& [structure, history] : known.histories) {
+    if (!history.reusable_capture_id || history.reusable_status != Status::kFullGraph) continue;
+    clean.emplace_back(Sha256Hex(std::to_string(options.seed) + "/" + sweep_id + "/" + structure), structure);
+  }
+  std::sort(clean.begin(), clean.end());
+  clean.resize(static_cast<std::size_t>(options.verify_share * static_cast<double>(clean.size())));
+  std::set<std::string> chosen;
+  for (auto& [order, structure] : clean) chosen.insert(std::move(structure));
+  return chosen;
 }
 
 // The moment until which a structure is left alone; nullopt when it may be captured.
@@ -94,7 +105,7 @@ std::optional<SystemTime> QuarantinedUntil(const CaptureHistory& history, const 
 class Planner {
  public:
   Planner(const std::string& sweep_id, const Known& known, const PlanOptions& options, SystemTime now)
-      : sweep_id_(sweep_id), known_(known), options_(options), now_(now) {}
+      : known_(known), options_(options), now_(now), verified_(ChosenToVerify(known, sweep_id, options)) {}
 
   PlannedModel Decide(const RankedModel& model) {
     PlannedModel planned;
@@ -155,7 +166,7 @@ class Planner {
 
   Decision IfNeeded(const PlannedModel& planned, const CaptureHistory& history, const RevisionRecord* before) const {
     if (history.reusable_capture_id) {
-      if (history.reusable_status == Status::kFullGraph && ChosenToVerify(planned.structure, sweep_id_, options_)) {
+      if (history.reusable_status == Status::kFullGraph && verified_.contains(planned.structure)) {
         return {Action::kCapture, "chosen to be verified at full depth", {}, {}, Depth::kVerify};
       }
       return {Action::kReuse, ReuseReason(planned.info, before)};
@@ -177,10 +188,10 @@ class Planner {
     return {Action::kCapture, CaptureReason(planned.info, before, options_)};
   }
 
-  const std::string& sweep_id_;
   const Known& known_;
   const PlanOptions& options_;
   const SystemTime now_;
+  const std::set<std::string> verified_;
   std::map<std::string, std::string> leaders_;  // by structure: the model that is captured
 };
 
