@@ -119,6 +119,20 @@ TEST_F(LauncherTest, ShowsEnvironmentsUnderHiddenFoldersAgain) {
   EXPECT_EQ(Inside("ls " + folder_), "environment\nscratch\n");
 }
 
+TEST_F(LauncherTest, FindsARelativeProgramInACheckoutUnderAHiddenFolder) {
+  std::filesystem::create_directories(folder_ + "/checkout");
+  std::filesystem::copy(BREAKWATCH_TEST_DATA "/capture/fake_worker.sh", folder_ + "/checkout/worker.sh");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_ + "/checkout");
+  choice_ = DefaultLauncher("scratch", {});
+  ZygoteOptions options;
+  options.launcher = choice_.argv;
+  options.worker = {"./worker.sh", "good"};
+  const auto toolchain = DescribeToolchain(options, "default");
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(toolchain.ok()) << toolchain.error().message;
+}
+
 TEST_F(LauncherTest, HidesTheTokenOfTheHub) {
   std::ofstream(folder_ + "/environment_token") << "hf_very_secret";
   setenv("HF_TOKEN_PATH", (folder_ + "/environment_token").c_str(), 1);

@@ -84,7 +84,7 @@ void BindAgain(const fs::path& path, std::vector<std::string>* argv) {
   for (const fs::path& seen : {fs::absolute(path, error), fs::canonical(path, error)}) {
     if (error || !fs::exists(seen, error)) continue;
     const bool hidden = std::any_of(HiddenFolders().begin(), HiddenFolders().end(),
-                                    [&](const std::string& folder) { return IsBelow(seen, folder); });
+                                    [&](const std::string& folder) { return seen != folder && IsBelow(seen, folder); });
     if (hidden) argv->insert(argv->end(), {"--ro-bind", seen.lexically_normal(), seen.lexically_normal()});
   }
 }
@@ -109,6 +109,7 @@ std::vector<std::string> SandboxArguments(const std::string& bwrap, const fs::pa
       argv.insert(argv.end(), {"--tmpfs", folder});
     }
   }
+  BindAgain(fs::current_path(error), &argv);  // a relative program is sought from there
   for (const std::string& path : visible) BindAgain(path, &argv);
   for (const fs::path& path : Credentials()) Hide(path, &argv);
   argv.insert(argv.end(), {"--bind", scratch, scratch});

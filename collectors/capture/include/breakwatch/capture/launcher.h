@@ -13,7 +13,8 @@ struct LauncherChoice {
 
 // bubblewrap with a read-only view of /, a writable `scratch`, private /tmp, /run, /dev and /proc, no network, no
 // sight of other processes or of stored credentials. Tried out by running it once, since it can be installed and
-// still not allowed. `visible`: what the worker needs to read (environment, package); bound again where hidden.
+// still not allowed. `visible`: what the worker needs to read (environment, package); bound again where hidden, as
+// the current directory is.
 LauncherChoice DefaultLauncher(const std::string& scratch, const std::vector<std::string>& visible);
 
 }  // namespace breakwatch::capture
