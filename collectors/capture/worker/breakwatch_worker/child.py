@@ -163,6 +163,7 @@ class Attempt:
                     continue
                 self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
                 said = [size.note] if size.note else []
+                said += summary["gaps"]
                 said += [f"called {variant['name']}"] if variant["name"] != "all" else []
                 return self._capture(model, arguments, summary, notes + said)
             if first_error[0] == "create":
@@ -175,13 +176,14 @@ class Attempt:
 
     def _prepare(self, cls, config_class, size, variant: dict) -> tuple:
         config = size.make(config_class)
+        gaps = inputs.fill_gaps(config)
         model = build.construct(cls, config)
         self._phases.enter("inputs")
         arguments = inputs.make(model, config, variant)
         self._phases.enter("eager")
         with torch.no_grad():
             output = model(**inputs.fresh(arguments))
-        return model, arguments, {"finite": inputs.is_finite(output)}
+        return model, arguments, {"finite": inputs.is_finite(output), "gaps": gaps}
 
     def _capture(self, model, arguments: dict, summary: dict, notes: list) -> dict:
         self._phases.enter("capture")

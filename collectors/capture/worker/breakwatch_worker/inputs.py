@@ -15,6 +15,7 @@ _PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method
     (("audio_token_id", "audio_token_index"), "input_features", "get_audio_features"),
     (("audio_token_id", "audio_token_index"), "input_values", "get_audio_features"),
     (("video_token_id", "video_token_index"), "pixel_values_videos", "get_video_features"),
+    (("video_token_index",), "pixel_values", "get_video_features"),
 )
 
 
@@ -69,7 +70,7 @@ class Plan:
             name = rule["name"]
             if name not in self.names or self.main in rule.get("unless_main", ()):
                 continue
-            if "needs" in rule and rule["needs"] not in wanted:
+            if "needs" in rule and rule["needs"] not in wanted or set(rule.get("unless_has", ())) & self.names:
                 continue
             wanted.append(name)
         if self.main in self.names and self.main not in wanted:
@@ -77,6 +78,18 @@ class Plan:
         wanted += [name for name in self.required if name not in wanted]
         wanted += [name for name in self.add if name not in wanted and name in self.names]
         return [name for name in wanted if name not in self.omit]
+
+
+def fill_gaps(config) -> list:
+    """A placeholder token that the config leaves open gets one of the last ids of the vocabulary. Says which."""
+    notes = []
+    vocab = Sizes(config, {})("vocab")
+    for node in sub_configs(config):
+        for offset, key in enumerate(key for keys, _, _ in _PLACEHOLDERS for key in keys):
+            if key in vars(node) and getattr(node, key) is None and vocab > 64:
+                setattr(node, key, vocab - 2 - offset)
+                notes.append(f"{key} set")
+    return notes
 
 
 def variants(model_class) -> list:

@@ -126,7 +126,7 @@ def _kept_layers(node: dict, total: int) -> list:
         members = [layer in members for members in indices.values()]
         before = [layer < node[key] for key in node if key in rules["prefix_counts"] and _is_int(node[key])]
         after = [layer >= total - node[key] for key in node if key in rules["suffix_counts"] and _is_int(node[key])]
-        return repr(([value[layer] for value in lists.values()], members, before, after))
+        return repr(([value[layer] for value in lists.values()], members, before, after, _own(node).get(layer)))
 
     if periods:  # what repeats is counted from the start, so the start is what must stay
         needed = min(total, max(2, math.lcm(*periods) + 1 if math.lcm(*periods) < 16 else max(periods) + 1))
@@ -144,6 +144,12 @@ def _kept_layers(node: dict, total: int) -> list:
     for key, value in node.items():
         kept |= _taken(key, value, total)
     return sorted(kept)
+
+
+def _own(node: dict) -> dict:
+    """Settings of single layers, by layer."""
+    own = node.get("per_layer_config")
+    return {int(layer): value for layer, value in own.items()} if isinstance(own, dict) else {}
 
 
 def _are_indices(value, total: int) -> bool:
@@ -170,6 +176,9 @@ def _remapped(node: dict, total: int, kept: list) -> dict:
     rules = load_rules()
     place = {layer: index for index, layer in enumerate(kept)}
     changed = {key: [value[layer] for layer in kept] for key, value in _lists_of(node, total).items()}
+
+    if _own(node):
+        changed["per_layer_config"] = {place[layer]: value for layer, value in _own(node).items() if layer in place}
 
     def state(item):  # counted from the embedding, or from the end
         if item <= 0:

@@ -1,0 +1,103 @@
+"""The size policy: what is cut, and what must stay as it was."""
+
+import pytest
+import transformers
+
+from breakwatch_worker import sizes
+
+
+def plans(config, depth="reduced"):
+    return list(sizes.plans(config, depth))
+
+
+def smallest(config, depth="reduced"):
+    plan = plans(config, depth)[0]
+    return plan, plan.make(type(config))
+
+
+def test_a_plain_stack_keeps_its_first_and_last_layer():
+    plan, config = smallest(transformers.BertConfig())
+    assert (plan.depth, config.num_hidden_layers) == ("reduced", 2)
+    assert config.hidden_size == 768  # no wider than the floor: left alone
+    assert config.vocab_size == 1024
+
+
+def test_every_kind_of_layer_is_kept():
+    config = transformers.Qwen3NextConfig(num_hidden_layers=12)
+    kinds = set(config.layer_types)
+    assert len(kinds) > 1
+    _, small = smallest(config)
+    assert set(small.layer_types) == kinds
+    assert len(small.layer_types) == small.num_hidden_layers < 12
+
+
+def test_dense_layers_before_experts_stay_before_them():
+    _, small = smallest(transformers.DeepseekV3Config(num_hidden_layers=20, first_k_dense_replace=3))
+    assert small.first_k_dense_replace == 1 and small.num_hidden_layers >= 2
+    assert small.n_routed_experts == 8 and small.num_experts_per_tok == 2
+    assert small.n_routed_experts % small.n_group == 0 and small.topk_group <= small.n_group
+
+
+def test_index_lists_follow_the_layers_that_are_kept():
+    config = transformers.MllamaConfig().text_config
+    _, small = smallest(config)
+    assert small.cross_attention_layers
+    assert all(index < small.num_hidden_layers for index in small.cross_attention_layers)
+    assert len(small.cross_attention_layers) < small.num_hidden_layers
+
+
+def test_widths_keep_heads_groups_and_equalities():
+    config = transformers.LlavaConfig(text_config={"model_type": "llama", "hidden_size": 4096, "num_key_value_heads": 8})
+    before, text = config.text_config, smallest(config)[1].text_config
+    assert text.hidden_size < before.hidden_size
+    assert text.hidden_size // text.num_attention_heads == before.hidden_size // before.num_attention_heads
+    assert text.num_attention_heads > text.num_key_value_heads > 1
+    assert text.num_attention_heads % text.num_key_value_heads == 0
+    # One head of a size rotary positions were made for stays one: the size of a head is never touched.
+    assert text.head_dim == before.head_dim
+
+
+def test_tokens_past_the_cut_vocabulary_move_inside_it_and_stay_equal_or_different():
+    config = transformers.Qwen2VLConfig()
+    _, small = smallest(config)
+    ids = (small.image_token_id, small.video_token_id, small.vision_start_token_id)
+    assert all(0 <= token < 1024 for token in ids) and len(set(ids)) == 3
+
+
+def test_stages_keep_two_blocks_each():
+    _, small = smallest(transformers.SwinConfig(depths=[2, 2, 18, 2]))
+    assert small.depths == [2, 2, 2, 2]
+
+
+def test_hidden_states_asked_for_by_number_are_still_there():
+    config = transformers.BeitConfig(out_indices=[3, 5, 7, 11])
+    _, small = smallest(config)
+    assert len(small.out_indices) == 4
+    assert max(small.out_indices) <= small.num_hidden_layers < 12
+
+
+def test_full_depth_is_full_and_still_narrow():
+    plan, config = smallest(transformers.LlamaConfig(), "full")
+    assert (plan.depth, config.num_hidden_layers) == ("full", 32)
+    assert config.hidden_size < 4096
+
+
+def test_the_last_plan_is_the_original():
+    original = transformers.LlamaConfig()
+    last = plans(original)[-1]
+    assert last.depth == "original"
+    assert last.make(type(original)).to_dict() == original.to_dict()
+
+
+def test_nothing_to_reduce_is_called_original():
+    tiny = transformers.BertConfig(num_hidden_layers=2, vocab_size=99)
+    assert [plan.depth for plan in plans(tiny)] == ["original"]
+
+
+@pytest.mark.parametrize("name", ["LlamaConfig", "BertConfig", "T5Config", "ViTConfig", "WhisperConfig", "CLIPConfig"])
+def test_making_a_plan_changes_no_config_it_was_given(name):
+    config = getattr(transformers, name)()
+    before = config.to_dict()
+    for plan in plans(config):
+        plan.make(type(config))
+    assert config.to_dict() == before
