@@ -50,9 +50,10 @@ std::string Origin(std::string_view url) {
   const std::string scheme = Lower(url.substr(0, scheme_end));
   if (scheme != "http" && scheme != "https") return {};
   std::string_view authority = url.substr(scheme_end + 3, PathStart(url) - scheme_end - 3);
-  if (const std::size_t at = authority.rfind('@'); at != authority.npos) authority.remove_prefix(at + 1);
   // A backslash or blank is read differently by different parsers: no such host is ever the endpoint's.
-  if (authority.empty() || authority.find_first_of("\\ \t\r\n") != authority.npos) return {};
+  if (authority.find_first_of("\\ \t\r\n") != authority.npos) return {};
+  if (const std::size_t at = authority.rfind('@'); at != authority.npos) authority.remove_prefix(at + 1);
+  if (authority.empty()) return {};
   std::string host = Lower(authority);
   const std::string_view own_port = scheme == "https" ? ":443" : ":80";
   if (host.ends_with(own_port)) host.resize(host.size() - own_port.size());

@@ -1,0 +1,68 @@
+#include "url.h"
+
+#include <gtest/gtest.h>
+
+#include "model_id.h"
+
+namespace breakwatch::hub {
+namespace {
+
+TEST(HubUrlTest, OriginIsSchemeHostAndPort) {
+  EXPECT_EQ(Origin("https://Hub.Example:443/a?b"), "https://hub.example");
+  EXPECT_EQ(Origin("http://127.0.0.1:8080"), "http://127.0.0.1:8080");
+  EXPECT_EQ(Origin("https://huggingface.co@evil.example/x"), "https://evil.example");
+  EXPECT_EQ(Origin("https://evil.example\\@huggingface.co/"), "");
+  EXPECT_EQ(Origin("ftp://x/"), "");
+  EXPECT_EQ(Origin("/relative"), "");
+}
+
+TEST(HubUrlTest, ResolvesRedirectTargets) {
+  const std::string base = "https://h.example/a/b/c?q=1";
+  EXPECT_EQ(ResolveLocation(base, "/x?y=/z"), "https://h.example/x?y=/z");
+  EXPECT_EQ(ResolveLocation(base, "d/e"), "https://h.example/a/b/d/e");
+  EXPECT_EQ(ResolveLocation(base, "//cdn.example/f"), "https://cdn.example/f");
+  EXPECT_EQ(ResolveLocation(base, "https://cdn.example/f:g"), "https://cdn.example/f:g");
+  EXPECT_EQ(ResolveLocation("https://h.example", "d"), "https://h.example/d");
+}
+
+TEST(HubUrlTest, RefusesASchemeOfAnotherKindAndAStepDown) {
+  for (const char* location : {"file:///etc/passwd", "javascript:x", "http://h.example/", ""}) {
+    EXPECT_EQ(ResolveLocation("https://h.example/a", location), std::nullopt) << location;
+  }
+  EXPECT_NE(ResolveLocation("http://h.example/a", "http://other.example/"), std::nullopt);
+}
+
+TEST(HubUrlTest, BringsThePublicHubsAddressesToTheMirror) {
+  const std::string mirror = "http://127.0.0.1:9/hf";
+  EXPECT_EQ(AtEndpoint("https://huggingface.co/api/x?y", mirror), mirror + "/api/x?y");
+  EXPECT_EQ(AtEndpoint("https://cdn.example/x", mirror), "https://cdn.example/x");
+  EXPECT_EQ(AtEndpoint("https://huggingface.co/x", "https://huggingface.co"), "https://huggingface.co/x");
+}
+
+TEST(HubUrlTest, FindsTheNextLinkAmongOthers) {
+  EXPECT_EQ(NextLink("<https://h/p?a=1&cursor=x%3D>; rel=\"next\""), "https://h/p?a=1&cursor=x%3D");
+  EXPECT_EQ(NextLink("<https://h/1>; rel=\"prev\", <https://h/3>; title=\"a\"; rel=\"next\""), "https://h/3");
+  EXPECT_EQ(NextLink("<https://h/1>; rel=\"xet-auth\""), std::nullopt);
+  EXPECT_EQ(NextLink("<https://h/1"), std::nullopt);
+  EXPECT_EQ(NextLink(""), std::nullopt);
+}
+
+TEST(HubUrlTest, EncodesWhatIsNotPlain) { EXPECT_EQ(UrlEncode("refs/pr/1 ü"), "refs%2Fpr%2F1%20%C3%BC"); }
+
+TEST(ModelIdTest, AcceptsWhatTheHubCallsAModel) {
+  for (const char* id : {"gpt2", "org/name", "a/b--c.d_e", "0x/1"}) EXPECT_TRUE(IsModelId(id)) << id;
+  for (const char* id : {"", "a/b/c", "a//b", "/a", "a/", "..", "a/..", "a b", "a@b", "ä/b"}) {
+    EXPECT_FALSE(IsModelId(id)) << id;
+  }
+  EXPECT_FALSE(IsModelId(std::string(201, 'a')));
+}
+
+TEST(ModelIdTest, SplitsARevisionOff) {
+  EXPECT_EQ(ParseNamedModel("a/b")->revision, "");
+  EXPECT_EQ(ParseNamedModel("a/b@refs/pr/1")->revision, "refs/pr/1");
+  EXPECT_EQ(ParseNamedModel("a/b@v1.0")->id, "a/b");
+  for (const char* bad : {"a/b@", "a/b@../x", "@x", "a/b@c d", "a/b@c@d"}) EXPECT_FALSE(ParseNamedModel(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace breakwatch::hub
