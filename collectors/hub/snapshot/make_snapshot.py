@@ -163,8 +163,8 @@ class Library:
         from transformers.models.auto import configuration_auto, modeling_auto
 
         transformers.logging.set_verbosity_error()
-        self.transformers = transformers
         self.version = transformers.__version__
+        self.classes = set(dir(transformers))  # by name: nothing is imported
         self.config_names = configuration_auto.CONFIG_MAPPING_NAMES
         self.config_mapping = configuration_auto.CONFIG_MAPPING
         self.base = modeling_auto.MODEL_MAPPING_NAMES
@@ -184,7 +184,7 @@ class Library:
         return name if isinstance(name, str) else name[0]
 
     def has_class(self, name):
-        return isinstance(name, str) and hasattr(self.transformers, name)
+        return name in self.classes
 
     def config_bytes(self, model_type, architecture):
         """The default config.json, or None where the class needs arguments or the file is too large."""

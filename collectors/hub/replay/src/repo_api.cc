@@ -75,10 +75,7 @@ Result<Json> Entry(const RepoRequest& request, const std::string& commit, const 
   const auto content = request.recording.Read(request.model, commit, path);
   if (!content) return content.error();
   Json entry = *content ? FileEntry(path, **content) : FolderEntry(path);
-  if (IsTrue(Value(request.query, "expand"))) {
-    entry["lastCommit"] = LastCommit(request, commit);
-    if (*content) entry["securityFileStatus"] = {{"status", "unscanned"}};
-  }
+  if (IsTrue(Value(request.query, "expand"))) entry["lastCommit"] = LastCommit(request, commit);
   return entry;
 }
 
