@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "breakwatch/core/json.h"
@@ -106,6 +107,12 @@ std::set<std::string> Aggregate::PinnedArchitectures() const {
   return classes;
 }
 
+bool IsGivenUp(const Sweep& sweep) {
+  const int ended = std::accumulate(sweep.statuses.begin(), sweep.statuses.end(), 0,
+                                    [](int sum, const auto& status) { return sum + status.second; });
+  return sweep.state == SweepState::kFinished && ended < sweep.planned;
+}
+
 store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
   if (!HasTracked()) changes.SetMeta(kFillingSweep, sweep.id);
@@ -187,8 +194,9 @@ void Aggregate::CountDepthMismatch(const ModelResult& result, Changes& changes) 
 
 store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
+  if (sweep.state != SweepState::kFinished) return changes.Take();  // it will be resumed
   if (Meta(kFillingSweep) == sweep.id) changes.SetMeta(kFillingSweep, "");
-  if (sweep.state != SweepState::kFinished) return changes.Take();  // given up: nothing of it counts
+  if (IsGivenUp(sweep)) return changes.Take();
 
   changes.SetMeta(kNewestSweep, ToJson(sweep));
   if (!sweep.complete) return changes.Take();

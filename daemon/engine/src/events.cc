@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "breakwatch/core/text.h"
+#include "breakwatch/engine/aggregate.h"
 #include "numbers_of.h"
 
 namespace breakwatch::engine {
@@ -216,7 +217,7 @@ std::vector<Event> ResultEvents(const ModelResult& result, const TrackedModel* b
 
 Event SweepFinished(const Sweep& sweep) {
   Fields fields;
-  fields["state"] = sweep.state == SweepState::kFinished ? "finished" : "interrupted";
+  fields["state"] = IsGivenUp(sweep) ? "given_up" : sweep.state == SweepState::kFinished ? "finished" : "interrupted";
   fields["complete"] = sweep.complete;
   fields["planned"] = sweep.planned;
   fields["duration_s"] = std::chrono::duration<double>(sweep.finished_at - sweep.started_at).count();

@@ -78,6 +78,7 @@ class Loop::Impl {
   Result<Sweep> Resume(Sweep sweep, const Request& request);
   Result<Sweep> Execute(Sweep sweep, SweepRun& run, const Plan& plan);
   Result<void> GiveUpUnfinished();
+  void NoteInterruption(Sweep sweep);
   void Accept(const Request& request, const std::string& sweep_id) {
     for (const std::string& command : request.commands) parts().progress.OnAccepted(command, sweep_id);
   }
@@ -190,7 +191,11 @@ Result<void> Loop::Impl::GiveUpUnfinished() {
     if (!unfinished) return unfinished.error();
     if (!*unfinished) return {};
     Sweep& old = **unfinished;
-    old.state = SweepState::kInterrupted;
+    auto results = parts().store.Results(old.id);
+    if (!results) return results.error();
+    old.statuses.clear();
+    for (const ModelResult& result : *results) ++old.statuses[std::string(StatusName(result.capture.status))];
+    old.state = SweepState::kFinished;
     old.finished_at = parts().clock.Now();
     const std::array events = {SweepFinished(old)};
     const store::CurrentChange change = state_.aggregate().Finish(old, Plan{});
@@ -220,8 +225,10 @@ Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
 }
 
 Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) {
-  if (auto ran = run.Run(); !ran) return ran.error();
+  auto ran = run.Run();
   sweep.statuses = run.Statuses();
+  if (!ran && ran.error().code == ErrorCode::kInterrupted) NoteInterruption(sweep);
+  if (!ran) return ran.error();
   sweep.state = SweepState::kFinished;
   sweep.finished_at = parts().clock.Now();
   sweep.complete = std::none_of(AllStatuses().begin(), AllStatuses().end(), [&](Status status) {
@@ -234,6 +241,14 @@ Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) 
   state_.Publish(/*urgent=*/true);
   parts().progress.OnFinished(sweep);
   return sweep;
+}
+
+// For whoever looks at the store; resuming needs nothing of it, so it may fail.
+void Loop::Impl::NoteInterruption(Sweep sweep) {
+  sweep.state = SweepState::kInterrupted;
+  sweep.finished_at = parts().clock.Now();
+  const std::array events = {SweepFinished(sweep)};
+  if (parts().store.FinishSweep(sweep, events, {})) state_.EventsStored();
 }
 
 Result<void> Loop::Impl::Serve() {

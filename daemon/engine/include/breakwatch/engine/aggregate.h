@@ -19,6 +19,9 @@ struct AggregateOptions {
   int unranked_sweeps = 3;  // complete ranked sweeps a model stays after it left the ranking
 };
 
+// Finished although models of its plan have no status: a newer listing made the rest stale. Nothing of it counts.
+bool IsGivenUp(const Sweep& sweep);
+
 class Aggregate {
  public:
   Aggregate(store::Current current, AggregateOptions options);

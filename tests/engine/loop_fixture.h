@@ -1,0 +1,102 @@
+// A loop on fakes and a real store in a folder of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "breakwatch/engine/loop.h"
+#include "engine/support.h"
+#include "fakes/recording_progress.h"
+
+namespace breakwatch::engine {
+
+class LoopFixture : public ::testing::Test {
+ protected:
+  LoopFixture() {
+    options_.plan.toolchain = TestToolchain();
+    options_.plan.verify_share = 0;
+    runner_.toolchain = TestToolchain();
+  }
+
+  Loop MakeLoop() { return MakeLoop(*store_); }
+  Loop MakeLoop(store::Store& store) {
+    LoopParts parts{store,
+                    lister_,
+                    runner_,
+                    clock_,
+                    progress_,
+                    commands_,
+                    [this](SnapshotPtr snapshot, bool urgent) { published_.emplace_back(std::move(snapshot), urgent); },
+                    [this] { ++events_notified_; },
+                    [this] { return reload_(); }};
+    return Loop(std::move(parts), options_);
+  }
+
+  Result<Sweep> RunSweep(const SweepRequest& request = {}) { return MakeLoop().RunSweep(request); }
+  Result<Sweep> Resume() {
+    SweepRequest request;
+    request.resume = true;
+    return RunSweep(request);
+  }
+  void Stop() {
+    Command stop;
+    stop.kind = Command::Kind::kStop;
+    ASSERT_TRUE(commands_.Push(stop));
+  }
+  void Ask(const std::string& id, SweepRequest request = {}) {
+    Command command;
+    command.id = id;
+    command.request = std::move(request);
+    command.request.trigger = "api";
+    ASSERT_TRUE(commands_.Push(command));
+  }
+
+  std::vector<ModelResult> Results(const std::string& sweep_id) { return *store_->Results(sweep_id); }
+  std::map<std::string, std::string> Statuses(const std::string& sweep_id) {
+    std::map<std::string, std::string> statuses;
+    for (const ModelResult& result : Results(sweep_id)) {
+      EXPECT_TRUE(statuses.emplace(result.info.id, StatusName(result.capture.status)).second) << result.info.id;
+      EXPECT_FALSE(result.capture.detail.empty()) << result.info.id;
+    }
+    return statuses;
+  }
+  // How often each event was stored.
+  std::map<std::string, int> EventCounts() {
+    std::map<std::string, int> counts;
+    for (const StoredEvent& event : *store_->EventsAfter(0, 100'000, 1u << 30)) {
+      const std::size_t at = event.line.find("\"msg\":\"") + 7;
+      ++counts[event.line.substr(at, event.line.find('"', at) - at)];
+    }
+    return counts;
+  }
+  // What is stored is what folding the history again gives.
+  void ExpectFoldEqualsHistory() {
+    const store::Current before = *store_->LoadCurrent();
+    ASSERT_TRUE(RebuildCurrent(*store_, options_.aggregate).ok());
+    const store::Current after = *store_->LoadCurrent();
+    EXPECT_EQ(before.meta, after.meta);
+    ASSERT_EQ(before.models.size(), after.models.size());
+    for (std::size_t i = 0; i < before.models.size(); ++i) EXPECT_EQ(before.models[i], after.models[i]);
+  }
+
+  TempFolder folder_;
+  fakes::FakeClock clock_;
+  fakes::FakeModelLister lister_;
+  fakes::FakeCaptureRunner runner_{clock_};
+  fakes::RecordingProgress progress_;
+  CommandQueue commands_;
+  LoopOptions options_;
+  std::unique_ptr<store::Store> store_ = OpenStoreAt(folder_.Url(), clock_);
+  std::vector<std::pair<SnapshotPtr, bool>> published_;  // with whether it was urgent
+  int events_notified_ = 0;
+  bool asked_ = false;  // for hooks that act once
+  std::function<Result<LoopOptions>()> reload_ = [this] { return Result<LoopOptions>(options_); };
+};
+
+}  // namespace breakwatch::engine

@@ -1,0 +1,200 @@
+#include <tuple>
+
+#include "breakwatch/core/json.h"
+#include "engine/loop_fixture.h"
+#include "fakes/store_wrapper.h"
+
+namespace breakwatch::engine {
+namespace {
+
+using fakes::FailedCapture;
+using fakes::FakeModel;
+using fakes::FakeSite;
+using fakes::GoodCapture;
+
+struct Died {};
+
+// The process dies at its n-th write: before it reached the disk, or just after.
+class MortalStore : public fakes::StoreWrapper {
+ public:
+  MortalStore(store::Store& inner, int dies_at, bool written)
+      : StoreWrapper(inner), left_(dies_at), written_(written) {}
+
+  Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
+                          const store::CurrentChange& change) override {
+    return Live([&] { return StoreWrapper::BeginSweep(sweep, plan, events, change); });
+  }
+  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
+                            const store::CurrentChange& change) override {
+    return Live([&] { return StoreWrapper::AppendResult(result, events, change); });
+  }
+  Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events,
+                           const store::CurrentChange& change) override {
+    return Live([&] { return StoreWrapper::FinishSweep(sweep, events, change); });
+  }
+  Result<void> AppendEvents(std::span<const Event> events) override {
+    return Live([&] { return StoreWrapper::AppendEvents(events); });
+  }
+
+ private:
+  template <class Write>
+  Result<void> Live(const Write& write) {
+    const bool dies = --left_ == 0;
+    if (dies && !written_) throw Died();
+    auto result = write();
+    if (dies) throw Died();
+    return result;
+  }
+
+  int left_;
+  const bool written_;
+};
+
+class ResumeTest : public LoopFixture {
+ protected:
+  ResumeTest() {
+    lister_.Answer(
+        ListOf({FakeModel("clean", 1, Config(1)), FakeModel("twin", 2, Config(1)), FakeModel("broken", 3, Config(2)),
+                FakeModel("slow", 4, Config(3)), Excluded("gated", 5, Status::kSkippedGated, "gated"),
+                FakeModel("twin2", 6, Config(2)), FakeModel("last", 7, Config(4))}));
+    runner_.Script("broken", GoodCapture({FakeSite("r", "GB0001", 3)}));
+    runner_.Script("slow", FailedCapture(Status::kTimeout, "too slow"));
+  }
+
+  // Runs until the n-th write kills it. False: it lived.
+  bool DieAt(int n, bool written, bool resume) {
+    MortalStore mortal(*store_, n, written);
+    SweepRequest request;
+    request.resume = resume;
+    try {
+      (void)MakeLoop(mortal).RunSweep(request);
+      return false;
+    } catch (const Died&) {
+      (void)runner_.StopAll();
+      return true;
+    }
+  }
+
+  void ExpectWholeSweep(const Sweep& sweep) {
+    EXPECT_EQ(Statuses(sweep.id), (std::map<std::string, std::string>{{"clean", "full_graph"},
+                                                                      {"twin", "full_graph"},
+                                                                      {"broken", "graph_breaks"},
+                                                                      {"slow", "timeout"},
+                                                                      {"gated", "skipped_gated"},
+                                                                      {"twin2", "graph_breaks"},
+                                                                      {"last", "full_graph"}}));
+    EXPECT_EQ(sweep.statuses, (std::map<std::string, int>{
+                                  {"full_graph", 3}, {"graph_breaks", 2}, {"timeout", 1}, {"skipped_gated", 1}}));
+    EXPECT_TRUE(sweep.complete);
+    EXPECT_FALSE(store_->NewestUnfinished()->has_value());
+    const Snapshot& snapshot = *published_.back().first;
+    EXPECT_EQ(snapshot.models.size(), 7u);
+    EXPECT_EQ(snapshot.reasons.at(0).leverage, 2);
+    // An event with its cause, once: neither lost nor doubled by the death.
+    auto events = EventCounts();
+    EXPECT_EQ(events["graph_break"], 2);
+    EXPECT_EQ(events["model_captured"], 5);
+    EXPECT_EQ(events["model_failed"], 1);
+    EXPECT_EQ(events["sweep_started"], 1);
+    EXPECT_EQ(events["sweep_finished"], 1);
+    ExpectFoldEqualsHistory();
+  }
+
+  // One life that ends at write n, then one that finishes; every capture that was stored is not repeated.
+  void DieAndResume(int n, bool written) {
+    SCOPED_TRACE(testing::Message() << "write " << n << (written ? ", after" : ", before"));
+    ASSERT_TRUE(DieAt(n, written, /*resume=*/false));
+    const auto unfinished = store_->NewestUnfinished();
+    ASSERT_TRUE(unfinished.ok());
+    if (!unfinished->has_value()) {  // before the sweep was stored, or after its end
+      if (n == 1) ExpectWholeSweep(*RunSweep());
+      return;
+    }
+    std::set<std::string> stored;
+    for (const ModelResult& result : Results((*unfinished)->id)) stored.insert(result.info.id);
+    const Plan plan = *store_->LoadPlan((*unfinished)->id);
+    runner_.started.clear();
+    const auto resumed = Resume();
+    ASSERT_TRUE(resumed.ok()) << resumed.error().message;
+    EXPECT_EQ(resumed->id, (*unfinished)->id);
+    EXPECT_EQ(progress_.done_before, stored.size());
+    for (const CaptureJob& job : runner_.started) {
+      EXPECT_FALSE(stored.contains(job.model)) << job.model << " was captured twice";
+      EXPECT_EQ(job.revision, std::string(40, 'a'));
+    }
+    EXPECT_EQ(ToJson(*store_->LoadPlan(resumed->id)), ToJson(plan));
+    EXPECT_EQ(lister_.Requests().size(), 1u);
+    ExpectWholeSweep(*resumed);
+  }
+};
+
+// Begin, seven results, end: the sweep's writes.
+constexpr int kWrites = 9;
+
+class ResumeAfterDeathTest : public ResumeTest, public ::testing::WithParamInterface<std::tuple<int, bool>> {};
+
+TEST_P(ResumeAfterDeathTest, LosesNothingAndCapturesNothingTwice) {
+  DieAndResume(std::get<0>(GetParam()), std::get<1>(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryWrite, ResumeAfterDeathTest,
+                         ::testing::Combine(::testing::Range(1, kWrites + 1), ::testing::Bool()), [](const auto& test) {
+                           return (std::get<1>(test.param) ? "After" : "Before") +
+                                  std::to_string(std::get<0>(test.param));
+                         });
+
+TEST_F(ResumeTest, HasNoMoreWritesThanTheDeathsTested) { EXPECT_FALSE(DieAt(kWrites + 1, false, false)); }
+
+TEST_F(ResumeTest, SurvivesADeathAtEveryStepOfEveryLife) {
+  ASSERT_TRUE(DieAt(2, false, false));
+  const std::string id = (*store_->NewestUnfinished())->id;
+  int lives = 1;
+  // Two writes a life, of which one is the note that it was resumed.
+  while (store_->NewestUnfinished()->has_value() && lives < 50) ++lives, (void)DieAt(3, true, true);
+  EXPECT_EQ(lives, 5);
+  EXPECT_EQ(Statuses(id).size(), 7u);
+  ExpectFoldEqualsHistory();
+}
+
+TEST_F(ResumeTest, SaysThatThereIsNothingToResume) {
+  const auto resumed = Resume();
+  ASSERT_FALSE(resumed.ok());
+  EXPECT_EQ(resumed.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ResumeTest, DoesNotCaptureByAnotherToolchainThanThePlans) {
+  ASSERT_TRUE(DieAt(4, true, false));
+  options_.plan.toolchain.torch = "2.16.0";
+  runner_.started.clear();
+  const auto resumed = Resume();
+  ASSERT_TRUE(resumed.ok());
+  EXPECT_TRUE(runner_.started.empty());
+  EXPECT_FALSE(resumed->complete);
+  EXPECT_GT(resumed->statuses.at("not_attempted"), 0);
+  EXPECT_EQ(Statuses(resumed->id).size(), 7u);
+}
+
+TEST_F(ResumeTest, GivesUpAnUnfinishedSweepWhenANewListingBegins) {
+  ASSERT_TRUE(DieAt(4, true, false));
+  const std::string old = (*store_->NewestUnfinished())->id;
+  const auto sweep = RunSweep();
+  ASSERT_TRUE(sweep.ok());
+  EXPECT_FALSE(store_->NewestUnfinished()->has_value());
+  EXPECT_EQ(store_->FindSweep(old)->state, SweepState::kFinished);
+  EXPECT_FALSE(store_->FindSweep(old)->complete);
+  EXPECT_EQ(published_.back().first->sweep.sweep_id, sweep->id);
+  ExpectFoldEqualsHistory();
+}
+
+TEST_F(ResumeTest, KeepsAnUnfinishedSweepWhileOneOfNamedModelsRuns) {
+  ASSERT_TRUE(DieAt(4, true, false));
+  const std::string old = (*store_->NewestUnfinished())->id;
+  lister_.Answer(ListOf({FakeModel("named", 0, Config(9))}, /*ranked=*/false));
+  ASSERT_TRUE(RunSweep().ok());
+  const auto resumed = Resume();
+  ASSERT_TRUE(resumed.ok());
+  EXPECT_EQ(resumed->id, old);
+}
+
+}  // namespace
+}  // namespace breakwatch::engine

@@ -1,0 +1,209 @@
+#include <set>
+
+#include "engine/loop_fixture.h"
+#include "fakes/store_wrapper.h"
+
+namespace breakwatch::engine {
+namespace {
+
+using fakes::FakeModel;
+using std::chrono::seconds;
+
+// Serves until `done`, which is asked before every wait.
+class ServeTest : public LoopFixture {
+ protected:
+  ServeTest() {
+    lister_.Answer(ListOf({FakeModel("a", 1, Config(1)), FakeModel("b", 2, Config(2))}));
+    options_.default_request.rebuild = Rebuild::kAlways;
+    begun_ = clock_.Steady();
+  }
+
+  Result<void> ServeUntil(std::function<bool()> done) { return ServeUntil(*store_, std::move(done)); }
+  Result<void> ServeUntil(store::Store& store, std::function<bool()> done) {
+    runner_.on_wait = [this, done = std::move(done)] {
+      if (each_wait_) each_wait_();
+      if (!stopped_ && done()) stopped_ = true, Stop();
+    };
+    return MakeLoop(store).Serve();
+  }
+  std::size_t Finished() const { return progress_.finished.size(); }
+  // When sweeps began, in seconds from the first.
+  std::vector<std::int64_t> Starts() {
+    std::vector<std::int64_t> starts;
+    for (const Sweep& sweep : *store_->Sweeps(100)) {
+      starts.insert(starts.begin(), std::chrono::duration_cast<seconds>(sweep.started_at - first_start_).count());
+    }
+    return starts;
+  }
+
+  const SystemTime first_start_ = clock_.Now();
+  SteadyTime begun_;
+  bool stopped_ = false;
+  std::function<void()> each_wait_;
+  int asked_times_ = 0;
+};
+
+using Starts_ = std::vector<std::int64_t>;
+
+TEST_F(ServeTest, SweepsAtTheIntervalWithoutDrift) {
+  options_.sweep_interval = seconds(100);
+  runner_.capture_takes = seconds(15);
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 4; }).ok());
+  EXPECT_EQ(Starts(), (Starts_{0, 100, 200, 300}));
+  EXPECT_EQ(progress_.finished[0].trigger, "interval");
+}
+
+TEST_F(ServeTest, AnswersTheTicksOfALongSweepByOneMore) {
+  options_.sweep_interval = seconds(100);
+  runner_.capture_takes = seconds(125);  // two captures: ticks at 100 and 200 pass
+  each_wait_ = [this] {
+    if (Finished() == 1) runner_.capture_takes = seconds(1);
+  };
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 3; }).ok());
+  const auto starts = Starts();
+  ASSERT_EQ(starts.size(), 3u);
+  EXPECT_GT(starts[1], 100);
+  EXPECT_EQ(starts[1] % 125, 0);
+  EXPECT_EQ(starts[2] % 100, 0);
+  EXPECT_LE(starts[2] - starts[1], 100);
+}
+
+TEST_F(ServeTest, AnswersAnyNumberOfRequestsDuringASweepByOneMore) {
+  each_wait_ = [this] {
+    if (progress_.started.size() == 2 && asked_times_ < 20) Ask("during-" + std::to_string(asked_times_++));
+  };
+  Ask("first");
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 2 && clock_.Steady() > begun_; }).ok());
+  EXPECT_EQ(Finished(), 2u);
+  std::set<std::string> sweeps;
+  for (const auto& [command, sweep] : progress_.accepted) sweeps.insert(sweep);
+  EXPECT_EQ(sweeps.size(), 2u);
+  EXPECT_EQ(progress_.accepted.front().first, "first");
+  EXPECT_GT(progress_.accepted.size(), 2u);
+}
+
+TEST_F(ServeTest, GivesARequestForNamedModelsASweepOfItsOwn) {
+  SweepRequest named;
+  named.list.ids = {"c", "d"};
+  each_wait_ = [this, named] {
+    if (progress_.started.size() == 1 && asked_times_ == 0) {
+      ++asked_times_;
+      Ask("list");
+      Ask("named", named);
+    }
+  };
+  Ask("first");
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 3; }).ok());
+  EXPECT_EQ(lister_.Requests().back().ids, named.list.ids);
+}
+
+TEST_F(ServeTest, WaitsQuietlyWithoutAnInterval) {
+  int waits = 0;
+  ASSERT_TRUE(ServeUntil([&] { return ++waits == 1; }).ok());
+  EXPECT_EQ(waits, 1);
+  EXPECT_TRUE(store_->Sweeps(10)->empty());
+}
+
+TEST_F(ServeTest, KeepsTheRhythmOverARestart) {
+  options_.sweep_interval = seconds(1000);
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 1; }).ok());
+  stopped_ = false;
+  clock_.Advance(seconds(400));
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 2; }).ok());
+  EXPECT_EQ(Starts(), (Starts_{0, 1000}));
+}
+
+TEST_F(ServeTest, ResumesAnUnfinishedSweepFirst) {
+  runner_.on_wait = [this] {
+    if (progress_.results.size() == 1 && !asked_) asked_ = true, Stop();
+  };
+  ASSERT_FALSE(RunSweep().ok());
+  const std::string id = (*store_->NewestUnfinished())->id;
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 1; }).ok());
+  EXPECT_EQ(progress_.finished[0].id, id);
+  EXPECT_EQ(lister_.Requests().size(), 1u);
+}
+
+TEST_F(ServeTest, StopsInTheMiddleOfASweep) {
+  Ask("first");
+  ASSERT_TRUE(ServeUntil([this] { return progress_.results.size() == 1; }).ok());
+  EXPECT_EQ(Finished(), 0u);
+  EXPECT_EQ(runner_.stops, 1);
+  EXPECT_TRUE(store_->NewestUnfinished()->has_value());
+}
+
+TEST_F(ServeTest, UsesReloadedSettingsForTheNextSweep) {
+  Ask("first");
+  reload_ = [this] {
+    LoopOptions options = options_;
+    options.limits.rss_bytes = 77;
+    return Result<LoopOptions>(options);
+  };
+  each_wait_ = [this] {
+    if (Finished() == 1 && asked_times_ == 0) {
+      ++asked_times_;
+      Command reload;
+      reload.kind = Command::Kind::kReload;
+      ASSERT_TRUE(commands_.Push(reload));
+      Ask("second");
+    }
+  };
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 2; }).ok());
+  EXPECT_NE(runner_.started.front().limits.rss_bytes, 77);
+  EXPECT_EQ(runner_.started.back().limits.rss_bytes, 77);
+  EXPECT_EQ(EventCounts()["config_reloaded"], 1);
+}
+
+TEST_F(ServeTest, KeepsTheOldSettingsAndSaysWhyWhenAReloadIsRefused) {
+  reload_ = [] { return Result<LoopOptions>(Error{ErrorCode::kConfig, "line 3: unknown key"}); };
+  Command reload;
+  reload.kind = Command::Kind::kReload;
+  ASSERT_TRUE(commands_.Push(reload));
+  ASSERT_TRUE(ServeUntil([] { return true; }).ok());
+  ASSERT_EQ(progress_.warnings.size(), 1u);
+  EXPECT_NE(progress_.warnings[0].find("line 3: unknown key"), std::string::npos);
+  EXPECT_EQ(EventCounts()["config_reload_refused"], 1);
+}
+
+TEST_F(ServeTest, TriesAFailedSweepAgainWithGrowingPauses) {
+  fakes::FakeModelLister away;
+  options_.sweep_interval = seconds(100'000);
+  std::vector<std::int64_t> failures;
+  Loop loop(LoopParts{*store_, away, runner_, clock_, progress_, commands_, {}, {}, {}}, options_);
+  runner_.on_wait = [&] {
+    while (failures.size() < progress_.failed.size()) {
+      failures.push_back(std::chrono::duration_cast<seconds>(clock_.Steady() - begun_).count());
+    }
+    if (failures.size() == 4 && !stopped_) stopped_ = true, Stop();
+  };
+  ASSERT_TRUE(loop.Serve().ok());
+  EXPECT_EQ(failures, (std::vector<std::int64_t>{0, 60, 180, 420}));
+}
+
+TEST_F(ServeTest, ContinuesASweepThatTheStoreBrokeOff) {
+  class FullOnce : public fakes::StoreWrapper {
+   public:
+    using StoreWrapper::StoreWrapper;
+    Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
+                              const store::CurrentChange& change) override {
+      if (++results_ == 2) return Error{ErrorCode::kStore, "disk full"};
+      return StoreWrapper::AppendResult(result, events, change);
+    }
+    int results_ = 0;
+  } full(*store_);
+  Ask("first");
+  ASSERT_TRUE(ServeUntil(full, [this] { return Finished() == 1; }).ok());
+  EXPECT_EQ(store_->Sweeps(10)->size(), 1u);
+  EXPECT_EQ(progress_.failed.size(), 1u);
+  EXPECT_EQ(Statuses(progress_.finished[0].id).size(), 2u);
+}
+
+TEST_F(ServeTest, LetsZygotesGoBetweenSweepsWhenAsked) {
+  options_.release_when_idle = true;
+  Ask("first");
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 1; }).ok());
+  EXPECT_GE(runner_.stops, 1);
+}
+
+}  // namespace
+}  // namespace breakwatch::engine

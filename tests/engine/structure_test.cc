@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "breakwatch/engine/make_plan.h"
+#include "engine/support.h"
+
+namespace breakwatch::engine {
+namespace {
+
+constexpr char kConfig[] = R"({"model_type": "fake", "layers": 2, "scale": 0.5, "label": {"note": 1}})";
+
+PlanOptions Options() {
+  PlanOptions options;
+  options.toolchain = TestToolchain();
+  options.ignored_config_keys = {"note", "_name_or_path"};
+  return options;
+}
+
+ModelInfo Info(const std::string& id = "a/b") { return fakes::FakeModel(id, 1, "").info; }
+
+std::string Digest(const std::string& config, const PlanOptions& options = Options(), const ModelInfo& info = Info()) {
+  auto digest = StructureDigest(info, config, options);
+  EXPECT_TRUE(digest.ok()) << digest.error().message;
+  return digest.ok() ? *digest : "";
+}
+
+TEST(StructureTest, IsLowerCaseSha256) {
+  EXPECT_EQ(Digest(kConfig).find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_EQ(Digest(kConfig).size(), 64u);
+}
+
+TEST(StructureTest, IgnoresOrderOfKeysAndWhiteSpace) {
+  EXPECT_EQ(Digest(kConfig),
+            Digest("{\"scale\":0.50,\n \"label\":{\"note\":1}, \"layers\":2,\t\"model_type\":\"fake\"}"));
+}
+
+TEST(StructureTest, IgnoresWhoseModelItIs) {
+  ModelInfo other = Info("c/d");
+  other.sha = std::string(40, 'f');
+  other.downloads = 7;
+  EXPECT_EQ(Digest(kConfig), Digest(kConfig, Options(), other));
+}
+
+TEST(StructureTest, IgnoresListedKeysOfTheConfigAndOfConfigsInIt) {
+  const std::string plain = R"({"layers": 2, "text_config": {"width": 8}, "encoder": {"model_type": "x", "width": 4}})";
+  const std::string noted = R"({"layers": 2, "note": "z", "text_config": {"width": 8, "_name_or_path": "p"},
+                                "encoder": {"model_type": "x", "width": 4, "note": true}})";
+  EXPECT_EQ(Digest(plain), Digest(noted));
+}
+
+TEST(StructureTest, CountsKeysOfPlainMappingsThatHappenToBeSpelledLikeListedOnes) {
+  EXPECT_NE(Digest(R"({"label": {"note": 1}})"), Digest(R"({"label": {"note": 2}})"));
+}
+
+TEST(StructureTest, CountsEveryOtherValue) {
+  EXPECT_NE(Digest(R"({"layers": 2})"), Digest(R"({"layers": 3})"));
+  EXPECT_NE(Digest(R"({"layers": 2})"), Digest(R"({"layers": 2, "more": null})"));
+  EXPECT_NE(Digest(R"({"list": [1, 2]})"), Digest(R"({"list": [2, 1]})"));
+}
+
+TEST(StructureTest, CountsTheClass) {
+  ModelInfo other = Info();
+  other.architectures = {"OtherModel"};
+  EXPECT_NE(Digest(kConfig), Digest(kConfig, Options(), other));
+}
+
+TEST(StructureTest, CountsTheTaskAndLibraryOnlyWhereTheyDecideTheClass) {
+  ModelInfo with_class = Info(), without_class = Info();
+  without_class.architectures.clear();
+  const std::string first = Digest(kConfig, Options(), with_class), second = Digest(kConfig, Options(), without_class);
+  with_class.task = without_class.task = "fill-mask";
+  EXPECT_EQ(first, Digest(kConfig, Options(), with_class));
+  EXPECT_NE(second, Digest(kConfig, Options(), without_class));
+  const std::string tasked = Digest(kConfig, Options(), without_class);
+  without_class.library = "timm";
+  EXPECT_NE(tasked, Digest(kConfig, Options(), without_class));
+}
+
+TEST(StructureTest, CountsModeAndEveryPartOfTheToolchain) {
+  const std::vector<std::function<void(PlanOptions&)>> changes = {
+      [](PlanOptions& o) { o.mode = "train"; },
+      [](PlanOptions& o) { o.toolchain.name = "nightly"; },
+      [](PlanOptions& o) { o.toolchain.torch = "2.16.0"; },
+      [](PlanOptions& o) { o.toolchain.transformers = "6"; },
+      [](PlanOptions& o) { o.toolchain.python = "3.12.0"; },
+      [](PlanOptions& o) { o.toolchain.device = "cuda"; },
+      [](PlanOptions& o) { o.toolchain.worker = "1.0.1"; },
+  };
+  std::set<std::string> digests = {Digest(kConfig)};
+  for (const auto& change : changes) {
+    PlanOptions options = Options();
+    change(options);
+    digests.insert(Digest(kConfig, options));
+  }
+  EXPECT_EQ(digests.size(), changes.size() + 1);
+}
+
+TEST(StructureTest, OfAPinnedClassIsAnother) {
+  PlanOptions pinned = Options();
+  pinned.pinned_architectures = {"FakeModel"};
+  EXPECT_NE(Digest(kConfig), Digest(kConfig, pinned));
+}
+
+TEST(StructureTest, RefusesWhatIsNoObject) {
+  for (const char* config : {"[1, 2]", "\"text\"", "{\"open\": ", "", "{\"bad\": NaN}"}) {
+    const auto digest = StructureDigest(Info(), config, Options());
+    ASSERT_FALSE(digest.ok()) << config;
+    EXPECT_EQ(digest.error().code, ErrorCode::kInvalid);
+    EXPECT_NE(digest.error().message.find("a/b"), std::string::npos);
+  }
+}
+
+TEST(StructureTest, RefusesHostileNesting) {
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "{\"a\":";
+  EXPECT_FALSE(StructureDigest(Info(), deep, Options()).ok());
+}
+
+TEST(StructureTest, OfAListAreDistinctAndLeaveOutExcludedModels) {
+  const RankedList list = ListOf({fakes::FakeModel("a", 1, Config(1)), fakes::FakeModel("b", 2, Config(1)),
+                                  fakes::FakeModel("c", 3, Config(2)), fakes::FakeModel("d", 4, "[]"),
+                                  Excluded("e", 5, Status::kSkippedGated, "gated")});
+  EXPECT_EQ(StructuresOf(list, Options()).size(), 2u);
+}
+
+}  // namespace
+}  // namespace breakwatch::engine
