@@ -61,7 +61,6 @@ class DeliveryTest : public ::testing::Test {
         return;
       }
       clock_.AdvanceTo(next);
-      if (next >= end && time.count() > 0) return;
     }
     FAIL() << "the pump never rests";
   }

@@ -34,7 +34,9 @@ class DeliveryThreadTest : public ::testing::Test {
         std::move(exporters), RealClock(), DeliveryOptions{});
   }
   void Store(int n) {
-    const std::vector<Event> events(static_cast<std::size_t>(n), Event{.name = "tick"});
+    Event tick;
+    tick.name = "tick";
+    const std::vector<Event> events(static_cast<std::size_t>(n), tick);
     ASSERT_TRUE(store_->AppendEvents(events).ok());
   }
 

@@ -86,7 +86,7 @@ TEST_F(ServeTest, GivesARequestForNamedModelsASweepOfItsOwn) {
   SweepRequest named;
   named.list.ids = {"c", "d"};
   each_wait_ = [this, named] {
-    if (progress_.started.size() == 1 && asked_times_ == 0) {
+    if (!progress_.started.empty() && asked_times_ == 0) {
       ++asked_times_;
       Ask("list");
       Ask("named", named);
@@ -145,7 +145,9 @@ TEST_F(ServeTest, UsesReloadedSettingsForTheNextSweep) {
       Command reload;
       reload.kind = Command::Kind::kReload;
       ASSERT_TRUE(commands_.Push(reload));
-      Ask("second");
+      SweepRequest again;
+      again.rebuild = Rebuild::kAlways;
+      Ask("second", again);
     }
   };
   ASSERT_TRUE(ServeUntil([this] { return Finished() == 2; }).ok());

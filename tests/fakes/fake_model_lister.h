@@ -1,6 +1,7 @@
 // A lister that answers with what the test put into it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -12,7 +13,7 @@
 
 namespace breakwatch::fakes {
 
-// Answers the queued lists in order and the last of them for ever. Set it up before the lister thread calls.
+// Answers its lists in order and the last of them for ever. Set it up while no listing runs.
 class FakeModelLister : public ModelLister {
  public:
   Result<RankedList> List(const ListRequest& request, std::stop_token stop, const Progress& progress) override {
@@ -24,8 +25,7 @@ class FakeModelLister : public ModelLister {
       return Error{ErrorCode::kInterrupted, "listing stopped"};
     }
     if (answers_.empty()) return Error{ErrorCode::kUnavailable, "the fake lister has no list"};
-    Result<RankedList> answer = answers_.front();
-    if (answers_.size() > 1) answers_.erase(answers_.begin());
+    Result<RankedList> answer = answers_[std::min(requests_.size(), answers_.size()) - 1];
     lock.unlock();
     if (answer.ok() && progress)
       progress(static_cast<int>(answer->models.size()), static_cast<int>(answer->models.size()));
