@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 namespace fs = std::filesystem;
 
@@ -115,6 +116,14 @@ TEST_F(RecordTest, RecordsNamedModelsUnderTheirCanonicalIds) {
   EXPECT_THAT(summary->left_out, ElementsAre(HasSubstr("org/none: ")));
 }
 
+TEST_F(RecordTest, RecordsAModelAtANamedRevision) {
+  source_.File("org/first", kOldSha, "config.json", "{\"old\": 1}");
+  options_.ids = {"org/first@" + std::string(kOldSha)};
+  ASSERT_TRUE(Run().ok());
+  EXPECT_EQ(Slurp(target_ / "files" / "org--first" / kOldSha / "config.json"), "{\"old\": 1}");
+  EXPECT_THAT(Slurp(target_ / "models.jsonl"), HasSubstr(kOldSha));
+}
+
 TEST_F(RecordTest, UsesTheTokenAndWritesItNowhere) {
   source_.Write("faults.json", R"({"tokens": {"hf_secretsecret": ["org/second"]}})");
   source_.File("org/second", kSha, "config.json", "{\"b\": 2}");
@@ -126,6 +135,26 @@ TEST_F(RecordTest, UsesTheTokenAndWritesItNowhere) {
     if (!entry.is_regular_file()) continue;
     EXPECT_EQ(Slurp(entry.path()).find("hf_secret"), std::string::npos) << entry.path();
   }
+}
+
+TEST_F(RecordTest, AsksForWhatAListRequestAsksFor) {
+  ListRequest request;
+  request.top = 7;
+  request.sort = "likes";
+  request.filters = {"pytorch"};
+  request.library = "transformers";
+  request.task = "fill-mask";
+  request.gated = false;
+  request.min_params = 5;
+  request.max_params = 9;
+  request.ids = {"org/x@main"};
+  const RecordOptions options = RecordOptionsOf(request);
+  EXPECT_EQ(options.top, 7u);
+  EXPECT_EQ(options.sort, "likes");
+  EXPECT_THAT(options.ids, ElementsAre("org/x@main"));
+  EXPECT_THAT(options.query,
+              ElementsAre(Pair("filter", "pytorch"), Pair("pipeline_tag", "fill-mask"), Pair("filter", "transformers"),
+                          Pair("gated", "false"), Pair("num_parameters", "min:5,max:9")));
 }
 
 TEST_F(RecordTest, RefusesAFolderThatExists) {

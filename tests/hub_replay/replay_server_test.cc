@@ -152,8 +152,9 @@ TEST_F(ReplayServerTest, TurnsAwayMoreConnectionsThanItMayHold) {
 }
 
 TEST_F(ReplayServerTest, StopsWithConnectionsOpen) {
-  Connection idle(Start().port());
+  Connection idle(Start().port()), half(server_->port());
   idle.Send("GET /api/models HTTP/1.1\r\nHost: x\r\n\r\n");
+  half.Send("GET /api/mo");
   const auto before = std::chrono::steady_clock::now();
   server_->Stop();
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(3));

@@ -149,7 +149,8 @@ def test_a_page_that_fails_once_is_asked_for_again(recording, no_waiting):
 
 
 def test_hf_models_ls_prints_json(url):
-    code = "import sys; from huggingface_hub.cli.hf import main; sys.argv[1:] = ['models','ls','--format','json']; main()"
+    command = ["hf", "models", "ls", "--format", "json"]
+    code = f"import sys; from huggingface_hub.cli.hf import main; sys.argv = {command}; main()"
     assert {model["id"] for model in json.loads(python(code, HF_ENDPOINT=url))} == set(VISIBLE)
 
 

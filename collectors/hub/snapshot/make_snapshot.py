@@ -192,7 +192,7 @@ class Library:
             try:
                 config = self.config_mapping[model_type]()
                 self._configs[model_type] = json.loads(config.to_json_string(use_diff=True))
-            except Exception as error:  # noqa: BLE001: whatever it needs, it cannot be made without arguments
+            except Exception as error:  # whatever it needs: it cannot be made without arguments
                 print(f"no default: {model_type}: {type(error).__name__}", file=sys.stderr)
                 self._configs[model_type] = None
         content = self._configs[model_type]

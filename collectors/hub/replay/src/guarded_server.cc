@@ -86,7 +86,11 @@ class BoundedQueue : public httplib::TaskQueue {
 // One connection. Every request on it has its own deadline and its own count of bytes.
 class CountingStream : public httplib::Stream {
  public:
-  CountingStream(socket_t socket, const Guards& guards) : socket_(socket), guards_(guards) { NewRequest(); }
+  // `stopping` ends every wait for the other side.
+  CountingStream(socket_t socket, const Guards& guards, std::function<bool()> stopping)
+      : socket_(socket), guards_(guards), stopping_(std::move(stopping)) {
+    NewRequest();
+  }
 
   void NewRequest() {
     left_ = guards_.max_header_bytes + guards_.max_body_bytes;
@@ -100,13 +104,13 @@ class CountingStream : public httplib::Stream {
     const auto until = Steady::now() + guards_.idle_timeout;
     while (begin_ == end_ && !must_go()) {
       if (Steady::now() >= until) return false;
-      if (Poll(POLLIN, std::min(until, Steady::now() + std::chrono::milliseconds(50)))) return true;
+      if (Poll(POLLIN, std::min(until, Steady::now() + kSlice))) return true;
     }
     return begin_ != end_;
   }
 
-  bool is_readable() const override { return begin_ != end_ || Poll(POLLIN, deadline_); }
-  bool is_writable() const override { return Poll(POLLOUT, Steady::now() + guards_.write_timeout); }
+  bool is_readable() const override { return begin_ != end_ || Await(POLLIN, deadline_); }
+  bool is_writable() const override { return Await(POLLOUT, Steady::now() + guards_.write_timeout); }
 
   ssize_t read(char* out, std::size_t size) override {
     if (begin_ == end_ && !Fill()) return -1;
@@ -130,6 +134,7 @@ class CountingStream : public httplib::Stream {
 
  private:
   static constexpr std::string_view kEnd = "\r\n\r\n";
+  static constexpr std::chrono::milliseconds kSlice{50};
 
   bool InHeader() const { return matched_ < kEnd.size(); }
 
@@ -146,11 +151,18 @@ class CountingStream : public httplib::Stream {
   }
 
   bool Fill() {
-    if (!Poll(POLLIN, deadline_)) return false;
+    if (!Await(POLLIN, deadline_)) return false;
     const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
     begin_ = 0;
     end_ = got > 0 ? static_cast<std::size_t>(got) : 0;
     return got > 0;
+  }
+
+  bool Await(short what, Steady::time_point until) const {
+    while (!Poll(what, std::min(until, Steady::now() + kSlice))) {
+      if (stopping_() || Steady::now() >= until) return false;
+    }
+    return true;
   }
 
   bool Poll(short what, Steady::time_point until) const {
@@ -177,6 +189,7 @@ class CountingStream : public httplib::Stream {
 
   const socket_t socket_;
   const Guards& guards_;
+  const std::function<bool()> stopping_;
   std::array<char, 4096> buffer_{};
   std::size_t begin_ = 0, end_ = 0;  // unread bytes of buffer_
   std::size_t left_ = 0, header_left_ = 0;
@@ -207,8 +220,8 @@ bool GuardedServer::process_and_close_socket(socket_t socket) {
     ::close(socket);
     return false;
   }
-  CountingStream stream(socket, guards_);
   const auto stopping = [this] { return svr_sock_ == INVALID_SOCKET; };
+  CountingStream stream(socket, guards_, stopping);
   std::size_t served = 0;
   // An idle connection makes room for one that waits, and a busy one does after its answer.
   const auto must_go = [&] { return stopping() || (served > 0 && waiting_ > 0); };

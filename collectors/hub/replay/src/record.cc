@@ -34,6 +34,9 @@ std::string NextQuery(const net::HttpResponse& answer) {
   return mark == std::string::npos ? std::string() : url.substr(mark);
 }
 
+// Of "id" or "id@revision".
+std::string IdOf(const std::string& named) { return named.substr(0, named.find('@')); }
+
 Error Refused(const std::string& url, const net::HttpResponse& answer) {
   const std::string why = answer.Header("x-error-message").value_or("");
   return {ErrorCode::kUnavailable,
@@ -102,8 +105,10 @@ class Recorder {
     });
   }
 
-  void GetModel(const std::string& id) {
-    const std::string path = "/api/models/" + Encode(id, "/");
+  void GetModel(const std::string& named) {
+    const std::string id = IdOf(named);
+    std::string path = "/api/models/" + Encode(id, "/");
+    if (id.size() < named.size()) path += "/revision/" + Encode(named.substr(id.size() + 1));
     fetcher_.Get(path, kMaxPageBytes, [this, id, path](const Result<net::HttpResponse>& answer) {
       if (answer && (answer->status == 401 || answer->status == 403 || answer->status == 404)) {
         summary_.left_out.push_back(id + ": " + Refused(fetcher_.endpoint() + path, *answer).message);
@@ -175,7 +180,7 @@ Result<void> Check(const RecordOptions& options) {
     if (!IsPlainPath(path)) return Error{ErrorCode::kUsage, path + ": not a path inside a repository"};
   }
   for (const std::string& id : options.ids) {
-    if (!IsModelId(id)) return Error{ErrorCode::kUsage, id + ": not a model id"};
+    if (!IsModelId(IdOf(id))) return Error{ErrorCode::kUsage, id + ": not a model id"};
   }
   // Credentials in the address would end up in recording.json.
   if (options.endpoint.find('@') != std::string::npos) {
@@ -185,6 +190,27 @@ Result<void> Check(const RecordOptions& options) {
 }
 
 }  // namespace
+
+RecordOptions RecordOptionsOf(const ListRequest& request) {
+  RecordOptions options;
+  options.sort = request.sort;
+  options.top = static_cast<std::size_t>(std::max(0, request.top));
+  options.ids = request.ids;
+  for (const std::string& filter : request.filters) options.query.emplace_back("filter", filter);
+  const std::pair<const char*, const std::string&> texts[] = {{"author", request.author},
+                                                              {"search", request.search},
+                                                              {"pipeline_tag", request.task},
+                                                              {"filter", request.library}};
+  for (const auto& [name, value] : texts) {
+    if (!value.empty()) options.query.emplace_back(name, value);
+  }
+  if (request.gated) options.query.emplace_back("gated", *request.gated ? "true" : "false");
+  std::string range;
+  if (request.min_params) range = "min:" + std::to_string(*request.min_params);
+  if (request.max_params) range += (range.empty() ? "max:" : ",max:") + std::to_string(*request.max_params);
+  if (!range.empty()) options.query.emplace_back("num_parameters", range);
+  return options;
+}
 
 Result<RecordSummary> Record(const RecordOptions& options, net::HttpPool& pool, const std::string& dir,
                              std::stop_token stop, const RecordProgress& progress, const Clock& clock) {

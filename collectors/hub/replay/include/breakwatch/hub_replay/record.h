@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "breakwatch/core/clock.h"
+#include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/result.h"
 #include "breakwatch/net/http.h"
 
@@ -22,7 +23,7 @@ struct RecordOptions {
   std::vector<std::pair<std::string, std::string>> query;
   std::string sort = "downloads";
   std::size_t top = 100;                          // models
-  std::vector<std::string> ids;                   // these instead of a listing
+  std::vector<std::string> ids;                   // these (or id@revision) instead of a listing
   std::vector<std::string> files{"config.json"};  // fetched at each model's commit
   std::string note;                               // kept in recording.json
   std::size_t max_file_bytes = 8u << 20;          // of one file; a larger one is left out
@@ -34,6 +35,9 @@ struct RecordSummary {
   std::size_t models = 0, files = 0;
   std::vector<std::string> left_out;  // "org/name: config.json: 401 ...", one line each
 };
+
+// What a list request asks for, as `query`, `sort`, `top` and `ids` of the options. A request by family is one overall.
+RecordOptions RecordOptionsOf(const ListRequest& request);
 
 using RecordProgress = std::function<void(std::size_t done, std::size_t total)>;
 
