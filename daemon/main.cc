@@ -112,9 +112,9 @@ capture::LauncherChoice LauncherOf(const Settings& settings) {
   return capture::DefaultLauncher(ScratchOf(settings), {fs::path(python).parent_path().parent_path().string(), Root()});
 }
 
+// Without a launcher, which takes a probe to find.
 capture::ZygoteOptions ZygotesOf(const App& app, const Settings& settings) {
   capture::ZygoteOptions options;
-  options.launcher = LauncherOf(settings).argv;
   options.worker = settings.capture.worker;
   options.worker.front() = Resource(options.worker.front());
   options.environment["PYTHONPATH"] = Resource("collectors/capture/worker");
@@ -133,7 +133,8 @@ Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {
   if (program.find('/') != std::string::npos && access(program.c_str(), X_OK) != 0) {
     return Error{ErrorCode::kInternal, "no worker at " + program + "; `make venv` makes the default toolchain, or set capture.worker"};
   }
-  options.launcher.clear();  // nothing is imported: no need of a sandbox
+  // Nothing is imported, so it needs no sandbox; but another host's launcher has another host's toolchain.
+  if (!IsAuto(settings.capture.launcher)) options.launcher = settings.capture.launcher;
   return capture::DescribeToolchain(options, settings.capture.toolchain);
 }
 
@@ -323,7 +324,9 @@ int main(int argc, char** argv) {
   app.open_store = [&](const Settings& s, bool read_only) { return OpenStore(app, s, read_only); };
   app.make_lister = [&](const Settings& s) { return MakeLister(app, s); };
   app.make_runner = [&](const Settings& s) -> Result<std::unique_ptr<CaptureRunner>> {
-    return std::unique_ptr<CaptureRunner>(capture::MakeZygoteRunner(ZygotesOf(app, s), *app.clock));
+    auto options = ZygotesOf(app, s);
+    options.launcher = LauncherOf(s).argv;
+    return std::unique_ptr<CaptureRunner>(capture::MakeZygoteRunner(std::move(options), *app.clock));
   };
   app.describe_toolchain = [&](const Settings& s) { return DescribeToolchain(app, s); };
   app.ignored_config_keys = [](const Settings&) { return IgnoredConfigKeys(); };

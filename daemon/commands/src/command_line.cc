@@ -48,11 +48,13 @@ void AddSettings(CommandLine& line) {
     if (flag.is_bool) {
       // Alone it means true; "--key=false" is also taken.
       line.switches.push_back({flag.key, ""});
-      option = line.cli.add_flag(names, line.switches.back().second, flag.doc);
+      option = line.cli.add_flag(names, line.switches.back().second, flag.doc)->take_last();
     } else {
       option = line.cli.add_option(names, CLI::callback_t(take), flag.doc);
       option->type_name(flag.type);
-      if (flag.is_list) option->expected(1)->take_all()->allow_extra_args(false);
+      // A list repeats; of anything else the last one counts.
+      option->expected(1)->allow_extra_args(false);
+      flag.is_list ? option->take_all() : option->take_last();
     }
     option->group("");  // 80 of them: `config explain` lists them
   }
@@ -101,6 +103,7 @@ void AddSweeps(CommandLine& line) {
   auto s = std::make_shared<ServeOptions>();
   auto* serve = AddCommand(line, "serve", "The daemon: sweeps at an interval, on SIGUSR1 and by request",
                            [s](App& app) { return RunServe(app, *s); }, true);
+  AddShort(serve, line, "--top", "hub.top", "Models by rank (hub.top)");
   serve->add_flag("--local-gateway", s->local_gateway, "Without a configured Pushgateway, use or start one on loopback");
 }
 

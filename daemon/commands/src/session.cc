@@ -106,7 +106,11 @@ Result<void> Session::Assemble(ProgressListener& progress) {
       engine::LoopParts{*store_, *lister_, *runner_, *app_.clock, progress, commands_, publish,
                         [this] { delivery_->NotifyEvents(); }, reload},
       *options);
-  return loop_->Start();
+  if (auto started = loop_->Start(); !started) return started;
+  // An empty store has nothing to publish, yet its state is loaded.
+  const std::lock_guard guard(snapshot_mutex_);
+  if (!snapshot_) snapshot_ = std::make_shared<const Snapshot>();
+  return {};
 }
 
 Session::~Session() {

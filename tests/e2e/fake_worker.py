@@ -1,0 +1,66 @@
+"""Plays a worker by the protocol: what a capture comes to is written in the model's own config, under "fake".
+
+Leaves in the folder given as the first argument: `captures`, a line a capture; `environment`, what it was started with.
+"""
+
+import json
+import os
+import sys
+import time
+
+TOOLCHAIN = {"torch": "2.0.0", "transformers": "5.0.0", "python": "3.11.2", "worker": "fake-1", "device": "cpu"}
+
+
+def say(message):
+    print(json.dumps(message), flush=True)
+
+
+def site(reason, gb_id, number, occurrences):
+    return {
+        "site_id": f"{reason}-{number}", "reason": reason, "gb_id": gb_id, "fixability": "supportable",
+        "explanation": "because", "context": "", "hints": ["rewrite it"], "file": "transformers/models/fake.py",
+        "line": 10 + number, "function": "forward", "source_line": f"line {number}", "frame": "library",
+        "wrapped_in": "", "compile_id": "0/0", "occurrences": occurrences,
+    }  # fmt: skip
+
+
+def capture(job, folder):
+    fake = job["config"].get("fake", {})
+    with open(os.path.join(folder, "captures"), "a") as log:
+        log.write(job["model"] + " " + job["revision"] + "\n")
+    say({"type": "phase", "job": job["job"], "phase": "capture"})
+    if fake.get("hang"):
+        while True:
+            say({"type": "heartbeat", "job": job["job"]})
+            time.sleep(0.2)
+    sites = [site(reason, gb_id, n, count) for n, (reason, gb_id, count) in enumerate(fake.get("sites", []))]
+    status = fake.get("status", "graph_breaks" if sites else "full_graph")
+    result = {"type": "result", "job": job["job"], "status": status, "detail": "as its config says", "phase": "done",
+              "mode": "eval", "device": "cpu", "dtype": "float32", "depth": "original", "architecture": "Fake",
+              "model_type": "fake", "params": 10, "toolchain": TOOLCHAIN}  # fmt: skip
+    if status in ("full_graph", "graph_breaks"):
+        breaks = sum(s["occurrences"] for s in sites)
+        result |= {"graphs": breaks + 1, "breaks": breaks, "break_sites": len(sites), "sites": sites,
+                   "unique_reasons": len({s["reason"] for s in sites}), "dynamo_counter_breaks": breaks,
+                   "explain_breaks": breaks, "ops_captured": 7, "frames_total": 1, "frames_fallback": 0,
+                   "recompiles": 0, "unexplained_events": 0, "phase_s": {"capture": 0.1}}  # fmt: skip
+    say(result)
+
+
+def main():
+    folder = sys.argv[1]
+    hello = {"type": "hello", "protocol": 1, "pid": os.getpid(), **TOOLCHAIN}
+    say(hello)
+    if "--describe" in sys.argv:
+        return
+    with open(os.path.join(folder, "environment"), "w") as out:
+        out.write("\n".join(f"{k}={v}" for k, v in os.environ.items()))
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message["type"] == "exit":
+            return
+        if message["type"] == "capture":
+            capture(message, folder)
+
+
+main()

@@ -1,0 +1,119 @@
+"""Bad input gets one clear line and the right code; nothing is lost."""
+
+import json
+import signal
+import socket
+import sqlite3
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (("swep",), 64, "swep"),
+        (("sweep", "--no-such-flag"), 64, "--no-such-flag"),
+        (("sweep", "--hub.top", "many"), 78, "hub.top"),
+        (("sweep", "--hub.top", "0"), 78, "hub.top"),
+        (("sweep", "--config.file", "absent.yaml"), 78, "absent.yaml"),
+        (("sweep", "--plan", "absent.json"), 64, "absent.json"),
+        (("sweep", "--plan", "x", "--resume"), 64, "exclude"),
+        (("report", "--format", "pdf"), 64, "--format"),
+        (("reasons", "--by", "colour"), 64, "--by"),
+        (("config", "explain", "exporters.pushgateway.ulr"), 64, "url"),
+    ],
+)
+def test_each_mistake_is_named_in_one_line(breakwatch, arguments, code, text):
+    done = breakwatch.run(*arguments, code=code)
+    assert text in done.stderr
+    assert done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+def test_an_unknown_key_is_named_with_its_place_and_its_neighbour(breakwatch):
+    config = breakwatch.tmp_path / "settings.yaml"
+    config.write_text("exporters:\n  pushgateway:\n    ulr: http://127.0.0.1:9091\n")
+    done = breakwatch.run("sweep", "--config.file", str(config), code=78)
+    assert f"{config}:3:5" in done.stderr and '"url"' in done.stderr
+
+
+def test_reading_before_the_first_sweep_says_so(breakwatch):
+    for command in (("show", "org/m"), ("reasons",), ("report",)):
+        assert "breakwatch" in breakwatch.run(*command, code=1).stderr
+
+
+def test_a_misspelt_model_gets_its_neighbour(breakwatch, hub):
+    hub.model("org/model", 1)
+    breakwatch.run("sweep")
+    assert 'did you mean "org/model"' in breakwatch.run("show", "org/modle", code=64).stderr
+
+
+def test_configs_that_are_none_are_skipped_with_a_text(breakwatch, tmp_path):
+    folder = tmp_path / "configs"
+    bad = {"list": "[]", "broken": '{"model_type": ', "deep": "[" * 100_000, "empty": "", "good": '{"model_type":"bert"}'}
+    for name, text in bad.items():
+        (folder / name).mkdir(parents=True)
+        (folder / name / "config.json").write_text(text)
+    breakwatch.settings += ["--hub.source", "directory", "--hub.path", str(folder)]
+    at = breakwatch.settings.index("--hub.source")
+    del breakwatch.settings[at : at + 2]
+    breakwatch.run("sweep")
+    results = breakwatch.results()
+    assert results["good"]["status"] == "full_graph"
+    for name in bad.keys() - {"good"}:
+        assert results[name]["status"] in ("skipped_no_config", "failed_resolve"), results[name]
+        assert results[name]["status_detail"]
+
+
+def test_a_port_that_is_taken_is_named(breakwatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert address in breakwatch.run("serve", "--web.listen_address", address, code=1).stderr
+
+
+def test_a_second_writer_is_refused_and_reading_goes_on(breakwatch, hub):
+    hub.model("org/model", 1)
+    breakwatch.run("sweep")
+    child, _ = breakwatch.serve()
+    assert "writer.lock" in breakwatch.run("store", "rebuild", code=74).stderr
+    breakwatch.run("show", "org/model")
+    child.send_signal(signal.SIGTERM)
+    child.wait(timeout=15)
+
+
+def test_a_store_of_a_newer_version_is_refused(breakwatch, hub):
+    hub.model("org/model", 1)
+    breakwatch.run("sweep")
+    database = sqlite3.connect(breakwatch.state / "breakwatch.db")
+    tables = {row[0] for row in database.execute("select name from sqlite_master where type='table'")}
+    meta = next(t for t in ("meta", "schema", "schema_version") if t in tables)
+    columns = [row[1] for row in database.execute(f"pragma table_info({meta})")]
+    database.execute(f"update {meta} set {columns[1]} = '999' where {columns[0]} like '%schema%' or {columns[0]} like '%version%'")
+    database.commit()
+    database.close()
+    assert "newer" in breakwatch.run("sweep", code=74).stderr
+
+
+def test_a_state_directory_that_cannot_be_made_is_named(breakwatch, tmp_path, hub):
+    hub.model("org/model", 1)
+    (tmp_path / "file").write_text("")
+    breakwatch.settings[breakwatch.settings.index("--state-dir") + 1] = str(tmp_path / "file/state")
+    assert str(tmp_path / "file") in breakwatch.run("sweep", code=74).stderr
+
+
+def test_a_worker_that_does_not_start_leaves_every_model_not_attempted(breakwatch, hub):
+    hub.model("org/model", 1)
+    at = breakwatch.settings.index("--capture.worker") + 1
+    breakwatch.settings[at] = json.dumps(["sh", "-c", 'case "$*" in *--describe*) exec python3 "$0" . --describe;; esac; exit 3',
+                                          str(breakwatch.tmp_path / "describe.py")])  # fmt: skip
+    (breakwatch.tmp_path / "describe.py").write_text(
+        'print(\'{"type":"hello","protocol":1,"worker":"w","torch":"2","transformers":"5","python":"3","device":"cpu","pid":1}\')'
+    )
+    breakwatch.run("sweep", code=3)
+    assert breakwatch.results()["org/model"]["status"] == "not_attempted"
+
+
+def test_doctor_names_every_part_as_json(breakwatch):
+    done = breakwatch.run("doctor", "--json")
+    assert {"packages", "worker", "sandbox", "hub", "store", "disk"} <= {c["check"] for c in json.loads(done.stdout)["checks"]}

@@ -1,0 +1,190 @@
+"""Sweeps that are killed, resumed, shared, saved and asked for."""
+
+import json
+import os
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+
+from conftest import eventually, get
+
+
+def many_models(hub, count):
+    for n in range(count):
+        hub.model(f"org/m{n:02}", 1000 - n, sites=[[f"reason {n}", "", n + 1]])
+
+
+def test_kill_9_and_resume_keep_the_id_lose_nothing_and_capture_nothing_twice(breakwatch, hub):
+    many_models(hub, 6)
+    hub.model("org/m03", 997, hang=True)
+    child = breakwatch.start("sweep")
+    assert eventually(lambda: len(breakwatch.captures()) == 4)
+    child.kill()
+    child.wait()
+    stored = json.loads(breakwatch.run("report", "--list", "--json").stdout)
+    assert [sweep["state"] for sweep in stored] == ["running"]
+
+    # The worker is another one now: what hung ends. The plan, with its configs, is the stored one.
+    worker = breakwatch.tmp_path / "no_hang.py"
+    source = (os.path.dirname(__file__) + "/fake_worker.py")
+    worker.write_text(open(source).read().replace('fake.get("hang")', "False"))
+    breakwatch.settings[breakwatch.settings.index("--capture.worker") + 1] = json.dumps(
+        ["python3", str(worker), str(breakwatch.tmp_path)]
+    )
+    breakwatch.run("sweep", "--resume")
+    assert {r["sweep_id"] for r in breakwatch.results().values()} == {stored[0]["id"]}
+    assert len(breakwatch.results()) == 6
+    names = [line.split()[0] for line in breakwatch.captures()]
+    assert sorted(set(names)) == [f"org/m{n:02}" for n in range(6)]
+    # Only what was under way when it was killed is started again.
+    assert [name for name in set(names) if names.count(name) > 1] in ([], ["org/m03"])
+
+
+def test_there_is_nothing_to_resume_after_a_finished_sweep(breakwatch, hub):
+    many_models(hub, 1)
+    breakwatch.run("sweep")
+    done = breakwatch.run("sweep", "--resume", code=1)
+    assert "resume" in done.stderr
+
+
+def test_an_interrupted_sweep_ends_with_130_and_can_be_resumed(breakwatch, hub):
+    hub.model("org/hangs", 1, hang=True)
+    child = breakwatch.start("sweep")
+    assert eventually(lambda: len(breakwatch.captures()) == 1)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=15) == 130
+    states = [sweep["state"] for sweep in json.loads(breakwatch.run("report", "--list", "--json").stdout)]
+    assert states == ["interrupted"] or states == ["running"]
+
+
+def test_models_with_one_structure_share_one_capture(breakwatch, hub):
+    hub.model("org/first", 2)
+    hub.model("org/second", 1)
+    breakwatch.run("sweep")
+    assert len(breakwatch.captures()) == 1
+    assert breakwatch.results()["org/second"]["shared_from"] == "org/first"
+
+
+def test_a_saved_plan_runs_again_at_its_commits(breakwatch, hub):
+    old = hub.model("org/model", 1)
+    plan = breakwatch.tmp_path / "plan.json"
+    breakwatch.run("plan", "--output", str(plan))
+    hub.model("org/model", 1, sites=[["later", "", 1]])
+    breakwatch.run("sweep", "--plan", str(plan))
+    assert breakwatch.results()["org/model"]["revision"] == old
+
+
+def test_the_daemon_of_the_state_directory_sweeps_for_the_command_line(breakwatch, hub):
+    many_models(hub, 2)
+    child, address = breakwatch.serve()
+    done = breakwatch.run("sweep")
+    assert "org/m01" in done.stdout
+    assert json.loads(get(address + "/api/v1/models")[1])["models_with_numbers"] == 2
+    hub.model("org/lost", 1, status="failed_eager")
+    breakwatch.run("sweep")
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
+def test_sigterm_ends_the_daemon_within_ten_seconds_of_a_running_capture(breakwatch, hub):
+    hub.model("org/hangs", 1, hang=True)
+    child, _ = breakwatch.serve()
+    child.send_signal(signal.SIGUSR1)
+    assert eventually(lambda: len(breakwatch.captures()) == 1)
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=10) == 0
+
+
+def test_a_post_with_the_token_makes_a_sweep(breakwatch, hub):
+    many_models(hub, 1)
+    token = breakwatch.tmp_path / "token"
+    token.write_text("s3cret\n")
+    child, address = breakwatch.serve("--web.token_file", str(token))
+
+    def post(**headers):
+        request = urllib.request.Request(address + "/api/v1/sweeps", data=b"{}", headers=headers, method="POST")
+        try:
+            return urllib.request.urlopen(request, timeout=10).status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    assert post() == 401
+    assert post(Authorization="Bearer s3cret") == 202
+    assert eventually(lambda: len(breakwatch.captures()) == 1)
+    assert eventually(lambda: json.loads(get(address + "/api/v1/sweeps")[1])["sweeps"][0]["state"] == "finished")
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
+def test_a_reload_that_is_refused_keeps_the_old_settings_and_says_why(breakwatch, hub):
+    many_models(hub, 1)
+    config = breakwatch.tmp_path / "settings.yaml"
+    config.write_text("hub: {top: 5}\n")
+    child, address = breakwatch.serve("--config.file", str(config))
+    config.write_text("hub: {tpo: 5}\n")
+    child.send_signal(signal.SIGHUP)
+    failed = "breakwatch_config_last_reload_successful 0"
+    assert eventually(lambda: failed in get(address + "/metrics")[1])
+    assert 'did you mean "top"' in (breakwatch.tmp_path / "serve.log").read_text()
+    config.write_text("hub: {top: 6}\n")
+    child.send_signal(signal.SIGHUP)
+    assert eventually(lambda: failed not in get(address + "/metrics")[1])
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
+def test_the_token_reaches_neither_worker_nor_store_nor_log(breakwatch, hub):
+    many_models(hub, 1)
+    secret = "hf_thisIsTheSecret"
+    done = breakwatch.run("sweep", "--log.level", "debug", HF_TOKEN=secret, MY_API_KEY_TOKEN=secret)
+    assert secret not in done.stdout + done.stderr
+    grep = subprocess.run(["grep", "-rl", secret, str(breakwatch.tmp_path)], capture_output=True, text=True)
+    assert grep.stdout == ""
+    assert (breakwatch.tmp_path / "environment").exists()
+
+
+def test_events_are_lines_of_json_in_order(breakwatch, hub):
+    many_models(hub, 2)
+    breakwatch.run("sweep")
+    lines = [json.loads(line) for line in (breakwatch.state / "logs/events.jsonl").read_text().splitlines()]
+    assert [line["event_id"] for line in lines] == list(range(1, len(lines) + 1))
+    names = [line["msg"] for line in lines]
+    assert names[0] == "sweep_started" and names[-1] == "sweep_finished"
+    breaks = [line for line in lines if line["msg"] == "graph_break"]
+    assert {(line["model"], line["occurrences"]) for line in breaks} == {("org/m00", 1), ("org/m01", 2)}
+
+
+def test_the_store_rebuilt_equals_the_store_kept(breakwatch, hub):
+    many_models(hub, 3)
+    breakwatch.run("sweep")
+    hub.model("org/m01", 999, status="failed_capture")
+    breakwatch.run("sweep")
+    dump = ["sqlite3", str(breakwatch.state / "breakwatch.db"), "select * from current order by 1; select * from meta order by 1"]
+    try:
+        before = subprocess.run(dump, capture_output=True, text=True, check=True).stdout
+    except FileNotFoundError:
+        before = None
+    breakwatch.run("store", "rebuild")
+    if before is not None:
+        assert subprocess.run(dump, capture_output=True, text=True, check=True).stdout == before
+    breakwatch.run("store", "check")
+
+
+def test_a_recorded_hub_served_on_loopback_is_swept_live_and_then_offline(breakwatch, hub, processes):
+    from conftest import Process, free_port
+
+    many_models(hub, 3)
+    port = free_port()
+    server = Process([breakwatch.program, "hub", "serve", str(hub.folder), "--port", str(port)],
+                     f"http://127.0.0.1:{port}/api/models?limit=1", breakwatch.tmp_path / "hub.log")  # fmt: skip
+    processes.append(server)
+    server.start()
+    endpoint = f"http://127.0.0.1:{port}"
+    done = breakwatch.run("sweep", "--hub.source", "live", HF_ENDPOINT=endpoint)
+    assert done.stdout.count("org/m0") >= 3
+    server.kill()
+    failed = breakwatch.run("sweep", "--hub.source", "live", HF_ENDPOINT=endpoint, code=69)
+    assert endpoint.removeprefix("http://") in failed.stderr
+    breakwatch.run("sweep", "--model", "org/m00", "--hub.source", "live", HF_ENDPOINT=endpoint, HF_HUB_OFFLINE="1")
+    assert list(breakwatch.results()) == ["org/m00"]
