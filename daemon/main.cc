@@ -121,7 +121,8 @@ capture::ZygoteOptions ZygotesOf(const App& app, const Settings& settings) {
   options.scratch = ScratchOf(settings);
   options.toolchain = settings.capture.toolchain;
   const unsigned cores = std::thread::hardware_concurrency();
-  options.zygotes = settings.capture.zygotes > 0 ? static_cast<std::size_t>(settings.capture.zygotes) : std::max(1u, cores);
+  options.zygotes =
+      settings.capture.zygotes > 0 ? static_cast<std::size_t>(settings.capture.zygotes) : std::max(1u, cores);
   options.silence = settings.capture.silence;
   options.log = [&app](std::string_view text) { app.log(Level::kWarn, std::string(text)); };
   return options;
@@ -131,7 +132,8 @@ Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {
   auto options = ZygotesOf(app, settings);
   const std::string& program = options.worker.front();
   if (program.find('/') != std::string::npos && access(program.c_str(), X_OK) != 0) {
-    return Error{ErrorCode::kInternal, "no worker at " + program + "; `make venv` makes the default toolchain, or set capture.worker"};
+    return Error{ErrorCode::kInternal,
+                 "no worker at " + program + "; `make venv` makes the default toolchain, or set capture.worker"};
   }
   // Nothing is imported, so it needs no sandbox; but another host's launcher has another host's toolchain.
   if (!IsAuto(settings.capture.launcher)) options.launcher = settings.capture.launcher;
@@ -168,7 +170,8 @@ std::vector<Check> CheckToolchain(const App& app, const Settings& settings) {
   if (toolchain) {
     checks.push_back({"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""});
   } else {
-    checks.push_back({"worker", Check::State::kFailed, toolchain.error().message, "run `make venv`, or correct capture.worker"});
+    checks.push_back(
+        {"worker", Check::State::kFailed, toolchain.error().message, "run `make venv`, or correct capture.worker"});
   }
   const std::string runner = RunnerVersion();
   if (runner.empty()) {
@@ -178,8 +181,11 @@ std::vector<Check> CheckToolchain(const App& app, const Settings& settings) {
     checks.push_back({"torch", Check::State::kOk, runner, ""});
   }
   const auto launcher = LauncherOf(settings);
-  checks.push_back({"sandbox", launcher.argv.empty() ? Check::State::kWarning : Check::State::kOk, launcher.why,
-                    launcher.argv.empty() ? "install bubblewrap and allow user namespaces; without it a worker sees the network and your files" : ""});
+  checks.push_back(
+      {"sandbox", launcher.argv.empty() ? Check::State::kWarning : Check::State::kOk, launcher.why,
+       launcher.argv.empty()
+           ? "install bubblewrap and allow user namespaces; without it a worker sees the network and your files"
+           : ""});
   return checks;
 }
 
@@ -230,7 +236,8 @@ Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const co
   options.tls = TlsOf(s.tls);
   options.connect_timeout = s.connect_timeout;
   options.timeout = s.timeout;
-  return exporters::MakePushgateway(options, std::make_unique<StoredJournal>(app, s.url), net::MakeHttpSender(kUserAgent));
+  return exporters::MakePushgateway(options, std::make_unique<StoredJournal>(app, s.url),
+                                    net::MakeHttpSender(kUserAgent));
 }
 
 Result<std::unique_ptr<EventExporter>> MakeLoki(const config::LokiSettings& s) {

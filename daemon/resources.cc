@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-
 #include <nlohmann/json.hpp>
 
 namespace breakwatch {

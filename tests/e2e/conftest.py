@@ -158,7 +158,7 @@ class Breakwatch:
         self.environment["HF_HOME"] = str(tmp_path / "hf")
 
     def argv(self, *args):
-        return [self.program, *args, *self.settings]
+        return [self.program, *self.settings, *args]
 
     def run(self, *args, code=0, **environment):
         done = subprocess.run(self.argv(*args), capture_output=True, text=True, timeout=120, cwd=self.tmp_path,

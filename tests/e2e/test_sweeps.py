@@ -33,7 +33,7 @@ def test_kill_9_and_resume_keep_the_id_lose_nothing_and_capture_nothing_twice(br
         ["python3", str(worker), str(breakwatch.tmp_path)]
     )
     breakwatch.run("sweep", "--resume")
-    assert {r["sweep_id"] for r in breakwatch.results().values()} == {stored[0]["id"]}
+    assert {r["sweep_id"] for r in breakwatch.results().values()} == {stored[0]["sweep_id"]}
     assert len(breakwatch.results()) == 6
     names = [line.split()[0] for line in breakwatch.captures()]
     assert sorted(set(names)) == [f"org/m{n:02}" for n in range(6)]

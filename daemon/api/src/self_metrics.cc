@@ -98,6 +98,7 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
     const char *name, *help;
     MetricType type;
     double (*value)(const DeliveryStats&);
+    bool absent_before_success = false;
   };
   static constexpr Series kSeries[] = {
       {"breakwatch_export_attempts_total", "Sends tried.", MetricType::Counter,
@@ -105,7 +106,7 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
       {"breakwatch_export_failures_total", "Sends that were not accepted.", MetricType::Counter,
        [](const DeliveryStats& d) { return static_cast<double>(d.failures); }},
       {"breakwatch_export_last_success_timestamp_seconds", "Last accepted send, Unix time.", MetricType::Gauge,
-       [](const DeliveryStats& d) { return Seconds(d.last_success); }},
+       [](const DeliveryStats& d) { return Seconds(d.last_success); }, true},
       {"breakwatch_events_pending", "Events not accepted yet.", MetricType::Gauge,
        [](const DeliveryStats& d) { return static_cast<double>(d.events_pending); }},
       {"breakwatch_events_oldest_age_seconds", "Age of the oldest pending event.", MetricType::Gauge,
@@ -116,6 +117,8 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
   for (const Series& series : kSeries) {
     MetricFamily& family = families.Add(series.name, series.help, series.type);
     for (const DeliveryStats& stats : snapshot.delivery) {
+      // "Never" is an absent series: as a time it would be 1970.
+      if (series.absent_before_success && stats.last_success == SystemTime{}) continue;
       Families::Sample(family, series.value(stats), {{"exporter", stats.exporter}});
     }
   }

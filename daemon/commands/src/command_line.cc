@@ -1,10 +1,10 @@
 // The command line: one table of settings' flags for all commands, then each command's own.
 #include <CLI/CLI.hpp>
-
 #include <deque>
 #include <utility>
 
 #include "breakwatch/config/keys.h"
+#include "breakwatch/core/text.h"
 #include "commands.h"
 #include "signals.h"
 
@@ -72,13 +72,18 @@ CLI::App* AddCommand(CommandLine& line, const std::string& name, const std::stri
 }
 
 // Shorter names of settings that people type often.
-void AddShort(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key, const std::string& doc) {
+void AddShort(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key,
+              const std::string& doc) {
   command->add_option_function<std::string>(
-      name, [&line, key](const std::string& text) { line.sources.flags.emplace_back(key, std::vector<std::string>{text}); }, doc);
+      name,
+      [&line, key](const std::string& text) { line.sources.flags.emplace_back(key, std::vector<std::string>{text}); },
+      doc);
 }
 
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
-  command->add_option("--model", o->models, "A model by name, id or id@revision; repeats; instead of the ranking")->expected(1)->take_all();
+  command->add_option("--model", o->models, "A model by name, id or id@revision; repeats; instead of the ranking")
+      ->expected(1)
+      ->take_all();
   command->add_option("--plan", o->plan_file, "Rerun the models of a saved plan.json");
   command->add_flag("--track", o->track, "Keep these models in the tracked set for good");
   AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
@@ -87,24 +92,28 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
 
 void AddSweeps(CommandLine& line) {
   auto o = std::make_shared<SweepOptions>();
-  auto* sweep = AddCommand(line, "sweep", "Capture what is new, store it, publish it, print it",
-                           [o](App& app) { return RunSweep(app, *o); }, true);
+  auto* sweep = AddCommand(
+      line, "sweep", "Capture what is new, store it, publish it, print it", [o](App& app) { return RunSweep(app, *o); },
+      true);
   AddSweepOptions(sweep, line, o);
   sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
-  sweep->add_flag("--local-gateway", o->local_gateway, "Without a configured Pushgateway, use or start one on loopback");
+  sweep->add_flag("--local-gateway", o->local_gateway,
+                  "Without a configured Pushgateway, use or start one on loopback");
   sweep->add_flag("--quiet", o->quiet, "No progress on standard error");
 
   auto p = std::make_shared<SweepOptions>();
-  auto* plan = AddCommand(line, "plan", "What a sweep would do, model by model, and why",
-                          [p](App& app) { return RunPlan(app, *p); }, true);
+  auto* plan = AddCommand(
+      line, "plan", "What a sweep would do, model by model, and why", [p](App& app) { return RunPlan(app, *p); }, true);
   AddSweepOptions(plan, line, p);
   plan->add_option("--output", p->output, "Also write the plan as JSON, for `sweep --plan`");
 
   auto s = std::make_shared<ServeOptions>();
-  auto* serve = AddCommand(line, "serve", "The daemon: sweeps at an interval, on SIGUSR1 and by request",
-                           [s](App& app) { return RunServe(app, *s); }, true);
+  auto* serve = AddCommand(
+      line, "serve", "The daemon: sweeps at an interval, on SIGUSR1 and by request",
+      [s](App& app) { return RunServe(app, *s); }, true);
   AddShort(serve, line, "--top", "hub.top", "Models by rank (hub.top)");
-  serve->add_flag("--local-gateway", s->local_gateway, "Without a configured Pushgateway, use or start one on loopback");
+  serve->add_flag("--local-gateway", s->local_gateway,
+                  "Without a configured Pushgateway, use or start one on loopback");
 }
 
 void AddReads(CommandLine& line) {
@@ -157,7 +166,8 @@ void AddUpkeep(CommandLine& line) {
   AddNested(line, config, "show", "Every setting, its value and where it came from", RunConfigShow);
   AddNested(line, config, "check", "Load the settings and say whether they are good", RunConfigCheck);
   auto key = std::make_shared<std::string>();
-  auto* explain = AddNested(line, config, "explain", "What a setting means", [key](App& app) { return RunConfigExplain(app, *key); });
+  auto* explain = AddNested(line, config, "explain", "What a setting means",
+                            [key](App& app) { return RunConfigExplain(app, *key); });
   explain->add_option("key", *key, "A key or the beginning of one; none: all");
   AddNested(line, config, "example", "A settings file with every default", RunConfigExample);
 
@@ -183,6 +193,16 @@ void AddUpkeep(CommandLine& line) {
 
 int Report(const App& app, const CLI::App& cli, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return cli.exit(error);  // --help
+  for (const std::string& word : cli.remaining()) {
+    if (word.starts_with("-")) continue;
+    std::vector<std::string> names;
+    for (const CLI::App* command : cli.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(command->get_name());
+    const auto nearest = NearestName(word, names);
+    std::fprintf(app.err, "breakwatch: unknown command \"%s\"%s; see breakwatch --help\n", word.c_str(),
+                 nearest ? ("; did you mean \"" + *nearest + "\"?").c_str() : "");
+    return kExitUsage;
+  }
   std::fprintf(app.err, "breakwatch: %s; see breakwatch --help\n", error.what());
   return kExitUsage;
 }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/load.h"
@@ -40,10 +39,12 @@ Check Packages() {
 Check Disk(const Settings& settings) {
   std::error_code ignored;
   std::filesystem::path dir = std::filesystem::absolute(settings.state_dir, ignored);
-  while (!std::filesystem::exists(dir, ignored) && dir.has_parent_path() && dir != dir.parent_path()) dir = dir.parent_path();
+  while (!std::filesystem::exists(dir, ignored) && dir.has_parent_path() && dir != dir.parent_path())
+    dir = dir.parent_path();
   struct statvfs info {};
   if (statvfs(dir.c_str(), &info) != 0 || access(dir.c_str(), W_OK) != 0) {
-    return {"disk", Check::State::kFailed, dir.string() + " cannot be written", "set state_dir to a directory of yours"};
+    return {"disk", Check::State::kFailed, dir.string() + " cannot be written",
+            "set state_dir to a directory of yours"};
   }
   const auto free = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
   const std::string found = std::to_string(free >> 20) + " MiB free below " + dir.string();
@@ -54,21 +55,26 @@ Check Disk(const Settings& settings) {
 Check StoreCheck(App& app) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   const std::string url = config::StoreUrl(app.settings());
-  if (!store && store.error().code == ErrorCode::kNotFound) return {"store", Check::State::kOk, "none yet; the first sweep makes " + url, ""};
+  if (!store && store.error().code == ErrorCode::kNotFound)
+    return {"store", Check::State::kOk, "none yet; the first sweep makes " + url, ""};
   const auto checked = store ? (*store)->Check() : Result<void>(store.error());
-  if (!checked) return {"store", Check::State::kFailed, checked.error().message, "see the message; `breakwatch store check` tries again"};
+  if (!checked)
+    return {"store", Check::State::kFailed, checked.error().message,
+            "see the message; `breakwatch store check` tries again"};
   return {"store", Check::State::kOk, url, ""};
 }
 
 // A server that should answer GET `path` with 200.
-Check Server(App& app, const std::string& name, const std::string& url, const std::string& path, const std::string& mend) {
+Check Server(App& app, const std::string& name, const std::string& url, const std::string& path,
+             const std::string& mend) {
   net::HttpRequest request;
   request.url = url + path;
   request.connect_timeout = std::chrono::milliseconds(3'000);
   request.timeout = std::chrono::milliseconds(10'000);
   const auto response = app.make_sender()->Send(request);
   if (!response) return {name, Check::State::kFailed, response.error().message, mend};
-  if (response->status != 200) return {name, Check::State::kFailed, url + " answers " + std::to_string(response->status), mend};
+  if (response->status != 200)
+    return {name, Check::State::kFailed, url + " answers " + std::to_string(response->status), mend};
   return {name, Check::State::kOk, url + " answers", ""};
 }
 
@@ -76,9 +82,12 @@ Check Hub(App& app) {
   const auto& hub = app.settings().hub;
   const char* offline = std::getenv("HF_HUB_OFFLINE");
   if (hub.source != "live") return {"hub", Check::State::kOk, "not asked: hub.source is " + hub.source, ""};
-  if (hub.offline || (offline != nullptr && std::string_view(offline) == "1")) return {"hub", Check::State::kOk, "not asked: offline", ""};
+  if (hub.offline || (offline != nullptr && std::string_view(offline) == "1"))
+    return {"hub", Check::State::kOk, "not asked: offline", ""};
   const char* endpoint = std::getenv("HF_ENDPOINT");
-  const std::string url = !hub.endpoint.empty() ? hub.endpoint : endpoint != nullptr ? endpoint : "https://huggingface.co";
+  const std::string url = !hub.endpoint.empty() ? hub.endpoint
+                          : endpoint != nullptr ? endpoint
+                                                : "https://huggingface.co";
   return Server(app, "hub", url, "/api/models?limit=1",
                 "check the network and proxy, or sweep without it: --hub.source snapshot");
 }
@@ -90,9 +99,11 @@ std::vector<Check> AllChecks(App& app) {
   checks.push_back(Hub(app));
   const auto& exporters = settings.exporters;
   if (exporters.pushgateway.url.empty()) {
-    checks.push_back({"pushgateway", Check::State::kWarning, "none configured", "set exporters.pushgateway.url, or use --local-gateway"});
+    checks.push_back({"pushgateway", Check::State::kWarning, "none configured",
+                      "set exporters.pushgateway.url, or use --local-gateway"});
   } else {
-    checks.push_back(Server(app, "pushgateway", exporters.pushgateway.url, "/-/ready", "start it, or correct exporters.pushgateway.url"));
+    checks.push_back(Server(app, "pushgateway", exporters.pushgateway.url, "/-/ready",
+                            "start it, or correct exporters.pushgateway.url"));
   }
   if (!exporters.loki.url.empty()) {
     checks.push_back(Server(app, "loki", exporters.loki.url, "/ready", "start it, or correct exporters.loki.url"));
@@ -118,7 +129,10 @@ std::string Text(const std::vector<Check>& checks) {
 std::string Json(const std::vector<Check>& checks) {
   auto list = nlohmann::ordered_json::array();
   for (const Check& check : checks) {
-    list.push_back({{"check", check.name}, {"state", kStateNames[static_cast<std::size_t>(check.state)]}, {"found", check.found}, {"mend", check.mend}});
+    list.push_back({{"check", check.name},
+                    {"state", kStateNames[static_cast<std::size_t>(check.state)]},
+                    {"found", check.found},
+                    {"mend", check.mend}});
   }
   return nlohmann::ordered_json{{"checks", list}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

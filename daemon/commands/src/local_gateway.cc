@@ -39,7 +39,8 @@ std::optional<pid_t> Start(const std::string& state_dir) {
   std::error_code ignored;
   std::filesystem::create_directories(state_dir, ignored);
   const std::string log = state_dir + "/pushgateway.log";
-  const std::string data = "--persistence.file=" + std::filesystem::absolute(state_dir, ignored).string() + "/pushgateway.data";
+  const std::string data =
+      "--persistence.file=" + std::filesystem::absolute(state_dir, ignored).string() + "/pushgateway.data";
   const std::string listen = std::string("--web.listen-address=") + kAddress;
   std::vector<std::string> words = {kProgram, listen, data};
   std::vector<char*> argv;
@@ -74,7 +75,8 @@ void UseLocalGateway(App& app) {
   const auto sender = app.make_sender();
   Answer answer = Ask(*sender);
   if (answer == Answer::kSomeoneElse) {
-    app.log(Level::kWarn, std::string(kAddress) + " is taken by something that is no Pushgateway; going on without one");
+    app.log(Level::kWarn,
+            std::string(kAddress) + " is taken by something that is no Pushgateway; going on without one");
     return;
   }
   if (answer == Answer::kNobody) {
@@ -85,7 +87,8 @@ void UseLocalGateway(App& app) {
     }
     if (answer != Answer::kGateway) {
       app.log(Level::kWarn, std::string("no Pushgateway is configured and ") + kProgram +
-                                " does not start; going on without one (see " + settings.state_dir + "/pushgateway.log)");
+                                " does not start; going on without one (see " + settings.state_dir +
+                                "/pushgateway.log)");
       return;
     }
     app.log(Level::kInfo, std::string("no Pushgateway is configured: started ") + kProgram + " on http://" + kAddress +

@@ -7,14 +7,20 @@ namespace breakwatch::commands {
 
 int ExitCode(const Error& error) {
   switch (error.code) {
-    case ErrorCode::kUsage: return kExitUsage;
-    case ErrorCode::kConfig: return kExitConfig;
-    case ErrorCode::kStore: return kExitStore;
-    case ErrorCode::kUnavailable: return kExitUnavailable;
-    case ErrorCode::kInterrupted: return kExitInterrupted;
+    case ErrorCode::kUsage:
+      return kExitUsage;
+    case ErrorCode::kConfig:
+      return kExitConfig;
+    case ErrorCode::kStore:
+      return kExitStore;
+    case ErrorCode::kUnavailable:
+      return kExitUnavailable;
+    case ErrorCode::kInterrupted:
+      return kExitInterrupted;
     case ErrorCode::kNotFound:
     case ErrorCode::kInvalid:
-    case ErrorCode::kInternal: break;
+    case ErrorCode::kInternal:
+      break;
   }
   return kExitFailure;
 }

@@ -62,7 +62,8 @@ Result<ModelResult> FindResult(store::Store& store, const ShowOptions& options) 
       if (result.info.id == *model) return std::move(result);
     }
   }
-  return Error{ErrorCode::kNotFound, "no result of " + *model + (options.sweep.empty() ? "" : " in sweep " + options.sweep)};
+  return Error{ErrorCode::kNotFound,
+               "no result of " + *model + (options.sweep.empty() ? "" : " in sweep " + options.sweep)};
 }
 
 int Write(const App& app, const std::string& path, const std::string& text) {

@@ -57,12 +57,24 @@ class Journal final : public ProgressListener {
 // Passes progress on once the control socket is there.
 class Later final : public ProgressListener {
  public:
-  void OnAccepted(std::string_view c, std::string_view s) override { if (to) to->OnAccepted(c, s); }
-  void OnListing(int resolved, int total) override { if (to) to->OnListing(resolved, total); }
-  void OnPlan(const Plan& plan, std::size_t done) override { if (to) to->OnPlan(plan, done); }
-  void OnResult(const ModelResult& r, std::size_t done, std::size_t total) override { if (to) to->OnResult(r, done, total); }
-  void OnFinished(const Sweep& sweep) override { if (to) to->OnFinished(sweep); }
-  void OnFailed(const Error& error) override { if (to) to->OnFailed(error); }
+  void OnAccepted(std::string_view c, std::string_view s) override {
+    if (to) to->OnAccepted(c, s);
+  }
+  void OnListing(int resolved, int total) override {
+    if (to) to->OnListing(resolved, total);
+  }
+  void OnPlan(const Plan& plan, std::size_t done) override {
+    if (to) to->OnPlan(plan, done);
+  }
+  void OnResult(const ModelResult& r, std::size_t done, std::size_t total) override {
+    if (to) to->OnResult(r, done, total);
+  }
+  void OnFinished(const Sweep& sweep) override {
+    if (to) to->OnFinished(sweep);
+  }
+  void OnFailed(const Error& error) override {
+    if (to) to->OnFailed(error);
+  }
   ProgressListener* to = nullptr;
 };
 
@@ -77,7 +89,8 @@ class Reloads {
     state_.successful = options.ok();
     if (options) {
       state_.at = app_.clock->Now();
-      app_.log(Level::kInfo, "settings are read again; listen address, exporters, store and worker take effect at a restart");
+      app_.log(Level::kInfo,
+               "settings are read again; listen address, exporters, store and worker take effect at a restart");
     } else {
       app_.log(Level::kError, "the old settings stay: " + options.error().message);
     }

@@ -50,7 +50,8 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.aggregate.unranked_sweeps = settings.retention.unranked_sweeps;
   options.limits = settings.capture.limits;
   options.snapshot_interval = std::chrono::ceil<std::chrono::seconds>(settings.delivery.metric_interval);
-  if (settings.sweep.interval) options.sweep_interval = std::chrono::ceil<std::chrono::seconds>(*settings.sweep.interval);
+  if (settings.sweep.interval)
+    options.sweep_interval = std::chrono::ceil<std::chrono::seconds>(*settings.sweep.interval);
   options.default_request.list = settings.hub.list;
   options.default_request.trigger = "interval";
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) options.default_request.rebuild = *rebuild;
@@ -102,10 +103,10 @@ Result<void> Session::Assemble(ProgressListener& progress) {
     if (reload_) return reload_();
     return Error{ErrorCode::kUsage, "nothing to reload"};
   };
-  loop_ = std::make_unique<engine::Loop>(
-      engine::LoopParts{*store_, *lister_, *runner_, *app_.clock, progress, commands_, publish,
-                        [this] { delivery_->NotifyEvents(); }, reload},
-      *options);
+  loop_ =
+      std::make_unique<engine::Loop>(engine::LoopParts{*store_, *lister_, *runner_, *app_.clock, progress, commands_,
+                                                       publish, [this] { delivery_->NotifyEvents(); }, reload},
+                                     *options);
   if (auto started = loop_->Start(); !started) return started;
   // An empty store has nothing to publish, yet its state is loaded.
   const std::lock_guard guard(snapshot_mutex_);
@@ -141,8 +142,9 @@ void SweepFiles::OnFinished(const Sweep& sweep) {
     if (!plan) return plan.error();
     const auto results = (*store)->Results(sweep.id);
     if (!results) return results.error();
-    return report::WriteSweepDirectory(settings.state_dir, sweep, *plan, *results,
-                                       report::EnvironmentJson(app_.version, sweep.toolchain, config::ShowJson(app_.loaded)));
+    return report::WriteSweepDirectory(
+        settings.state_dir, sweep, *plan, *results,
+        report::EnvironmentJson(app_.version, sweep.toolchain, config::ShowJson(app_.loaded)));
   };
   if (const auto written = write(); !written) {
     app_.log(Level::kError, written.error().Within("the sweep is stored, but its directory is not written").message);

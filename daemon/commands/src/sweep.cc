@@ -1,4 +1,6 @@
 // `breakwatch sweep` and `breakwatch plan`.
+#include "breakwatch/report/sweep.h"
+
 #include <unistd.h>
 
 #include <fstream>
@@ -6,7 +8,6 @@
 #include "breakwatch/api/control_socket.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/report/progress.h"
-#include "breakwatch/report/sweep.h"
 #include "commands.h"
 #include "local_gateway.h"
 #include "session.h"
@@ -38,8 +39,10 @@ void PrintPlaces(const App& app) {
   text += "Store     " + config::StoreUrl(settings) + "\n";
   if (settings.exporters.file.enabled) text += "Events    " + config::EventFilePath(settings) + "\n";
   const auto& gateway = settings.exporters.pushgateway;
-  text += "Metrics   " + (gateway.url.empty() ? std::string("no Pushgateway configured: set exporters.pushgateway.url")
-                                              : gateway.url + "/metrics, job " + gateway.job) + "\n";
+  text += "Metrics   " +
+          (gateway.url.empty() ? std::string("no Pushgateway configured: set exporters.pushgateway.url")
+                               : gateway.url + "/metrics, job " + gateway.job) +
+          "\n";
   text += "Next      breakwatch show MODEL, breakwatch reasons, breakwatch report --format md\n";
   Print(app, text);
 }

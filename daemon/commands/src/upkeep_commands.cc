@@ -22,8 +22,11 @@ int RunStoreInfo(App& app) {
   const std::string newest = sweeps->empty() ? "" : sweeps->front().id;
   const std::string url = config::StoreUrl(app.settings());
   if (app.json) {
-    const nlohmann::ordered_json document = {{"store", url},          {"schema", *version}, {"models", models->size()},
-                                             {"newest_sweep", newest}, {"events", *events}};
+    const nlohmann::ordered_json document = {{"store", url},
+                                             {"schema", *version},
+                                             {"models", models->size()},
+                                             {"newest_sweep", newest},
+                                             {"events", *events}};
     Print(app, document.dump(1) + "\n");
     return kExitOk;
   }
