@@ -31,6 +31,14 @@ TEST_F(OpenTest, TakesPathsWithBlanksAndEqualSigns) {
   }
 }
 
+TEST_F(OpenTest, KeepsItsFileInWalMode) {
+  ASSERT_OK(Open(At("breakwatch.db")));
+  soci::session sql(soci::sqlite3, At("breakwatch.db"));
+  std::string mode;
+  sql << "PRAGMA journal_mode", soci::into(mode);
+  EXPECT_EQ(mode, "wal");
+}
+
 TEST_F(OpenTest, ReadsAnAbsentFileAsNotFoundAndMakesNone) {
   const auto opened = Open(At("absent.db"), /*read_only=*/true);
   ASSERT_FALSE(opened.ok());

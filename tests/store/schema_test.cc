@@ -8,7 +8,7 @@ namespace {
 
 // Speaks to the same database past the store.
 void ExecuteOn(const std::string& url, const std::string& statement) {
-  auto dialect = MakeDialect(url);
+  auto dialect = MakeDialect(url, std::chrono::seconds{10});
   ASSERT_OK(dialect);
   soci::session sql;
   (*dialect)->Connect(sql, /*read_only=*/false);

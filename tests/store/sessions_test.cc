@@ -1,5 +1,6 @@
 #include <thread>
 
+#include "database.h"
 #include "store_fixture.h"
 
 namespace breakwatch::store {
@@ -41,6 +42,23 @@ TEST_P(StoreTest, NumbersEventsOfTwoWritersWithoutGaps) {
   second.join();
   EXPECT_EQ(*store_->NewestEventId(), 2 * 3 * kRounds);
   EXPECT_OK(store_->Check());
+}
+
+TEST_P(StoreTest, SaysThatAnotherProgramHoldsItAndGoesOnWhenThatIsGone) {
+  Database other(std::move(*MakeDialect(url_, std::chrono::seconds{10})), /*read_only=*/false);
+  ASSERT_OK(other.Connect());
+  const auto store = Store::Open({url_, false, std::chrono::milliseconds{1}}, clock_);
+  ASSERT_OK(store);
+  ASSERT_OK(other.Write([&](soci::session&) -> Result<void> {
+    const auto locked = (*store)->SetCursor("loki", 1);
+    EXPECT_FALSE(locked.ok());
+    EXPECT_EQ(locked.error().code, ErrorCode::kStore);
+    EXPECT_TRUE(locked.error().retryable);
+    EXPECT_NE(locked.error().message.find("locked by another program"), std::string::npos) << locked.error().message;
+    EXPECT_EQ(*(*store)->Cursor("loki"), 0) << "reading goes on";
+    return {};
+  }));
+  EXPECT_OK((*store)->SetCursor("loki", 1));
 }
 
 TEST_P(StoreTest, MakesItsSchemaOnceWhenSeveralOpenAtOnce) {

@@ -12,8 +12,6 @@
 namespace breakwatch::store {
 namespace {
 
-constexpr int kBusyTimeoutMs = 10'000;
-
 std::string Replaced(std::string text, std::string_view from, std::string_view to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
@@ -22,7 +20,8 @@ std::string Replaced(std::string text, std::string_view from, std::string_view t
 
 class SqliteDialect : public Dialect {
  public:
-  explicit SqliteDialect(std::string path) : path_(std::move(path)), display_("database " + path_) {}
+  SqliteDialect(std::string path, std::chrono::milliseconds lock_timeout)
+      : path_(std::move(path)), display_("database " + path_), lock_timeout_(lock_timeout) {}
 
   const std::string& DisplayName() const override { return display_; }
 
@@ -45,7 +44,7 @@ class SqliteDialect : public Dialect {
   void Connect(soci::session& sql, bool read_only) override {
     sql.open(soci::sqlite3, ConnectString());
     // Before anything else: even reading the header waits for a writer that is just starting the journal.
-    Pragma(sql, "busy_timeout=" + std::to_string(kBusyTimeoutMs));
+    Pragma(sql, "busy_timeout=" + std::to_string(lock_timeout_.count()));
     if (!read_only) Pragma(sql, "journal_mode=WAL");
     Pragma(sql, "synchronous=FULL");
     Pragma(sql, "foreign_keys=ON");
@@ -115,6 +114,7 @@ class SqliteDialect : public Dialect {
   }
 
   std::string path_, display_;
+  std::chrono::milliseconds lock_timeout_;
 };
 
 // Of everything that lives in one PostgreSQL server, ours: "breakwat" as a number.
@@ -122,8 +122,8 @@ constexpr const char* kAdvisoryKey = "7093845771894972788";
 
 class PostgresDialect : public Dialect {
  public:
-  PostgresDialect(std::string conninfo, std::string display)
-      : conninfo_(std::move(conninfo)), display_(std::move(display)) {}
+  PostgresDialect(std::string conninfo, std::string display, std::chrono::milliseconds lock_timeout)
+      : conninfo_(std::move(conninfo)), display_(std::move(display)), lock_timeout_(lock_timeout) {}
 
   const std::string& DisplayName() const override { return display_; }
   Result<void> Locate(bool) override { return {}; }
@@ -131,7 +131,7 @@ class PostgresDialect : public Dialect {
   void Connect(soci::session& sql, bool read_only) override {
     sql.open(soci::postgresql, conninfo_);
     sql << "SET client_min_messages = warning";  // notices would go to standard error
-    sql << "SET lock_timeout = " + std::to_string(kBusyTimeoutMs);
+    SetLockTimeout(sql);
     if (read_only)
       sql << "SET default_transaction_read_only = on";
     else
@@ -179,10 +179,17 @@ class PostgresDialect : public Dialect {
   std::vector<std::string> IntegrityProblems(soci::session&) const override { return {}; }
 
   bool TryWriterLock(soci::session& sql) const override {
-    long long taken = 0;
-    sql << std::string("SELECT CASE WHEN pg_try_advisory_lock(") + kAdvisoryKey + ") THEN 1 ELSE 0 END",
-        soci::into(taken);
-    return taken == 1;
+    // A moment's patience: the server frees the lock of a connection that was closed a little later.
+    sql << "SET lock_timeout = 1000";
+    bool taken = true;
+    try {
+      sql << std::string("SELECT pg_advisory_lock(") + kAdvisoryKey + ")";
+    } catch (const soci::soci_error& error) {
+      if (Classify(error) != Failure::kLocked) throw;
+      taken = false;
+    }
+    SetLockTimeout(sql);
+    return taken;
   }
 
  protected:
@@ -190,7 +197,12 @@ class PostgresDialect : public Dialect {
   Types ColumnTypes() const override { return {"TEXT COLLATE \"C\"", "BIGINT", "BIGINT PRIMARY KEY"}; }
 
  private:
+  void SetLockTimeout(soci::session& sql) const {
+    sql << "SET lock_timeout = " + std::to_string(lock_timeout_.count());
+  }
+
   std::string conninfo_, display_;
+  std::chrono::milliseconds lock_timeout_;
 };
 
 // libpq's form of a value: quoted, with backslashes before quotes and backslashes.
@@ -198,7 +210,7 @@ std::string Quoted(std::string value) {
   return "'" + Replaced(Replaced(std::move(value), "\\", "\\\\"), "'", "\\'") + "'";
 }
 
-Result<std::unique_ptr<Dialect>> MakePostgres(const std::string& url) {
+Result<std::unique_ptr<Dialect>> MakePostgres(const std::string& url, std::chrono::milliseconds lock_timeout) {
   char* message = nullptr;
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed(PQconninfoParse(url.c_str(), &message),
                                                                             &PQconninfoFree);
@@ -219,7 +231,7 @@ Result<std::unique_ptr<Dialect>> MakePostgres(const std::string& url) {
   };
   const std::string display = "PostgreSQL database " + given("dbname", "(default)") + " at " +
                               given("host", "(local)") + ":" + given("port", "5432");
-  return std::unique_ptr<Dialect>(std::make_unique<PostgresDialect>(std::move(conninfo), display));
+  return std::unique_ptr<Dialect>(std::make_unique<PostgresDialect>(std::move(conninfo), display, lock_timeout));
 }
 
 }  // namespace
@@ -229,11 +241,11 @@ std::string Dialect::WithTypes(std::string ddl) const {
   return Replaced(Replaced(Replaced(std::move(ddl), "$TEXT", types.text), "$INT", types.integer), "$ID", types.id);
 }
 
-Result<std::unique_ptr<Dialect>> MakeDialect(const std::string& url) {
+Result<std::unique_ptr<Dialect>> MakeDialect(const std::string& url, std::chrono::milliseconds lock_timeout) {
   constexpr std::string_view kSqlite = "sqlite:";
   if (url.starts_with(kSqlite) && url.size() > kSqlite.size())
-    return std::unique_ptr<Dialect>(std::make_unique<SqliteDialect>(url.substr(kSqlite.size())));
-  if (url.starts_with("postgresql://") || url.starts_with("postgres://")) return MakePostgres(url);
+    return std::unique_ptr<Dialect>(std::make_unique<SqliteDialect>(url.substr(kSqlite.size()), lock_timeout));
+  if (url.starts_with("postgresql://") || url.starts_with("postgres://")) return MakePostgres(url, lock_timeout);
   // The text may hold a password: only its beginning is shown.
   return Error{ErrorCode::kConfig, "store.url begins with \"" +
                                        url.substr(0, std::min(url.find(':'), std::size_t{20})) +

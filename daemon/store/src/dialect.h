@@ -3,6 +3,7 @@
 
 #include <soci/soci.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,6 @@ class Dialect {
 };
 
 // Error: kConfig for a URL of neither kind.
-Result<std::unique_ptr<Dialect>> MakeDialect(const std::string& url);
+Result<std::unique_ptr<Dialect>> MakeDialect(const std::string& url, std::chrono::milliseconds lock_timeout);
 
 }  // namespace breakwatch::store

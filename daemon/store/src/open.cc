@@ -9,7 +9,7 @@ Result<void> SqlStore::Prepare() {
 }
 
 Result<std::unique_ptr<Store>> Store::Open(const StoreOptions& options, const Clock& clock) {
-  auto dialect = MakeDialect(options.url);
+  auto dialect = MakeDialect(options.url, options.lock_timeout);
   if (!dialect) return dialect.error();
   auto store = std::make_unique<SqlStore>(std::move(*dialect), options.read_only, clock);
   if (auto prepared = store->Prepare(); !prepared) return prepared.error();

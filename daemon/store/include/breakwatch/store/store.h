@@ -7,6 +7,7 @@
 // named thing does not exist. A database of a newer schema version is refused.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -28,6 +29,7 @@ namespace breakwatch::store {
 struct StoreOptions {
   std::string url;         // "sqlite:/path/to/breakwatch.db" or "postgresql://..." (libpq's form)
   bool read_only = false;  // for reading commands: never migrates; an absent database is kNotFound
+  std::chrono::milliseconds lock_timeout{10'000};  // how long to wait for another writer's transaction
 };
 
 // What the fold changed; written in the transaction of its cause.
