@@ -65,16 +65,29 @@ TEST(StructureTest, CountsTheClass) {
   EXPECT_NE(Digest(kConfig), Digest(kConfig, Options(), other));
 }
 
-TEST(StructureTest, CountsTheTaskAndLibraryOnlyWhereTheyDecideTheClass) {
-  ModelInfo with_class = Info(), without_class = Info();
-  without_class.architectures.clear();
-  const std::string first = Digest(kConfig, Options(), with_class), second = Digest(kConfig, Options(), without_class);
-  with_class.task = without_class.task = "fill-mask";
-  EXPECT_EQ(first, Digest(kConfig, Options(), with_class));
-  EXPECT_NE(second, Digest(kConfig, Options(), without_class));
-  const std::string tasked = Digest(kConfig, Options(), without_class);
-  without_class.library = "timm";
-  EXPECT_NE(tasked, Digest(kConfig, Options(), without_class));
+TEST(StructureTest, CountsTheTaskOnlyWhereItDecidesTheClass) {
+  ModelInfo named = Info(), unnamed = Info(), custom = Info();
+  unnamed.architectures.clear();
+  custom.custom_code = true;
+  std::vector<std::string> before, after;
+  for (ModelInfo* info : {&named, &unnamed, &custom}) {
+    before.push_back(Digest(kConfig, Options(), *info));
+    info->task = "fill-mask";
+    after.push_back(Digest(kConfig, Options(), *info));
+  }
+  EXPECT_EQ(before[0], after[0]);
+  EXPECT_NE(before[1], after[1]);
+  EXPECT_NE(before[2], after[2]);
+}
+
+TEST(StructureTest, CountsALibraryThatMayBeBuiltAnotherWay) {
+  ModelInfo plain = Info(), sentence = Info(), timm = Info();
+  plain.library = "transformers";
+  sentence.library = "sentence-transformers";
+  timm.library = "timm";
+  EXPECT_EQ(Digest(kConfig), Digest(kConfig, Options(), plain));
+  EXPECT_EQ(Digest(kConfig), Digest(kConfig, Options(), sentence));
+  EXPECT_NE(Digest(kConfig), Digest(kConfig, Options(), timm));
 }
 
 TEST(StructureTest, CountsModeAndEveryPartOfTheToolchain) {

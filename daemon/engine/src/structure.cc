@@ -44,7 +44,7 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
   // Object keys sort by bytes and numbers print in their shortest exact form, so equal values give equal bytes.
   const Toolchain& toolchain = options.toolchain;
   json structure = {
-      {"class", ClassOf(info)},
+      {"class", info.architectures},  // all that are named: the first that the library knows is built
       {"config", std::move(config)},
       {"mode", options.mode},
       {"device", toolchain.device},
@@ -52,8 +52,12 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
       // Inputs, sizes, dtype and attention implementation are the worker's policy, pinned by its version.
       {"worker", toolchain.worker},
   };
-  // Without a class the library, too, decides what is built.
-  if (info.architectures.empty()) structure["library"] = info.library;
+  // Where the repository's own code is refused or no class is named, the task decides what is built, if anything.
+  if (info.custom_code) structure["custom_code"] = true;
+  if (info.architectures.empty() || info.custom_code) structure["task"] = info.task;
+  // A library other than these two may not be captured at all, or be built another way.
+  const bool plain = info.library.empty() || info.library == "transformers" || info.library == "sentence-transformers";
+  if (!plain) structure["library"] = info.library;
   // A pinned class's earlier, reduced captures must not stand for it.
   if (options.pinned_architectures.contains(ClassOf(info))) structure["depth"] = "full";
   return Sha256Hex(structure.dump(-1, ' ', false, json::error_handler_t::replace));
