@@ -1,6 +1,5 @@
 """From a repository's config.json to a config object and the class to build. Reads data only; no model is made here."""
 
-import copy
 import re
 
 # The Auto class that decides where `architectures` does not: the task's, then the plain model.
@@ -133,7 +132,7 @@ def config_class_of(job: dict, config: dict):
 
 def make_config(config_class, values: dict):
     """(config object, notes). Quantization is left out: it changes weights, and its kernels want other hardware."""
-    values = copy.deepcopy(values)
+    values = decode_floats(values)
     notes = []
     if strip_quantization(values):
         notes.append("quantization_config left out")
@@ -144,6 +143,17 @@ def make_config(config_class, values: dict):
         if (package := missing_dependency(error)):
             raise Stop("skipped_missing_dependency", f"{config_class.__name__} needs {package}") from error
         raise
+
+
+def decode_floats(value):
+    """A copy of JSON values in which {"__float__": "Infinity"} is a number again: JSON itself has no word for it."""
+    if isinstance(value, list):
+        return [decode_floats(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"__float__"} and value["__float__"] in ("Infinity", "-Infinity", "NaN"):
+        return float(value["__float__"])
+    return {key: decode_floats(item) for key, item in value.items()}
 
 
 def strip_quantization(values: dict) -> bool:
