@@ -69,6 +69,29 @@ TEST_F(RecordTest, MakesARecordingThatCanBeServed) {
   EXPECT_EQ((*server)->models(), 3u);
 }
 
+TEST_F(RecordTest, CopiesTheBundledSnapshotOverMoreConnectionsThanAreServedAtOnce) {
+  const fs::path snapshot = fs::path(BREAKWATCH_SOURCE_DIR) / "collectors/hub/snapshot";
+  ReplayOptions replay;
+  replay.dir = snapshot.string();
+  replay.threads = 2;
+  const auto server = ReplayServer::Start(replay);
+  ASSERT_TRUE(server.ok());
+  options_.endpoint = (*server)->url();
+  options_.top = 1000;
+  const auto pool = net::MakeHttpPool("test", 16);
+  const auto summary = Record(options_, *pool, target_.string());
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  EXPECT_EQ(summary->models, (*server)->models());
+  EXPECT_EQ(summary->files + summary->left_out.size(), summary->models);
+  for (const std::string& line : summary->left_out) EXPECT_THAT(line, HasSubstr("is restricted")) << "only gated ones";
+  std::size_t equal = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(target_ / "files")) {
+    if (!entry.is_regular_file()) continue;
+    equal += Slurp(entry.path()) == Slurp(snapshot / fs::relative(entry.path(), target_));
+  }
+  EXPECT_EQ(equal, summary->files);
+}
+
 TEST_F(RecordTest, SaysWhatItLeftOutAndWhy) {
   const auto summary = Run();
   ASSERT_TRUE(summary.ok());
@@ -84,7 +107,7 @@ TEST_F(RecordTest, KeepsTheMarkOfConfigsThatAreNotThePublishedOnes) {
 
 TEST_F(RecordTest, WalksPagesAtTheEndpointAndDropsDuplicates) {
   source_.Write("faults.json", R"({"repeat_across_pages": true})");
-  options_.query = {{"limit", "1"}};  // the first value counts; the Hub takes the last
+  options_.query = {{"limit", "1"}};  // the last value counts: pages of one model
   const auto summary = Run();
   ASSERT_TRUE(summary.ok()) << summary.error().message;
   EXPECT_EQ(summary->models, 3u);
