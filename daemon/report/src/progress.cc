@@ -95,7 +95,8 @@ ProgressPrinter ProgressPrinter::For(std::FILE* out, const Clock& clock) {
 void ProgressPrinter::OnListing(int resolved, int total) {
   progress_.newest = "listing: " + std::to_string(resolved) + " of " + std::to_string(total) + " configs";
   if (terminal_) return Draw(resolved == total);
-  if (resolved == total) Line("listed " + std::to_string(total) + " models");
+  if (resolved == total && listed_ != total) Line("listed " + std::to_string(total) + " models");
+  listed_ = resolved == total ? total : -1;  // the last figure may come twice
 }
 
 void ProgressPrinter::OnPlan(const Plan& plan, std::size_t already_done) {

@@ -51,6 +51,7 @@ class ProgressPrinter : public ProgressListener {
   bool terminal_;
   std::size_t width_;
   SteadyTime started_{}, drawn_at_{};
+  int listed_ = -1;  // models of a listing that was said to be whole
   Progress progress_;
   bool drawn_ = false;
 };
