@@ -145,6 +145,15 @@ TEST_F(LoopTest, KeepsALostWorkerAsFinalAndIncomplete) {
   EXPECT_FALSE(store_->NewestUnfinished()->has_value());
 }
 
+TEST_F(LoopTest, DoesNotBelieveACaptureByAnotherToolchainThanThePlans) {
+  lister_.Answer(ListOf({FakeModel("a", 1, Config(1))}));
+  runner_.toolchain.torch = "2.16.0";
+  EXPECT_EQ(RunSweep()->statuses, (Counts{{"worker_lost", 1}}));
+  EXPECT_NE(progress_.results[0].capture.detail.find("torch 2.16.0"), std::string::npos);
+  runner_.toolchain = TestToolchain();
+  EXPECT_EQ(RunSweep()->statuses, (Counts{{"full_graph", 1}}));
+}
+
 TEST_F(LoopTest, HandsEachCaptureItsModelLimitsAndDepth) {
   options_.limits.rss_bytes = 123;
   RankedModel model = FakeModel("a", 1, Config(1));

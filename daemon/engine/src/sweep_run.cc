@@ -21,6 +21,8 @@ std::string CaptureId(const std::string& sweep_id, std::size_t index) {
   return sweep_id + "-" + place;
 }
 
+std::string Described(const Toolchain& toolchain) { return toolchain.Key() + " worker " + toolchain.worker; }
+
 }  // namespace
 
 SweepRun::SweepRun(LoopState& state, std::string sweep_id, const Plan& plan)
@@ -158,6 +160,21 @@ Result<void> SweepRun::WaitForCapture() {
   return waited.finished ? FinishCapture(*std::move(waited.finished)) : Result<void>();
 }
 
+// An environment that was upgraded under the sweep: what it found must not stand for what was planned.
+CaptureResult SweepRun::CapturedByAnother(CaptureResult capture) const {
+  CaptureResult lost;
+  lost.job_id = capture.job_id;
+  lost.status = Status::kWorkerLost;
+  lost.detail = "captured by " + Described(capture.toolchain) + " where the plan says " + Described(plan_.toolchain) +
+                ": the toolchain changed during the sweep";
+  lost.phase = capture.phase;
+  lost.mode = capture.mode;
+  lost.toolchain = capture.toolchain;
+  lost.started_at = capture.started_at;
+  lost.wall_s = capture.wall_s;
+  return lost;
+}
+
 Result<void> SweepRun::FinishCapture(CaptureResult capture) {
   const auto job = running_.find(capture.job_id);
   if (job == running_.end()) return {};  // not of this sweep
@@ -165,6 +182,7 @@ Result<void> SweepRun::FinishCapture(CaptureResult capture) {
   running_.erase(job);
   if (capture.toolchain.torch.empty()) capture.toolchain = plan_.toolchain;
   capture.toolchain.name = plan_.toolchain.name;  // the worker does not know what it is called here
+  if (Described(capture.toolchain) != Described(plan_.toolchain)) capture = CapturedByAnother(std::move(capture));
   // Nothing was captured: there is no capture to name.
   std::string id = capture.status == Status::kNotAttempted ? "" : CaptureId(sweep_id_, index);
   return Settle(index, std::move(capture), std::move(id));

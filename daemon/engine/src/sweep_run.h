@@ -33,6 +33,7 @@ class SweepRun {
   Result<void> SettleOne();
   Result<void> SettleKnown(std::size_t index);
   Result<void> WaitForCapture();
+  CaptureResult CapturedByAnother(CaptureResult capture) const;
   Result<void> FinishCapture(CaptureResult capture);
   Result<void> EndWithoutCapture(std::size_t index, const std::string& why);
   // The model's result, and those of the models that share its capture.
