@@ -147,32 +147,42 @@ class Attempt:
         cls, note = architecture.model_class_of(self._job, values, config)
         self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
         notes += [note] if note else []
-        first_error = None
+        result = self._run_smallest(cls, config_class, config, notes)
+        if result["status"] == "failed_create" and (gaps := inputs.fill_required(config)):
+            # What the config itself says comes first; only a model that cannot be made of it is helped along.
+            again = self._run_smallest(cls, config_class, config, notes + gaps)
+            return again if again["status"] in ("full_graph", "graph_breaks") else result
+        return result
+
+    def _run_smallest(self, cls, config_class, config, notes: list) -> dict:
+        first = None
         for variant in inputs.variants(cls):
             for size in sizes.plans(config, self._depth):
                 try:
-                    model, arguments, summary = self._prepare(cls, config_class, size, variant)
+                    prepared = self._prepare(cls, config_class, size, variant)
                 except architecture.Stop:
                     raise
                 except Exception as error:
-                    # What the smallest size says is reported: larger ones mostly fail of their size.
-                    first_error = first_error or (self._phases.current, error)
-                    if self._is_final(error):
-                        return {**self._known, **failure(*first_error), "phase": first_error[0]}
-                    self._phases.enter("create")
-                    continue
-                self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
-                said = [size.note] if size.note else []
-                said += summary["gaps"]
-                said += [f"called {variant['name']}"] if variant["name"] != "all" else []
-                return self._capture(model, arguments, summary, notes + said)
-            if first_error[0] == "create":
+                    failed = {**failure(self._phases.current, error), "phase": self._phases.current}
+                    prepared = None
+                    # The error holds the frames that hold the model: gone before the next one is made.
+                    error.__traceback__ = error.__context__ = error.__cause__ = None
+                if prepared is not None:
+                    model, arguments, summary = prepared
+                    self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
+                    said = ([size.note] if size.note else []) + summary["gaps"]
+                    said += [f"called {variant['name']}"] if variant["name"] != "all" else []
+                    return self._capture(model, arguments, summary, notes + said)
+                # What the smallest size says is reported: larger ones mostly fail of their size.
+                first = first or failed
+                if failed["status"] == "skipped_missing_dependency":
+                    return {**self._known, **failed}
+                self._phases.enter("create")
+                if failed["status"] in ("out_of_memory", "skipped_too_large"):
+                    break
+            if first["phase"] == "create":
                 break  # another way of calling does not mend a model that cannot be made
-        return {**self._known, **failure(*first_error), "phase": first_error[0]}
-
-    def _is_final(self, error: BaseException) -> bool:
-        return _is_out_of_memory(error) or (
-            self._phases.current == "create" and bool(architecture.missing_dependency(error)))
+        return {**self._known, **first}
 
     def _prepare(self, cls, config_class, size, variant: dict) -> tuple:
         config = size.make(config_class)

@@ -8,7 +8,7 @@ import re
 import torch
 import yaml
 
-from .make_values import CannotMake, Sizes, make_value, sub_configs
+from .make_values import CannotMake, NodeSizes, Sizes, make_value, sub_configs
 
 _PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
     (("image_token_id", "image_token_index"), "pixel_values", "get_image_features"),
@@ -92,6 +92,20 @@ def fill_gaps(config) -> list:
     return notes
 
 
+def fill_required(config) -> list:
+    """Values that models need and configs may leave null. Says which."""
+    notes = []
+    for node in sub_configs(config):
+        for key, value in load_recipes()["gaps"].items():
+            if key in vars(node) and getattr(node, key) is None:
+                try:
+                    setattr(node, key, NodeSizes(node)(value))
+                except CannotMake:
+                    continue
+                notes.append(f"{key} set")
+    return notes
+
+
 def variants(model_class) -> list:
     """The ways of calling to try, most complete first."""
     names = set(inspect.signature(model_class.forward).parameters)
@@ -108,6 +122,8 @@ def make(model, config, variant: dict) -> dict:
                 raise CannotMake(f"no recipe for the required argument {name} of {plan.class_name}")
             continue
         try:
+            if "only_if" in recipe and not plan.sizes(recipe["only_if"]):
+                continue
             made[name] = make_value(name, recipe, plan.sizes)
         except CannotMake:
             if name in plan.required or name == plan.main:
@@ -176,14 +192,19 @@ def _widen(made: dict, name: str, count: int, value: int) -> None:
 
 def _feature_count(model, method: str, argument: str, made: dict) -> int:
     """Rows of features the model makes of what is passed, summed over the batch; 0 where it has no such method."""
-    for owner in model.modules():
+    best = {}
+    chosen = None
+    for owner in model.modules():  # outer models pass on whatever they get: an inner one says what it takes
         function = getattr(owner, method, None)
         names = inspect.signature(function).parameters if function is not None else {}
-        if argument in names:  # outer models pass on whatever they get: the inner one says what it takes
-            arguments = {name: fresh(value) for name, value in made.items() if name in names}
-            with torch.no_grad():
-                return _rows(function(**arguments))
-    return 0
+        if argument in names:
+            arguments = {name: value for name, value in made.items() if name in names}
+            if len(arguments) > len(best):
+                best, chosen = arguments, function
+    if chosen is None:
+        return 0
+    with torch.no_grad():
+        return _rows(chosen(**fresh(best)))
 
 
 def _rows(features) -> int:

@@ -36,7 +36,10 @@ class Sizes:
     def __init__(self, config, defaults: dict):
         self.config = config
         self._defaults = dict(defaults)
-        self.text = config.get_text_config() if hasattr(config, "get_text_config") else config
+        try:
+            self.text = config.get_text_config()
+        except (AttributeError, ValueError):  # none, or several to choose from
+            self.text = config
 
     def define(self, names: dict) -> None:
         self._defaults.update(names or {})
@@ -125,6 +128,8 @@ class Sizes:
     def _height_of(self) -> int:
         return self._side(0)
 
+    _natural_of = _height_of  # for a recipe that sets height itself
+
     def _width_of(self) -> int:
         return self._side(1)
 
@@ -145,7 +150,20 @@ class Sizes:
         return value[0] if isinstance(value, (list, tuple)) else value
 
     def _temporal_of(self) -> int:
-        return self.find("temporal_patch_size", 1)
+        return self.find("temporal_patch_size", None) or self.find("patch_temporal", 1)
+
+
+class NodeSizes(Sizes):
+    """Names looked up in one config node alone."""
+
+    def __init__(self, node):
+        super().__init__(node, {})
+
+    def _named(self, name: str):
+        value = getattr(self.config, name, None)
+        if not isinstance(value, int):
+            raise CannotMake(f"no {name}")
+        return value
 
 
 def _generator(name: str) -> torch.Generator:

@@ -85,7 +85,9 @@ def _shortened(base: dict) -> tuple:
 def _shorten_node(path: str, node: dict) -> list:
     rules = load_rules()
     notes = []
-    counts = {key: node[key] for key in node if key in rules["layer_counts"] and _is_int(node[key]) and node[key] > 2}
+    stages = {len(node[key]) for key in rules["stage_counts"] & node.keys() if isinstance(node[key], list)}
+    counts = {key: node[key] for key in node if key in rules["layer_counts"] and _is_int(node[key]) and node[key] > 2
+              and node[key] not in stages}  # what counts stages is no depth
     changed = {}
     for total in sorted(set(counts.values())):
         keys = [key for key, value in counts.items() if value == total]
@@ -109,10 +111,12 @@ def _shorten_node(path: str, node: dict) -> list:
 
 
 def _lists_of(node: dict, total: int) -> dict:
-    """Lists with one entry per layer."""
+    """Lists with one entry per layer. A list of all layers' numbers is none: it names layers."""
+    rules = load_rules()
+    numbers = rules["kind_indices"] | rules["taken_indices"] | rules["taken_states"] | {"stage_names"}
     return {key: value for key, value in node.items()
-            if isinstance(value, list) and len(value) == total and key not in ("stage_names",)
-            and not any(isinstance(item, dict) for item in value)}
+            if isinstance(value, list) and len(value) == total and key not in numbers
+            and value != list(range(total)) and not any(isinstance(item, dict) for item in value)}
 
 
 def _kept_layers(node: dict, total: int) -> list:
@@ -190,6 +194,8 @@ def _remapped(node: dict, total: int, kept: list) -> dict:
             continue
         if key in rules["kind_indices"] | rules["taken_indices"] and _are_indices(value, total):
             changed[key] = [place[item] for item in value if item in place]
+        elif isinstance(value, list) and total > 1 and value == list(range(total)):
+            changed[key] = list(range(len(kept)))
         elif key in rules["taken_states"] and _is_int(value) and value <= total:
             changed[key] = state(value)
         elif key in rules["taken_states"] and isinstance(value, list) and all(map(_is_int, value)):
