@@ -161,6 +161,18 @@ TEST_F(CachedListingTest, FetchesAgainWhatTheCacheHoldsBroken) {
   EXPECT_EQ(list->models[0].info.config_source, "hub");
 }
 
+TEST_F(CachedListingTest, ConfigurationsMadeOfDefaultsStayOutOfTheSharedCache) {
+  ScriptedHub replay;
+  replay.OnPages({Entry("a/1", kCommitA)});
+  replay.On("/a/1/resolve/" + kCommitA + "/config.json",
+            {200, {{"X-Breakwatch-Config-Source", "class_default"}}, kBert});
+  options_.endpoint = replay.server().Url();
+  const auto list = List(options_, {});
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(list->models.at(0).info.config_source, "class_default");
+  EXPECT_TRUE(fs::is_empty(directory_.path()));
+}
+
 TEST_F(CachedListingTest, ACacheThatCannotBeWrittenCostsAWarningOnly) {
   directory_.Write("file", "");
   options_.cache_dir = directory_ / "file";

@@ -22,11 +22,11 @@ std::vector<std::string> Ids(const std::vector<ListedModel>& models) {
   return ids;
 }
 
-TEST(RankingTest, OrdersByFigureThenHubIdAndPutsTheUnknownLastByName) {
-  std::vector<ListedModel> models = {Model("z", {}),     Model("b", 5, "2"), Model("a", {}),
+TEST(RankingTest, OrdersByFigureThenHubIdAndPutsTheUnknownLast) {
+  std::vector<ListedModel> models = {Model("z", {}),     Model("b", 5, "2"), Model("y", {}, "9"), Model("a", {}),
                                      Model("c", 5, "1"), Model("d", 9, "3"), Model("e", 0, "4")};
   SortModels(models, "downloads");
-  EXPECT_THAT(Ids(models), ElementsAre("d", "c", "b", "e", "a", "z"));
+  EXPECT_THAT(Ids(models), ElementsAre("d", "c", "b", "e", "y", "a", "z"));
 }
 
 TEST(RankingTest, OrdersFloatScoresAndTimes) {

@@ -49,9 +49,9 @@ class SnapshotListerTest : public ::testing::Test {
   std::string lines_;
 };
 
-TEST_F(SnapshotListerTest, RanksByDownloadsAndPutsModelsWithoutFiguresLastByName) {
+TEST_F(SnapshotListerTest, RanksByDownloadsAndPutsModelsWithoutFiguresLast) {
   const auto list = List({});
-  EXPECT_THAT(Ids(list), ElementsAre("a/first", "b/second", "sample/Alpha", "z/unknown"));
+  EXPECT_THAT(Ids(list), ElementsAre("a/first", "b/second", "z/unknown", "sample/Alpha"));
   EXPECT_TRUE(list->ranked);
   EXPECT_THAT(list->source, HasSubstr("snapshot "));
   for (std::size_t i = 0; i < list->models.size(); ++i) {
@@ -59,13 +59,13 @@ TEST_F(SnapshotListerTest, RanksByDownloadsAndPutsModelsWithoutFiguresLastByName
     EXPECT_FALSE(list->models[i].excluded) << list->models[i].detail;
     EXPECT_EQ(list->models[i].config_json, R"({"model_type":"bert"})");
   }
-  EXPECT_EQ(list->models[2].info.config_source, "class_default");
+  EXPECT_EQ(list->models[3].info.config_source, "class_default");
 }
 
 TEST_F(SnapshotListerTest, SortsByOtherFigures) {
   ListRequest request;
   request.sort = "likes";
-  EXPECT_THAT(Ids(List(request)), ElementsAre("b/second", "a/first", "sample/Alpha", "z/unknown"));
+  EXPECT_THAT(Ids(List(request)), ElementsAre("b/second", "a/first", "z/unknown", "sample/Alpha"));
   request.sort = "trending_score";
   EXPECT_EQ(Ids(List(request)).front(), "a/first");
 }
@@ -97,7 +97,7 @@ TEST_F(SnapshotListerTest, FiltersAsTheHubDoes) {
   EXPECT_THAT(with([](auto& r) { r.author = "sample"; }), ElementsAre("sample/Alpha"));
   EXPECT_THAT(with([](auto& r) { r.search = "ALPH"; }), ElementsAre("sample/Alpha"));
   EXPECT_THAT(with([](auto& r) { r.task = "text-generation"; }), ElementsAre("z/unknown"));
-  EXPECT_THAT(with([](auto& r) { r.max_params = 10, r.top = 2; }), ElementsAre("b/second", "sample/Alpha"));
+  EXPECT_THAT(with([](auto& r) { r.max_params = 10, r.top = 2; }), ElementsAre("b/second", "z/unknown"));
 }
 
 TEST_F(SnapshotListerTest, EveryExclusionHasAStatusAndAText) {
@@ -143,11 +143,21 @@ TEST_F(SnapshotListerTest, FindsModelsByNameUnranked) {
   EXPECT_EQ(list->models[4].excluded, Status::kSkippedNotFound);
 }
 
+TEST_F(SnapshotListerTest, FollowsARecordedRename) {
+  directory_.Write("redirects.json", R"({"first": "a/first"})");
+  ListRequest request;
+  request.ids = {"first"};
+  const auto list = List(request);
+  EXPECT_THAT(Ids(list), ElementsAre("a/first"));
+  EXPECT_EQ(list->models[0].info.requested_id, "first");
+  EXPECT_FALSE(list->models[0].excluded);
+}
+
 TEST_F(SnapshotListerTest, DropsDuplicatesAndBadLinesWithAWarning) {
   lines_ += "{broken\n\n{\"_id\":\"1\",\"id\":\"a/first-again\"}\n";
   WriteModels();
   const auto list = List({});
-  EXPECT_THAT(Ids(list), ElementsAre("a/first", "b/second", "sample/Alpha", "z/unknown"));
+  EXPECT_THAT(Ids(list), ElementsAre("a/first", "b/second", "z/unknown", "sample/Alpha"));
   EXPECT_THAT(list->warnings, ElementsAre(HasSubstr("line 5"), HasSubstr("twice")));
 }
 

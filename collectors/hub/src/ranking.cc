@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "breakwatch/core/text.h"
 
@@ -72,10 +73,10 @@ void SortModels(std::vector<ListedModel>& models, const std::string& sort_key) {
     const Key key_a = KeyOf(a, sort_key);
     const Key key_b = KeyOf(b, sort_key);
     if (key_a.known != key_b.known) return key_a.known;
-    if (!key_a.known) return a.info.id < b.info.id;
     if (key_a.number != key_b.number) return key_a.number > key_b.number;
     if (key_a.text != key_b.text) return key_a.text > key_b.text;
-    return a.info.hub_id < b.info.hub_id;
+    if (a.info.hub_id.empty() != b.info.hub_id.empty()) return b.info.hub_id.empty();
+    return std::tie(a.info.hub_id, a.info.id) < std::tie(b.info.hub_id, b.info.id);
   });
 }
 

@@ -12,7 +12,7 @@ namespace breakwatch::hub {
 // The Hub's spelling of a sort key, from it or from the Python client's. Error: kUsage with the nearest name.
 Result<std::string> SortKey(const std::string& name);
 
-// By the sort key, highest first; models without it come last, by id; equal ones in the order of their "_id".
+// As the Hub does: by the sort key, highest first, models without it last; equal ones by "_id", or by id without one.
 void SortModels(std::vector<ListedModel>& models, const std::string& sort_key);
 
 // Keeps the first of several entries with one "_id" (or, without one, one id); says how many went.

@@ -83,8 +83,12 @@ void Resolver::TakeFile(std::size_t index, const net::HttpResponse& response) {
   }
   TakeConfig(response.body, families_, options_, model);
   if (!model.excluded) {
+    // A replayed Hub says so when a configuration is made of defaults: such a one must not get into the shared cache,
+    // where it would stand for the real file.
+    const bool is_default = response.Header("x-breakwatch-config-source") == "class_default";
+    if (is_default) model.info.config_source = "class_default";
     if (model.info.config_source.empty()) model.info.config_source = "hub";
-    Keep(model, response, response.body);
+    if (!is_default) Keep(model, response, response.body);
   }
   Finish();
 }

@@ -104,12 +104,23 @@ class SnapshotLister : public ModelLister {
     return chosen;
   }
 
+  // The name that a renamed model has in the recording; redirects.json is optional.
+  std::string CanonicalId(const std::string& id) const {
+    const Result<std::string> text = ReadFile(directory_ / "redirects.json", kMaxLineBytes);
+    if (!text) return id;
+    const Result<Json> redirects = ParseJson(*text, kMaxLineBytes, kMaxDepth);
+    const std::string target = redirects ? TextAt(*redirects, id.c_str()) : std::string();
+    return target.empty() ? id : target;
+  }
+
   std::vector<RankedModel> NamedModels(const std::vector<ListedModel>& models,
                                        const std::vector<std::string>& ids) const {
     std::vector<RankedModel> chosen;
     for (const std::string& text : ids) {
       RankedModel model;
-      const auto named = ParseNamedModel(text);
+      auto named = ParseNamedModel(text);
+      const std::string requested = named ? named->id : std::string();
+      if (named) named->id = CanonicalId(requested);
       const auto entry = std::find_if(models.begin(), models.end(), [&](const ListedModel& candidate) {
         return named && candidate.info.id == named->id;
       });
@@ -118,6 +129,7 @@ class SnapshotLister : public ModelLister {
         Exclude(model, {Status::kSkippedNotFound, "not in the recording " + directory_.string()});
       } else {
         model.info = entry->info;
+        if (named->id != requested) model.info.requested_id = requested;
         const std::string& revision = named->revision;
         if (!revision.empty() && revision != "main" && revision != model.info.sha) {
           Exclude(model, {Status::kFailedResolve,
