@@ -1,5 +1,6 @@
 #include "read_yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <cerrno>
@@ -50,6 +51,32 @@ Raw ToRaw(const YAML::Node& node) {
       raw.kind = Raw::Kind::kNull;
   }
   return raw;
+}
+
+// Remembers where documents begin; their content is nothing to it.
+class DocumentStarts : public YAML::EventHandler {
+ public:
+  std::vector<YAML::Mark> starts;
+
+  void OnDocumentStart(const YAML::Mark& mark) override { starts.push_back(mark); }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// Where a second document begins, or a character that no document can begin with. Not by LoadAll: on such a
+// character yaml-cpp 0.7 makes empty documents until memory ends.
+std::optional<YAML::Mark> SecondDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts documents;
+  if (!parser.HandleNextDocument(documents) || !parser.HandleNextDocument(documents)) return std::nullopt;
+  return documents.starts.back();
 }
 
 std::string Printable(std::string text) {
@@ -115,12 +142,12 @@ class Walker {
 
 void ReadYaml(const std::string& name, const std::string& text, FileReading reading) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.size() > 1) {
-      reading.problems.push_back(Place(name, documents[1].Mark()) + ": a second document; settings are one");
+    const YAML::Node document = YAML::Load(text);
+    if (const auto rest = SecondDocument(text)) {
+      reading.problems.push_back(Place(name, *rest) + ": expected the end of the settings, which are one document");
       return;
     }
-    if (!documents.empty()) Walker(name, reading).Section(documents[0], "");
+    Walker(name, reading).Section(document, "");
   } catch (const YAML::Exception& error) {
     // Too deep, badly indented, an unknown alias, ...
     reading.problems.push_back(Place(name, error.mark) + ": not YAML: " + Printable(error.msg));

@@ -104,6 +104,30 @@ TEST(FileTest, BoundsWhatItReports) {
   EXPECT_NE(message.find("... and 980 more problems"), std::string::npos);
 }
 
+// Damage anywhere, by a fixed generator: the answer is settings or problems, never an end of the program.
+TEST(FileTest, SurvivesAnyDamage) {
+  const TemporaryDirectory folder;
+  const std::string good = ReadText(fs::path(BREAKWATCH_TEST_DATA) / "config" / "good-sections.yaml");
+  const std::string pieces[] = {"\t", ":",  "- ", "{",   "[",    "&a ", "*a",   "!!binary ",         "\"",
+                                "'",  "\n", "%",  "|\n", "<<: ", "? ",  "\xff", std::string(1, '\0')};
+  unsigned state = 7;
+  const auto below = [&](std::size_t bound) {
+    state = state * 1664525u + 1013904223u;
+    return state / 65536 % bound;
+  };
+  for (int round = 0; round < 600; ++round) {
+    std::string text = good;
+    for (std::size_t cuts = below(4) + 1; cuts > 0; --cuts) {
+      text.replace(below(text.size()), below(5), pieces[below(std::size(pieces))]);
+    }
+    const auto loaded = Load({.files = {folder.Write("damaged.yaml", text)}, .environment = {}, .flags = {}});
+    if (!loaded.ok()) {
+      EXPECT_EQ(loaded.error().code, ErrorCode::kConfig);
+      EXPECT_NE(loaded.error().message.find("damaged.yaml"), std::string::npos) << loaded.error().message;
+    }
+  }
+}
+
 TEST(FileTest, SurvivesAliasesThatPointAtThemselves) {
   const TemporaryDirectory folder;
   const std::string file = folder.Write("loop.yaml", "hub: &a\n  filters: &b [*b]\n  top: *a\n");
