@@ -10,13 +10,11 @@
 #include "events.h"
 #include "listing.h"
 #include "loop_state.h"
+#include "schedule.h"
 #include "sweep_run.h"
 
 namespace breakwatch::engine {
 namespace {
-
-// Between attempts of a sweep that failed: doubled from the first to the longest.
-constexpr std::chrono::seconds kFirstRetry{60}, kLongestRetry{900};
 
 // "20261121T020512Z-3f9a1c"
 std::string MakeSweepId(SystemTime now) {
@@ -87,14 +85,10 @@ class Loop::Impl {
   Result<void> ScheduleFirst();
   std::optional<Request> NextDue();
   bool HasUnfinished();
-  void PassTicks();
-  void RetryAfter(const Request& request, const Error& error);
-  SteadyTime NextWake() const;
 
   LoopState state_;
   std::string sweep_id_;  // of the sweep under way, for its failure
-  std::optional<SteadyTime> next_tick_, retry_at_;
-  std::chrono::milliseconds retry_pause_ = kFirstRetry;
+  Schedule schedule_;
   bool resume_first_ = false;
 };
 
@@ -260,56 +254,46 @@ Result<void> Loop::Impl::Serve() {
     const auto request = NextDue();
     if (!request) {
       if (state_.options.release_when_idle) (void)parts().runner.StopAll();
-      (void)state_.Wait(NextWake());
+      (void)state_.Wait(schedule_.Next());
       continue;
     }
     auto swept = RunOne(*request);
-    if (swept) {
-      retry_at_.reset();
-      retry_pause_ = kFirstRetry;
-    } else if (swept.error().code != ErrorCode::kInterrupted) {
-      RetryAfter(*request, swept.error());
-    }
+    if (swept && request->own) schedule_.Worked();
+    // A request's sender hears of the failure and decides; the daemon's own, and what the store broke off, go on
+    // anyway.
+    const bool again = !swept && swept.error().code != ErrorCode::kInterrupted &&
+                       (request->own || swept.error().code == ErrorCode::kStore);
+    if (again) schedule_.Failed(swept.error(), parts().clock.Steady());
   }
 }
 
-// The interval counts from the newest sweep's start, so that a restart neither skips nor adds one.
 Result<void> Loop::Impl::ScheduleFirst() {
   auto unfinished = parts().store.NewestUnfinished();
   if (!unfinished) return unfinished.error();
   resume_first_ = unfinished->has_value();
-  if (!state_.options.sweep_interval) return {};
   auto newest = parts().store.Sweeps(1);
   if (!newest) return newest.error();
-  next_tick_ = parts().clock.Steady();
-  if (!newest->empty()) {
-    const auto since = parts().clock.Now() - newest->front().started_at;
-    const std::chrono::nanoseconds interval = *state_.options.sweep_interval;
-    if (since >= std::chrono::nanoseconds::zero() && since < interval) {
-      *next_tick_ += std::chrono::duration_cast<SteadyTime::duration>(interval - since);
-    }
-  }
+  std::optional<std::chrono::nanoseconds> since;
+  if (!newest->empty()) since = parts().clock.Now() - newest->front().started_at;
+  schedule_.Begin(state_.options.sweep_interval, parts().clock.Steady(), since);
   return {};
 }
 
 std::optional<Request> Loop::Impl::NextDue() {
   const SteadyTime now = parts().clock.Steady();
-  const auto& interval = state_.options.sweep_interval;
-  if (!interval) next_tick_.reset();
-  if (interval && !next_tick_) next_tick_ = now + *interval;  // came with a reload
-  const bool retry = retry_at_ && now >= *retry_at_;
-  if (retry) retry_at_.reset();
+  schedule_.Use(state_.options.sweep_interval, now);
+  const bool retry = schedule_.TakeRetry(now);
   if (std::exchange(resume_first_, false) || (retry && HasUnfinished())) {
     SweepRequest resume;
     resume.trigger = "resume";
     resume.resume = true;
     return Request{.sweep = resume, .own = true};
   }
-  if (interval && (retry || now >= *next_tick_)) {
+  if (schedule_.TickIsDue(now) || (retry && state_.options.sweep_interval)) {
     SweepRequest request = state_.options.default_request;
     request.trigger = "interval";
     // With the queue full of other requests the tick stays due until there is room.
-    if (state_.requests.Add(request, "")) PassTicks();
+    if (state_.requests.Add(request, "")) schedule_.PassTicks(now);
   }
   return state_.requests.Next();
 }
@@ -317,29 +301,6 @@ std::optional<Request> Loop::Impl::NextDue() {
 bool Loop::Impl::HasUnfinished() {
   auto unfinished = parts().store.NewestUnfinished();
   return unfinished && unfinished->has_value();
-}
-
-// Ticks that lie behind are answered together; the next keeps the rhythm, so that long sweeps cause no drift.
-void Loop::Impl::PassTicks() {
-  const SteadyTime now = parts().clock.Steady();
-  if (!next_tick_ || now < *next_tick_) return;
-  const auto interval = *state_.options.sweep_interval;
-  *next_tick_ += interval * ((now - *next_tick_) / interval + 1);
-}
-
-// A request's sender hears of the failure and decides; the daemon's own, and what the store broke off, go on anyway.
-void Loop::Impl::RetryAfter(const Request& request, const Error& error) {
-  if (!request.own && error.code != ErrorCode::kStore) return;
-  const auto pause = std::max(retry_pause_, error.after.value_or(std::chrono::milliseconds(0)));
-  retry_pause_ = std::min<std::chrono::milliseconds>(retry_pause_ * 2, kLongestRetry);
-  retry_at_ = parts().clock.Steady() + pause;
-}
-
-SteadyTime Loop::Impl::NextWake() const {
-  SteadyTime next = SteadyTime::max();
-  if (next_tick_) next = std::min(next, *next_tick_);
-  if (retry_at_) next = std::min(next, *retry_at_);
-  return next;
 }
 
 Loop::Loop(LoopParts parts, LoopOptions options)
