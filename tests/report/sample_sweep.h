@@ -49,7 +49,7 @@ inline ModelResult Ended(const std::string& id, Status status, const std::string
 // A capture that came to its end with these sites.
 inline ModelResult Captured(const std::string& id, std::vector<BreakSite> sites) {
   ModelResult result = Ended(id, sites.empty() ? Status::kFullGraph : Status::kGraphBreaks,
-                              sites.empty() ? "one graph" : "the graph breaks");
+                             sites.empty() ? "one graph" : "the graph breaks");
   CaptureResult& c = result.capture;
   std::int64_t events = 0;
   for (const BreakSite& site : sites) events += site.occurrences;
