@@ -286,16 +286,11 @@ Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Se
 int RecordHub(App& app, const commands::HubRecordOptions& o) {
   const Settings& settings = app.settings();
   const auto hub = HubOptionsOf(settings);
-  hub_replay::RecordOptions options;
+  ListRequest request = settings.hub.list;
+  request.ids = o.models;
+  hub_replay::RecordOptions options = hub_replay::RecordOptionsOf(request);
   options.endpoint = hub.endpoint;
   options.token = hub.token;
-  options.sort = settings.hub.list.sort;
-  options.top = static_cast<std::size_t>(settings.hub.list.top);
-  for (const std::string& filter : settings.hub.list.filters) options.query.emplace_back("filter", filter);
-  if (!settings.hub.list.author.empty()) options.query.emplace_back("author", settings.hub.list.author);
-  if (!settings.hub.list.search.empty()) options.query.emplace_back("search", settings.hub.list.search);
-  if (!settings.hub.list.task.empty()) options.query.emplace_back("pipeline_tag", settings.hub.list.task);
-  options.ids = o.models;
   options.note = o.note;
   const auto pool = net::MakeHttpPool(kUserAgent, static_cast<std::size_t>(settings.hub.concurrency));
   const auto progress = [&](std::size_t done, std::size_t total) {

@@ -29,13 +29,13 @@ struct HttpRequest {
   std::string url;
   Headers headers;
   std::string body;
-  bool gzip_body = false;           // compress `body` and say so in Content-Encoding
-  std::string user, password;       // basic auth when user is not empty
-  std::string bearer_token;         // sent to the URL's host only; never followed across hosts, never logged
+  bool gzip_body = false;      // compress `body` and say so in Content-Encoding
+  std::string user, password;  // basic auth when user is not empty
+  std::string bearer_token;    // sent to the URL's host only; never followed across hosts, never logged
   TlsOptions tls;
   std::chrono::milliseconds connect_timeout{5'000};
-  std::chrono::milliseconds timeout{30'000};          // of the whole exchange
-  std::size_t max_response_bytes = 64u << 20;         // a longer body is an Error (kInvalid)
+  std::chrono::milliseconds timeout{30'000};   // of the whole exchange
+  std::size_t max_response_bytes = 64u << 20;  // a longer body is an Error (kInvalid)
 };
 
 struct HttpResponse {

@@ -47,8 +47,8 @@ struct Current {
 struct CaptureHistory {
   std::optional<std::string> reusable_capture_id;  // newest with IsReusable
   Status reusable_status = Status::kNotAttempted;
-  std::string last_worker;           // worker version of the newest capture
-  int failures_in_a_row = 0;         // newest captures that CountsTowardsQuarantine, unbroken
+  std::string last_worker;    // worker version of the newest capture
+  int failures_in_a_row = 0;  // newest captures that CountsTowardsQuarantine, unbroken
   SystemTime last_failure_at{};
   Status last_status = Status::kNotAttempted;
 };
@@ -87,7 +87,7 @@ class Store {
                                     const CurrentChange& change) = 0;
   virtual Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) = 0;
   virtual Result<std::optional<Sweep>> NewestUnfinished() = 0;
-  virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;  // newest first
+  virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;    // newest first
   virtual Result<Sweep> FindSweep(const std::string& id) = 0;  // "latest": the newest finished
   virtual Result<Plan> LoadPlan(const std::string& sweep_id) = 0;
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
