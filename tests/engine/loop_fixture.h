@@ -69,7 +69,8 @@ class LoopFixture : public ::testing::Test {
   // How often each event was stored.
   std::map<std::string, int> EventCounts() {
     std::map<std::string, int> counts;
-    for (const StoredEvent& event : *store_->EventsAfter(0, 100'000, 1u << 30)) {
+    const auto events = store_->EventsAfter(0, 100'000, 1u << 30);
+    for (const StoredEvent& event : *events) {
       const std::size_t at = event.line.find("\"msg\":\"") + 7;
       ++counts[event.line.substr(at, event.line.find('"', at) - at)];
     }

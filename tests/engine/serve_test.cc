@@ -30,7 +30,8 @@ class ServeTest : public LoopFixture {
   // When sweeps began, in seconds from the first.
   std::vector<std::int64_t> Starts() {
     std::vector<std::int64_t> starts;
-    for (const Sweep& sweep : *store_->Sweeps(100)) {
+    const auto sweeps = store_->Sweeps(100);
+    for (const Sweep& sweep : *sweeps) {
       starts.insert(starts.begin(), std::chrono::duration_cast<seconds>(sweep.started_at - first_start_).count());
     }
     return starts;
