@@ -208,6 +208,21 @@ TEST(HubFaultsTest, RedirectsWithoutEndAreCutShort) {
   EXPECT_THAT(list->models[1].detail, HasSubstr("to nowhere"));
 }
 
+TEST(HubFaultsTest, ANewTryAsksTheHubAgainWhereTheFileIs) {
+  ScriptedHub hub;
+  hub.OnPages({Entry("a/1", kCommitA)});
+  hub.On(ConfigPath("a/1"), {302, {{"Location", "/expired"}}, ""});
+  hub.On(ConfigPath("a/1"), {302, {{"Location", "/signed-anew"}}, ""});
+  hub.On("/expired", {503, {}, ""});
+  hub.On("/signed-anew", Json(kBert));
+  HubOptions options = hub.Options();
+  options.concurrency = 0;  // taken as one
+  const auto list = List(options, {});
+  ASSERT_TRUE(list.ok());
+  EXPECT_FALSE(list->models.at(0).excluded) << list->models[0].detail;
+  EXPECT_THAT(hub.Requests("/expired"), SizeIs(1));
+}
+
 TEST(HubFaultsTest, TheTokenGoesToTheEndpointAndNowhereElse) {
   ScriptedHub hub;
   ScriptedServer cdn([](const SeenRequest&) { return Json(R"({"model_type":"bert"})"); });

@@ -38,9 +38,10 @@ HubClient::HubClient(const HubOptions& options, const Clock& clock)
 void HubClient::Get(Kind kind, const std::string& target, Done done) {
   auto call = std::make_shared<Call>();
   call->kind = kind;
-  call->url = target.starts_with('/') ? options_.endpoint + target : target;
+  call->first_url = target.starts_with('/') ? options_.endpoint + target : target;
+  call->url = call->first_url;
   call->done = std::move(done);
-  call->tries_left = std::max(1, options_.tries) - 1;
+  call->tries_left = options_.tries - 1;
   call->hops_left = kMaxHops;
   buckets_[BucketOf(kind)].waiting.push_back(std::move(call));
 }
@@ -140,13 +141,15 @@ bool HubClient::Retry(const CallPtr& call, const Result<net::HttpResponse>& answ
   // A server that wants us back next hour has in effect said no.
   if (wait > options_.max_pause) return false;
   --call->tries_left;
+  call->url = call->first_url;  // a signed address may have expired meanwhile
+  call->hops_left = kMaxHops;
   Send(call, wait);
   return true;
 }
 
 // Doubles with each try and is spread over its upper half, so that many do not come back together.
 milliseconds HubClient::Backoff(const Call& call) {
-  const int retries = std::max(1, options_.tries) - 1 - call.tries_left;
+  const int retries = options_.tries - 1 - call.tries_left;
   const auto longest = std::min(options_.max_backoff, options_.first_backoff * (1 << std::min(retries, 20)));
   std::uniform_int_distribution<milliseconds::rep> spread(longest.count() / 2, longest.count());
   return milliseconds(spread(random_));

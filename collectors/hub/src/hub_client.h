@@ -24,7 +24,7 @@ class HubClient {
  public:
   using Done = std::function<void(Result<net::HttpResponse>)>;
 
-  // Both must outlive it.
+  // Both must outlive it. At least one try and one request at once.
   HubClient(const HubOptions& options, const Clock& clock);
 
   // `target` is a path with query below the endpoint, or an absolute URL. The answer is the last one of all
@@ -42,10 +42,10 @@ class HubClient {
  private:
   struct Call {
     Kind kind;
-    std::string url;
+    std::string first_url, url;  // as asked, and after the redirects of this try
     Done done;
     int tries_left = 0;
-    int hops_left = 0;
+    int hops_left = 0;  // of this try
   };
   using CallPtr = std::shared_ptr<Call>;
   struct Bucket {

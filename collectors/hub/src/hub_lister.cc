@@ -1,5 +1,7 @@
 #include "breakwatch/hub/hub_lister.h"
 
+#include <algorithm>
+
 #include "cache.h"
 #include "families.h"
 #include "hub_client.h"
@@ -15,6 +17,8 @@ class HubLister : public ModelLister {
  public:
   HubLister(HubOptions options, const Clock& clock) : options_(std::move(options)), clock_(clock) {
     while (options_.endpoint.ends_with('/')) options_.endpoint.pop_back();
+    options_.concurrency = std::max(1, options_.concurrency);
+    options_.tries = std::max(1, options_.tries);
   }
 
   Result<RankedList> List(const ListRequest& request, std::stop_token stop, const Progress& progress) override {
