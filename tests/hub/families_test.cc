@@ -73,6 +73,7 @@ TEST(FamiliesTest, WithoutATagTheModelTypeDecidesThenThePattern) {
   EXPECT_EQ(Table().Find("", "patchtst", {}), Family::kTabular);
   EXPECT_EQ(Table().Find("", "somebert_of_tomorrow", {}), Family::kNlp);
   EXPECT_EQ(Table().Find("", "newllava_9", {}), Family::kMultimodal);
+  EXPECT_EQ(Table().Find("", "molmo", {"MolmoForCausalLM"}), Family::kMultimodal);
 }
 
 TEST(FamiliesTest, LastOfAllTheArchitectureDecides) {
