@@ -46,6 +46,12 @@ _UNSUPPORTED_LIBRARIES = {
     "allennlp", "espnet", "asteroid", "fastai", "open_clip", "ultralytics", "stanza", "mlx", "mlx-image", "ctranslate2",
     "tensorrt", "transformers.js", "unity-sentis", "cleanrl", "rl-algo-impls", "bertopic", "lerobot",
 }
+# Classes that only hold parts and have no forward of their own: the part that answers text is what is captured.
+_STAND_INS = {
+    "Qwen2_5OmniForConditionalGeneration": ("thinker_config", "Qwen2_5OmniThinkerForConditionalGeneration"),
+    "Qwen3OmniMoeForConditionalGeneration": ("thinker_config", "Qwen3OmniMoeThinkerForConditionalGeneration"),
+    "BarkModel": ("semantic_config", "BarkSemanticModel"),
+}
 _DEPENDENCY = re.compile(
     r"requires? the (?:following packages? that were not found in your environment: )?[`'\"]?([A-Za-z0-9_.\-]+)[`'\"]?"
     r"|(?:No module named|install|Install) [`'\"]?(?:pip install )?([A-Za-z0-9_\-]+)")
@@ -179,6 +185,17 @@ def model_class_of(job: dict, values: dict, config):
             return cls, f"{note}{auto} gave {cls.__name__}"
     what = f"the library has no class {names[0]}" if names else "config.json names no architectures"
     raise Stop("failed_create", f"{what}, and no Auto class takes {type(config).__name__}")
+
+
+def stand_in(cls, config) -> tuple:
+    """(class, config, note) of the part to capture; the class itself where it can be called."""
+    if cls.forward.__name__ != "_forward_unimplemented":
+        return cls, config, ""
+    key, name = _STAND_INS.get(cls.__name__, ("", ""))
+    part, part_class = getattr(config, key, None) if key else None, _exported(name) if name else None
+    if part is None or part_class is None:
+        raise Stop("failed_create", f"{cls.__name__} has no forward of its own: nothing to capture")
+    return part_class, part, f"{cls.__name__} has no forward of its own, its {part_class.__name__} is captured"
 
 
 def _fits(cls, config) -> bool:

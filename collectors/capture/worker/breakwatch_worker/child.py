@@ -145,6 +145,9 @@ class Attempt:
         config_class = architecture.config_class_of(self._job, values)
         config, notes = architecture.make_config(config_class, values)
         cls, note = architecture.model_class_of(self._job, values, config)
+        notes += [note] if note else []
+        cls, config, note = architecture.stand_in(cls, config)
+        config_class = type(config)
         self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
         notes += [note] if note else []
         result = self._run_smallest(cls, config_class, config, notes)

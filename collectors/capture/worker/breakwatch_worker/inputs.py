@@ -52,9 +52,10 @@ class Plan:
         self.omit |= set(variant.get("omit") or [])
 
     def _matches(self, when: dict, config) -> bool:
-        """All conditions given must hold: model_type, class (a pattern), has, lacks, config_has."""
+        """All conditions given must hold: of the model's type, a part's type, its class (a pattern), its signature."""
         tests = {
             "model_type": lambda wanted: self.types[0] in wanted,
+            "part": lambda wanted: bool(set(self.types) & set(wanted)),
             "class": lambda pattern: re.search(pattern, self.class_name) is not None,
             "has": lambda wanted: set(wanted) <= self.names,
             "lacks": lambda wanted: not set(wanted) & self.names,

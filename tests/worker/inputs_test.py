@@ -1,0 +1,142 @@
+"""What forward is given, and that ignored config keys change no capture."""
+
+import pathlib
+
+import pytest
+import torch
+import transformers
+import yaml
+from conftest import ROOT
+
+from breakwatch_worker import build, child, inputs, make_values, version
+
+TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
+VISION = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32,
+          "image_size": 32, "patch_size": 16}
+
+
+def made(cls, config, variant=None):
+    model = build.construct(cls, config)
+    arguments = inputs.make(model, config, variant or {"name": "all"})
+    with torch.no_grad():
+        output = model(**inputs.fresh(arguments))
+    assert inputs.is_finite(output)
+    return arguments
+
+
+def test_text_comes_with_its_mask_and_two_samples():
+    arguments = made(transformers.BertModel, transformers.BertConfig(**TEXT))
+    assert inputs.describe(arguments) == {
+        "input_ids": {"shape": [2, 16], "dtype": "int64"}, "attention_mask": {"shape": [2, 16], "dtype": "int64"}}
+
+
+def test_random_ids_are_never_special_tokens_and_end_as_a_tokenizer_ends_them():
+    config = transformers.LlamaConfig(**TEXT, num_key_value_heads=2, bos_token_id=5, eos_token_id=7, pad_token_id=9)
+    ids = made(transformers.LlamaForCausalLM, config)["input_ids"]
+    assert not set(ids[:, :-1].flatten().tolist()) & {5, 7, 9}
+    assert ids[:, -1].tolist() == [7, 7]
+
+
+def test_an_encoder_and_decoder_gets_text_for_both():
+    config = transformers.T5Config(d_model=32, d_kv=16, d_ff=32, num_layers=2, num_heads=2, vocab_size=120,
+                                   decoder_start_token_id=0)
+    assert set(made(transformers.T5ForConditionalGeneration, config)) == {
+        "input_ids", "attention_mask", "decoder_input_ids"}
+
+
+def test_a_picture_has_the_size_the_config_says():
+    arguments = made(transformers.ViTModel, transformers.ViTConfig(**VISION))
+    assert inputs.describe(arguments) == {"pixel_values": {"shape": [2, 3, 32, 32], "dtype": "float32"}}
+
+
+def test_text_holds_as_many_places_as_the_picture_makes_features():
+    config = transformers.LlavaConfig(
+        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
+        vision_config={"model_type": "clip_vision_model", **VISION}, image_token_id=100)
+    arguments = made(transformers.LlavaForConditionalGeneration, config)
+    assert (arguments["input_ids"] == 100).sum(1).tolist() == [4, 4]
+    assert arguments["attention_mask"].shape == arguments["input_ids"].shape
+
+
+def test_a_spectrogram_is_as_long_as_the_positions():
+    config = transformers.WhisperConfig(
+        d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
+        encoder_ffn_dim=32, decoder_ffn_dim=32, vocab_size=120, max_source_positions=20, num_mel_bins=8,
+        pad_token_id=1, bos_token_id=1, eos_token_id=2, decoder_start_token_id=3, suppress_tokens=None,
+        begin_suppress_tokens=None)
+    assert list(made(transformers.WhisperModel, config)["input_features"].shape) == [2, 8, 40]
+
+
+def test_a_series_has_a_column_per_channel():
+    config = transformers.PatchTSTConfig(context_length=32, num_input_channels=3, d_model=16, num_hidden_layers=2,
+                                         num_attention_heads=2, ffn_dim=16)
+    assert list(made(transformers.PatchTSTModel, config)["past_values"].shape) == [2, 32, 3]
+
+
+def test_the_same_arguments_are_made_in_every_run():
+    config = transformers.ViTConfig(**VISION)
+    first, second = (made(transformers.ViTModel, config)["pixel_values"] for _ in range(2))
+    assert torch.equal(first, second)
+
+
+def test_weights_are_the_same_in_every_run_and_constants_the_authors():
+    config = transformers.BertConfig(**TEXT)
+    first, second = (build.construct(transformers.BertModel, config).state_dict() for _ in range(2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert torch.equal(first["embeddings.LayerNorm.weight"], torch.ones(32))
+    dense = first["encoder.layer.0.attention.self.query.weight"]
+    assert 0.01 < dense.std() < 0.03 and not torch.equal(dense[0], dense[1])
+
+
+def test_buffers_that_no_checkpoint_holds_are_computed():
+    model = build.construct(transformers.LlamaModel, transformers.LlamaConfig(**TEXT, num_key_value_heads=2))
+    assert model.rotary_emb.inv_freq[0] == 1.0 and torch.isfinite(model.rotary_emb.inv_freq).all()
+
+
+def test_tied_weights_stay_one_tensor():
+    config = transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, vocab_size=120)
+    model = build.construct(transformers.GPT2LMHeadModel, config)
+    assert model.lm_head.weight.data_ptr() == model.transformer.wte.weight.data_ptr()
+
+
+@pytest.mark.parametrize("expression, value", [
+    ("2*vocab_size", 240), ("no_such_key|hidden_size", 32), ("max(vocab_size, 500)", 500), ("hidden_size//5", 6)])
+def test_sizes_are_arithmetic_over_the_config(expression, value):
+    assert make_values.Sizes(transformers.BertConfig(**TEXT), {})(expression) == value
+
+
+@pytest.mark.parametrize("expression", ["__import__('os')", "open", "hidden_size.__class__"])
+def test_recipes_run_no_code(expression):
+    with pytest.raises(make_values.CannotMake):
+        make_values.Sizes(transformers.BertConfig(**TEXT), {})(expression + "(1)")
+
+
+def test_every_recipe_and_every_ignored_key_has_a_reason():
+    assert all(rule["reason"] and rule["when"] for rule in inputs.load_recipes()["rules"])
+    ignored = yaml.safe_load((ROOT / "collectors/capture/structure_ignored.yaml").read_text())
+    assert all(isinstance(reason, str) and reason for reason in ignored.values())
+
+
+def test_the_version_digests_every_file_that_decides_what_is_found():
+    here = pathlib.Path(version.__file__).parent
+    assert all((here / name).exists() for name in version._DIGESTED)
+
+
+@pytest.mark.parametrize("key, values", [
+    ("_name_or_path", ["a", "b"]), ("transformers_version", ["4.6.0", "5.5.0"]), ("bos_token_id", [1, 2]),
+    ("initializer_range", [0.02, 0.5]), ("hidden_dropout_prob", [0.0, 0.3]), ("torch_dtype", ["float16", "bfloat16"]),
+    ("quantization_config", [None, {"quant_method": "awq"}]), ("label2id", [{"a": 0}, {"b": 0}]),
+    ("num_beams", [1, 4]),
+])
+def test_an_ignored_key_changes_no_event(key, values):
+    ignored = yaml.safe_load((ROOT / "collectors/capture/structure_ignored.yaml").read_text())
+    assert key in ignored
+    found = [_numbers({"model_type": "bert", "architectures": ["BertModel"], **TEXT, key: value}) for value in values]
+    assert found[0] == found[1]
+    assert found[0]["status"] == "full_graph"
+
+
+def _numbers(config: dict) -> dict:
+    result = child._guarded({"config": config}, "reduced", lambda message: None)
+    kept = ("status", "graphs", "breaks", "ops_captured", "sites", "frames_total", "dynamo_counter_breaks", "inputs")
+    return {name: result.get(name) for name in kept}
