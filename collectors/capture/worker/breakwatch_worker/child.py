@@ -83,7 +83,6 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (data_now + rss + _GIB, data_now + rss + _GIB))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_GIB, _GIB))
-    resource.setrlimit(resource.RLIMIT_NPROC, resource.getrlimit(resource.RLIMIT_NPROC))
     torch.set_num_threads(1)
     # Few long collections beat many short ones: most of what tracing makes lives as long as the child.
     gc.set_threshold(100_000, 50, 100)

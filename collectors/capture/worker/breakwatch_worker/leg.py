@@ -107,6 +107,7 @@ class Leg:
             result["output_tail"] = bytes(self._output).decode("utf-8", "replace")
         if self.usage is not None:
             result["cpu_s"] = round(self.usage.ru_utime + self.usage.ru_stime, 4)
+            self.peak_rss = max(self.peak_rss, self.usage.ru_maxrss << 10)
         result["peak_rss_mb"] = round(self.peak_rss / 2**20, 1)
         return result
 

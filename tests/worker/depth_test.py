@@ -1,0 +1,65 @@
+"""Which depths are captured, and what is published of two."""
+
+import pytest
+
+from breakwatch_worker.capture import combine, needs_full
+
+DEEP_BERT = {"model_type": "bert", "architectures": ["BertModel"], "hidden_size": 32, "num_hidden_layers": 5,
+             "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 99}
+# Finds the end of each text by its token: a mask as an index, whose size depends on the data.
+BREAKING_BART = {
+    "model_type": "bart", "architectures": ["BartForSequenceClassification"], "d_model": 32, "encoder_layers": 4,
+    "decoder_layers": 4, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 32,
+    "decoder_ffn_dim": 32, "vocab_size": 99, "max_position_embeddings": 64,
+}
+REDUCED = {"status": "graph_breaks", "depth": "reduced", "detail": "2 breaks", "breaks": 2, "ops_captured": 10,
+           "phase_s": {"create": 1.0}, "capture_s": 1.0, "cpu_s": 1.0, "peak_rss_mb": 5}
+FULL = {"status": "graph_breaks", "depth": "full", "detail": "6 breaks", "breaks": 6, "ops_captured": 99,
+        "phase_s": {"create": 2.0}, "capture_s": 2.0, "cpu_s": 2.0, "peak_rss_mb": 4}
+CLEAN = {**REDUCED, "status": "full_graph", "breaks": 0, "detail": "1 graph"}
+
+
+@pytest.mark.parametrize("depth, result, expected", [
+    ("auto", REDUCED, True), ("auto", CLEAN, False), ("verify", CLEAN, True), ("verify", REDUCED, True),
+    ("auto", {**REDUCED, "depth": "original"}, False), ("verify", {"status": "timeout"}, False)])
+def test_full_depth_is_captured_where_it_can_tell_more(depth, result, expected):
+    assert needs_full(depth, result) == expected
+
+
+def test_breaks_are_those_of_full_depth_and_ops_those_of_the_reduced():
+    both = combine(REDUCED, FULL)
+    assert (both["breaks"], both["ops_captured"], both["depth"]) == (6, 10, "full")
+    assert (both["capture_s"], both["cpu_s"], both["peak_rss_mb"]) == (3.0, 3.0, 5)
+    assert both["phase_s"] == {"create": 3.0}
+
+
+def test_a_failed_full_capture_leaves_the_reduced_result_and_says_so():
+    both = combine(REDUCED, {"status": "timeout", "detail": "capture passed its limit of 9 s"})
+    assert (both["status"], both["breaks"], both["depth"]) == ("graph_breaks", 2, "reduced")
+    assert both["detail"] == "2 breaks; at full depth: timeout, capture passed its limit of 9 s"
+
+
+def test_a_clean_model_that_breaks_at_full_depth_is_a_mismatch():
+    both = combine(CLEAN, FULL)
+    assert (both["status"], both["depth_mismatch"]) == ("full_graph", True)
+    assert combine(CLEAN, {**FULL, "status": "full_graph"})["depth_mismatch"] is False
+
+
+def test_a_model_with_breaks_is_captured_again_at_full_depth(zygote):
+    zygote.seen.clear()
+    result = zygote.capture(BREAKING_BART)
+    assert (result["status"], result["depth"]) == ("graph_breaks", "full")
+    assert result["breaks"] == sum(site["occurrences"] for site in result["sites"]) > 0
+    assert result["unexplained_events"] == 0
+    assert [m["phase"] for m in zygote.seen if m["type"] == "phase"].count("capture") == 2
+    full_alone = zygote.capture(BREAKING_BART, depth="full")
+    assert full_alone["sites"] == result["sites"]
+    assert full_alone["ops_captured"] > result["ops_captured"]
+
+
+def test_a_clean_model_is_captured_once_unless_it_is_to_be_verified(zygote):
+    once = zygote.capture(DEEP_BERT)
+    assert (once["status"], once["depth"], "depth_mismatch" in once) == ("full_graph", "reduced", False)
+    verified = zygote.capture(DEEP_BERT, depth="verify")
+    assert (verified["depth"], verified["depth_mismatch"]) == ("reduced", False)
+    assert verified["ops_captured"] == once["ops_captured"]
