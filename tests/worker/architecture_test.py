@@ -3,7 +3,6 @@
 import math
 
 import pytest
-
 from breakwatch_worker import architecture
 
 

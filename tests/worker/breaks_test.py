@@ -3,9 +3,8 @@
 import hashlib
 
 import torch
-from torch._dynamo import exc
-
 from breakwatch_worker import breaks
+from torch._dynamo import exc
 
 
 def unsupported(gb_type, explanation="because", hints=(), inner=None):

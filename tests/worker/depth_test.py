@@ -1,7 +1,6 @@
 """Which depths are captured, and what is published of two."""
 
 import pytest
-
 from breakwatch_worker.capture import combine, needs_full
 
 DEEP_BERT = {"model_type": "bert", "architectures": ["BertModel"], "hidden_size": 32, "num_hidden_layers": 5,

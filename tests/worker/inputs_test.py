@@ -6,9 +6,8 @@ import pytest
 import torch
 import transformers
 import yaml
-from conftest import ROOT
-
 from breakwatch_worker import build, child, inputs, make_values, version
+from conftest import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
 VISION = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32,

@@ -2,7 +2,6 @@
 
 import pytest
 import transformers
-
 from breakwatch_worker import sizes
 
 
@@ -47,7 +46,8 @@ def test_index_lists_follow_the_layers_that_are_kept():
 
 
 def test_widths_keep_heads_groups_and_equalities():
-    config = transformers.LlavaConfig(text_config={"model_type": "llama", "hidden_size": 4096, "num_key_value_heads": 8})
+    text = {"model_type": "llama", "hidden_size": 4096, "num_key_value_heads": 8}
+    config = transformers.LlavaConfig(text_config=text)
     before, text = config.text_config, smallest(config)[1].text_config
     assert text.hidden_size < before.hidden_size
     assert text.hidden_size // text.num_attention_heads == before.hidden_size // before.num_attention_heads

@@ -3,7 +3,6 @@
 import pytest
 import torch
 import zoo
-
 from breakwatch_worker import trace as tracing
 from breakwatch_worker.trace import trace
 

@@ -12,7 +12,7 @@ def needs_full(depth: str, result: dict) -> bool:
 
 
 def combine(reduced: dict, full: dict) -> dict:
-    """What is published of a pair: the full one's breaks, the reduced one's ops. A failed full leg leaves the reduced."""
+    """What is published of a pair: the full one's breaks, the reduced one's ops; the reduced alone if full failed."""
     good = ("full_graph", "graph_breaks")
     cost = {
         "cpu_s": round((reduced.get("cpu_s") or 0) + (full.get("cpu_s") or 0), 4),

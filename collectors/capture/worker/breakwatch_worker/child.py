@@ -112,7 +112,8 @@ def failure(phase: str, error: BaseException) -> dict:
     if _is_out_of_memory(error):
         return {"status": "out_of_memory", "detail": f"{phase}: {kind}", "error": _error_text(error)}
     if phase == "create" and (package := architecture.missing_dependency(error)):
-        return {"status": "skipped_missing_dependency", "detail": f"needs {package}: {kind}", "error": _error_text(error)}
+        detail = f"needs {package}: {kind}"
+        return {"status": "skipped_missing_dependency", "detail": detail, "error": _error_text(error)}
     return {"status": f"failed_{phase}", "detail": f"{phase}: {kind}", "error": _error_text(error)}
 
 

@@ -1,5 +1,6 @@
 """The few things asked of Linux that Python has no call for."""
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -54,20 +55,16 @@ def kill_family(pid: int) -> None:
     """SIGKILL to the group and session of `pid` and to every descendant, wherever it moved."""
     queue = [pid] + children_of(pid)
     seen = set()
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     while queue:
         process = queue.pop()
         if process in seen:
             continue
         seen.add(process)
         queue += children_of(process)
-        try:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
 
 
 def scrub_environment() -> None:

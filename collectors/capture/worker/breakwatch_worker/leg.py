@@ -1,5 +1,6 @@
 """One forked child under watch: its deadlines, memory, output and end. Owner: the zygote's loop, its only thread."""
 
+import contextlib
 import json
 import os
 import select
@@ -173,10 +174,8 @@ class Leg:
                 return
             for pid in adopted:
                 host.kill_family(pid)
-                try:
+                with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, 0)
-                except ChildProcessError:
-                    pass
 
     def _close(self, descriptor: int) -> None:
         if descriptor in self._open:

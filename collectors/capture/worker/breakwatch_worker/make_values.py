@@ -9,6 +9,7 @@ import torch
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
               ast.Mod: operator.mod, ast.Pow: operator.pow}
 _MISSING = object()
+_IMAGE_SIZES = ("image_size", "img_size", "input_image_size", "crop_size", "base_image_size", "pretrain_image_size")
 
 
 class CannotMake(Exception):
@@ -111,7 +112,7 @@ class Sizes:
         return self.find("hidden_size")
 
     def _side(self, axis: int) -> int:
-        for name in ("image_size", "img_size", "input_image_size", "crop_size", "base_image_size", "pretrain_image_size"):
+        for name in _IMAGE_SIZES:
             value = self.find(name, None)
             if isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):
                 value = value[0]

@@ -99,14 +99,16 @@ def _shorten_node(path: str, node: dict) -> list:
         notes.append(f"{path}{keys[0]} {total}->{len(kept)}")
     for key in node:
         value = node[key]
-        if key in rules["stage_counts"] and isinstance(value, list) and all(map(_is_int, value)) and max(value, default=0) > 2:
+        if key not in rules["stage_counts"] or not isinstance(value, list) or not all(map(_is_int, value)):
+            continue
+        if max(value, default=0) > 2:
             changed[key] = [min(count, 2) for count in value]
             notes.append(f"{path}{key} {value}->{changed[key]}")
     node.update(changed)
-    if counts and changed and "stage_names" in node and all(_STAGE.match(name) or name == "stem" for name in node["stage_names"]):
-        longest = max(changed.get(key, 0) for key in counts) or 0
-        if len(node["stage_names"]) - 1 in counts.values():
-            node["stage_names"] = ["stem"] + [f"stage{index + 1}" for index in range(longest)]
+    names = node.get("stage_names")
+    if counts and changed and isinstance(names, list) and len(names) - 1 in counts.values():
+        deepest = max(changed.get(key, 0) for key in counts)
+        node["stage_names"] = ["stem"] + [f"stage{index + 1}" for index in range(deepest)]
     return notes
 
 
@@ -277,9 +279,10 @@ def _heads_take(tree: dict, factor: int) -> bool:
                 return False
             smaller = _fewer(count, factor)
             # Grouped attention stays grouped, and one head alone is another path than several.
-            if any((head > count) != (head // factor > smaller) for head in heads) or (count > 1) != (smaller > 1):
-                if not all(head == count for head in heads):
-                    return False
+            regrouped = any((head > count) != (head // factor > smaller) for head in heads)
+            changes = regrouped or (count > 1) != (smaller > 1)
+            if changes and any(head != count for head in heads):
+                return False
     return True
 
 
