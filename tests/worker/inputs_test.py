@@ -110,6 +110,15 @@ def test_recipes_run_no_code(expression):
         make_values.Sizes(transformers.BertConfig(**TEXT), {})(expression + "(1)")
 
 
+def test_a_value_that_a_config_leaves_open_is_filled_only_where_the_model_asked_for_it():
+    config = transformers.BertConfig(**{**TEXT, "pad_token_id": None})
+    assert inputs.fill_required(config, "eager: ValueError: something else") == []
+    assert inputs.fill_required(config, "create: TypeError: NoneType") == ["pad_token_id set"]
+    missed = "eager: AttributeError: 'BertConfig' object has no attribute 'num_key_value_heads'"
+    assert inputs.fill_required(config, missed) == ["num_key_value_heads set"]
+    assert config.num_key_value_heads == config.num_attention_heads
+
+
 def test_every_recipe_and_every_ignored_key_has_a_reason():
     assert all(rule["reason"] and rule["when"] for rule in inputs.load_recipes()["rules"])
     ignored = yaml.safe_load((ROOT / "collectors/capture/structure_ignored.yaml").read_text())

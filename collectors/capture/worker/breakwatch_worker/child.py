@@ -151,7 +151,8 @@ class Attempt:
         self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
         notes += [note] if note else []
         result = self._run_smallest(cls, config_class, config, notes)
-        if result["status"] == "failed_create" and (gaps := inputs.fill_required(config)):
+        failed = result["status"] in ("failed_create", "failed_inputs", "failed_eager")
+        if failed and (gaps := inputs.fill_required(config, result["detail"])):
             # What the config itself says comes first; only a model that cannot be made of it is helped along.
             again = self._run_smallest(cls, config_class, config, notes + gaps)
             return again if again["status"] in ("full_graph", "graph_breaks") else result

@@ -93,17 +93,24 @@ def fill_gaps(config) -> list:
     return notes
 
 
-def fill_required(config) -> list:
-    """Values that models need and configs may leave null. Says which."""
+def fill_required(config, why: str) -> list:
+    """Values that models need and configs may leave null or out. `why` is what the model said. Says which were set.
+
+    Null is filled where the model could not be made, or named the key; a key that is not there where it was missed.
+    """
     notes = []
+    missed = re.search(r"'(\w+)' object has no attribute '(\w+)'", why)
     for node in sub_configs(config):
         for key, value in load_recipes()["gaps"].items():
-            if key in vars(node) and getattr(node, key) is None:
-                try:
-                    setattr(node, key, NodeSizes(node)(value))
-                except CannotMake:
-                    continue
-                notes.append(f"{key} set")
+            null = key in vars(node) and getattr(node, key) is None and (why.startswith("create:") or key in why)
+            absent = missed and missed.groups() == (type(node).__name__, key)
+            if not (null or absent):
+                continue
+            try:
+                setattr(node, key, NodeSizes(node)(value))
+            except CannotMake:
+                continue
+            notes.append(f"{key} set")
     return notes
 
 
