@@ -1,0 +1,323 @@
+"""`make bench`: three figures in one run, each with its goal; exit code 1 when one is missed.
+
+    .venv/bin/python tests/benchmarks/bench.py [--record] [--first N]
+
+1. Captures a minute. `breakwatch sweep --rebuild always` with two zygotes over the models of bench_models.json,
+   against baseline_explain.py on the same models, a process each, two at once. The whole sweep counts, from the start
+   of the program to its end: starting the zygotes and the second capture, at full depth, of every model that breaks.
+   That second capture is no capture more, though the baseline has none like it: one model, one capture. A model that
+   fails counts on neither side; its time counts on both. Nothing is exported, nothing verified at random. Both run
+   once before, on one model, so that the disk's cache is warm; what is imported is then in memory for both. Each
+   baseline process gets one thread, as each zygote has, so that two do not fight for the cores.
+   The start of a zygote is also told by itself; it is part of the sweep's time all the same.
+2. Share of core time inside tracing: processor time of the captures' create, eager and capture phases, divided by that
+   of the whole tree of the sweep: the program, the sandbox, the zygotes with their imports, all children. The tree
+   is sampled in /proc and its highest sum taken, which misses at most the last SAMPLE_S.
+3. Resident memory at rest: VmRSS of `breakwatch serve` alone, on the store of that sweep, once its metrics were read.
+"""
+
+import argparse
+import concurrent.futures
+import contextlib
+import datetime
+import json
+import os
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+import bench_figures as figures
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PROGRAM = ROOT / "build/release/breakwatch"
+SNAPSHOT = ROOT / "collectors/hub/snapshot"
+WORKER = ROOT / "collectors/capture/worker"
+BASELINE = HERE / "baseline_explain.py"
+HISTORY = HERE / "history.jsonl"
+AT_ONCE = 2
+SAMPLE_S = 0.2
+REST_S = 5.0
+LIMIT_S = 1800
+
+
+class Stop(Exception):
+    """The benchmark cannot be made."""
+
+
+# --- what is captured
+
+
+def load_models(first: int) -> list:
+    """The chosen models as {model, config, task}."""
+    chosen = json.loads((HERE / "bench_models.json").read_text())["models"][:first]
+    with open(SNAPSHOT / "models.jsonl", encoding="utf-8") as file:
+        entries = {entry["id"]: entry for entry in map(json.loads, file)}
+    if missing := [model for model in chosen if model not in entries]:
+        raise Stop(f"not in the snapshot any more: {', '.join(missing)}")
+    return [{
+        "model": model,
+        "config": str(SNAPSHOT / "files" / model.replace("/", "--") / entries[model]["sha"] / "config.json"),
+        "task": entries[model].get("pipeline_tag") or "",
+    } for model in chosen]
+
+
+def environment(folder: Path) -> dict:
+    """The same for both sides; nothing of the user's cache is read or written."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "BREAKWATCH_"))}
+    return {**kept, "HF_HOME": str(folder / "hf"), "HF_HUB_CACHE": str(folder / "hf/hub")}
+
+
+# --- processor time of a tree of processes
+
+
+def _children(pid: int) -> list:
+    try:
+        return [int(word) for task in os.listdir(f"/proc/{pid}/task")
+                for word in Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def tree_seconds(pid: int) -> float:
+    """Processor seconds so far of all that live below `pid`, itself and what they have waited for included."""
+    total, queue = 0.0, [pid]
+    while queue:
+        process = queue.pop()
+        with contextlib.suppress(OSError):
+            total += figures.parse_stat(Path(f"/proc/{process}/stat").read_text())
+            queue += _children(process)
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+class TreeClock(threading.Thread):
+    """Samples a tree until told to stop. A zygote that is killed takes its time with it: the highest sum counts."""
+
+    def __init__(self, pid: int):
+        super().__init__(name="tree-clock", daemon=True)
+        self.seconds = 0.0
+        self._pid, self._over = pid, threading.Event()
+
+    def run(self) -> None:
+        while not self._over.wait(SAMPLE_S):
+            self.seconds = max(self.seconds, tree_seconds(self._pid))
+
+    def stop(self) -> float:
+        self._over.set()
+        self.join()
+        return self.seconds
+
+
+# --- the two sides
+
+
+def sweep(models: list, folder: Path) -> dict:
+    command = [PROGRAM, "sweep", "--quiet", "--rebuild", "always", "--state-dir", folder / "state", "--hub.source",
+               "snapshot", "--hub.snapshot_dir", SNAPSHOT, "--capture.zygotes", str(AT_ONCE), "--capture.verify_share",
+               "0", "--exporters.file.enabled=false"]
+    command += [word for model in models for word in ("--model", model["model"])]
+    begun = time.monotonic()
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(folder), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    clock = TreeClock(process.pid)
+    clock.start()
+    try:
+        output, _ = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise Stop(f"the sweep took longer than {LIMIT_S} s") from None
+    finally:
+        cpu_s = clock.stop()
+    wall_s = time.monotonic() - begun
+    if process.returncode != 0:
+        raise Stop(f"the sweep ended with {process.returncode}:\n{output[-2000:]}")
+    with open(folder / "state/latest/results.jsonl", encoding="utf-8") as file:
+        return {"wall_s": wall_s, "cpu_s": cpu_s, "results": [json.loads(line) for line in file]}
+
+
+def explain(model: dict, folder: Path) -> dict:
+    """One process of the baseline."""
+    command = [sys.executable, BASELINE, model["config"], "--task", model["task"]]
+    begun = time.monotonic()
+    done = subprocess.run(command, cwd=folder, env={**environment(folder), "OMP_NUM_THREADS": "1"},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    row = {"model": model["model"], "ok": done.returncode == 0, "wall_s": time.monotonic() - begun}
+    if row["ok"]:
+        row.update(json.loads(done.stdout.splitlines()[-1]))
+    return row
+
+
+def baseline(models: list, folder: Path) -> dict:
+    begun = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        rows = list(pool.map(lambda model: explain(model, folder), models))
+    return {"wall_s": time.monotonic() - begun, "rows": rows}
+
+
+def zygote_start_s(folder: Path) -> float:
+    """From the start of one zygote, alone, to its first line."""
+    begun = time.monotonic()
+    process = subprocess.Popen([sys.executable, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               env={**environment(folder), "PYTHONPATH": str(WORKER)})
+    try:
+        if json.loads(process.stdout.readline() or "{}").get("type") != "hello":
+            raise Stop("the worker does not start")
+        return time.monotonic() - begun
+    finally:
+        process.communicate('{"type":"exit"}\n', timeout=60)
+
+
+# --- the daemon at rest
+
+
+def _read(url: str) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            return answer.read()
+    except OSError:
+        return b""
+
+
+def resident_at_rest_mb(folder: Path) -> float:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    command = [PROGRAM, "serve", "--state-dir", folder / "state", "--hub.source", "snapshot", "--hub.snapshot_dir",
+               SNAPSHOT, "--web.listen_address", address, "--exporters.file.enabled=false"]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment(folder), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 30
+        while not _read(f"http://{address}/-/ready"):
+            if time.monotonic() > end or process.poll() is not None:
+                raise Stop("the daemon does not answer")
+            time.sleep(0.1)
+        if b"compile_breaks_total" not in _read(f"http://{address}/metrics/models"):
+            raise Stop("the daemon does not know the sweep's results")
+        _read(f"http://{address}/metrics")
+        time.sleep(REST_S)
+        return figures.parse_resident_mb(Path(f"/proc/{process.pid}/status").read_text())
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+# --- the run
+
+
+def machine() -> dict:
+    cpu, memory = "", 0
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        cpu = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+        memory = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
+    return {"cpu": cpu, "cores": len(os.sched_getaffinity(0)), "memory_gib": round(memory / 2**30, 1),
+            "kernel": platform.release()}
+
+
+def versions(results: list) -> dict:
+    program = json.loads(subprocess.run([PROGRAM, "version", "--json"], capture_output=True, text=True,
+                                        check=True).stdout)
+    return {"breakwatch": program["version"], **{name: results[0][name] for name in (
+        "worker", "torch", "transformers", "python")}}
+
+
+def measure(models: list, folder: Path) -> dict:
+    load = [round(os.getloadavg()[0], 2)]
+    print(f"bench: {len(models)} models, load {load[0]}; warming up", flush=True)
+    warm = folder / "warm"
+    warm.mkdir()
+    explain(models[0], warm)
+    sweep(models[:1], warm)
+    start_s = zygote_start_s(warm)
+    print(f"bench: a zygote starts in {start_s:.1f} s; sweeping", flush=True)
+    ours = sweep(models, folder)
+    load.append(round(os.getloadavg()[0], 2))
+    print(f"bench: swept in {ours['wall_s']:.1f} s; explaining, one process a model", flush=True)
+    theirs = baseline(models, folder)
+    load.append(round(os.getloadavg()[0], 2))
+    rest_mb = resident_at_rest_mb(folder)
+    return {"load": load, "zygote_start_s": start_s, "ours": ours, "theirs": theirs, "rest_mb": rest_mb}
+
+
+def print_models(measured: dict) -> None:
+    rows = {row["model"]: row for row in measured["theirs"]["rows"]}
+    print(f"\n{'MODEL':50} {'STATUS':14} {'DEPTH':9} {'CPU/S':>6} {'ONE PROCESS':>12} {'WALL/S':>7}")
+    for result in measured["ours"]["results"]:
+        row = rows[result["model"]]
+        print(f"{result['model'][:50]:50} {result['status']:14} {result.get('depth') or '':9} "
+              f"{result.get('cpu_s') or 0:6.2f} {'explained' if row['ok'] else 'failed':>12} {row['wall_s']:7.2f}")
+    for model in figures.disagreements(measured["ours"]["results"], measured["theirs"]["rows"]):
+        print(f"note: {model} breaks on one side only")
+
+
+def conclude(measured: dict) -> tuple:
+    """(what is recorded, the figures with a goal)."""
+    ours, theirs = measured["ours"], measured["theirs"]
+    results = ours["results"]
+    own = figures.per_minute(figures.captured(results), ours["wall_s"])
+    other = figures.per_minute(sum(row["ok"] for row in theirs["rows"]), theirs["wall_s"])
+    tracing_s = figures.purpose_seconds(results)
+    goals = [
+        figures.Figure("captures a minute, times the baseline's", figures.ratio(own, other), figures.RATIO_GOAL, True),
+        figures.Figure("core time inside tracing", figures.share(tracing_s, ours["cpu_s"]), figures.SHARE_GOAL, True),
+        figures.Figure("daemon at rest", measured["rest_mb"], figures.REST_GOAL_MB, False, " MB"),
+    ]
+    values = {
+        "models": len(results), "captured": figures.captured(results), "captures_per_minute": own,
+        "sweep_wall_s": ours["wall_s"], "sweep_cpu_s": ours["cpu_s"],
+        "captures_cpu_s": sum(result.get("cpu_s") or 0 for result in results), "tracing_cpu_s": tracing_s,
+        "full_depth_too": sum(result.get("depth") == "full" for result in results),
+        "zygote_start_s": measured["zygote_start_s"],
+        "baseline_explained": sum(row["ok"] for row in theirs["rows"]), "baseline_per_minute": other,
+        "baseline_wall_s": theirs["wall_s"], "ratio": goals[0].value, "tracing_share": goals[1].value,
+        "rest_mb": goals[2].value, "load": measured["load"],
+    }
+    return {name: round(value, 3) if isinstance(value, float) else value for name, value in values.items()}, goals
+
+
+def record(values: dict, results: list) -> None:
+    entry = {"at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), "machine": machine(),
+             "versions": versions(results), **values}
+    with open(HISTORY, "a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--record", action="store_true", help="append the figures to history.jsonl")
+    parser.add_argument("--first", type=int, default=None, metavar="N", help="only N models, to try the benchmark out")
+    options = parser.parse_args()
+    if options.record and options.first:
+        parser.error("a run over a part of the models is not recorded")
+    if not PROGRAM.exists():
+        raise Stop(f"{PROGRAM} is not built")
+    folder = Path(tempfile.mkdtemp(prefix="breakwatch-bench-"))
+    try:
+        measured = measure(load_models(options.first), folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    print_models(measured)
+    values, goals = conclude(measured)
+    print("\n" + "\n".join(f"{name:22} {value}" for name, value in values.items()))
+    if options.record:
+        record(values, measured["ours"]["results"])
+    print(f"\n{figures.summary(goals)}")
+    return 0 if all(figure.hit for figure in goals) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Stop as error:
+        print(f"bench: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,101 @@
+"""What the benchmark makes of what it measured. Pure: no process, no clock, no file."""
+
+import dataclasses
+
+# A capture that came to an answer; every other end costs its time and counts for nothing, on both sides.
+CAPTURED = ("full_graph", "graph_breaks")
+# Phases of a capture that are its purpose. Making inputs is left out: it is small, and no tracing.
+PURPOSE = ("create", "eager", "capture")
+
+RATIO_GOAL = 8.0
+SHARE_GOAL = 0.80
+REST_GOAL_MB = 20.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """One number and what it should be."""
+
+    name: str
+    value: float
+    goal: float
+    at_least: bool
+    unit: str = ""
+
+    @property
+    def hit(self) -> bool:
+        return self.value >= self.goal if self.at_least else self.value < self.goal
+
+    def text(self) -> str:
+        sign = ">=" if self.at_least else "<"
+        return f"{self.name} {self.value:.2f}{self.unit} (goal {sign} {self.goal:g}{self.unit}: {self.verdict})"
+
+    @property
+    def verdict(self) -> str:
+        return "hit" if self.hit else "missed"
+
+
+def per_minute(captures: int, seconds: float) -> float:
+    return 60.0 * captures / seconds if seconds > 0 else 0.0
+
+
+def captured(results: list) -> int:
+    """Models with an answer. A second capture at full depth is part of the first's time, never one more."""
+    return sum(result["status"] in CAPTURED for result in results)
+
+
+def purpose_seconds(results: list) -> float:
+    """Processor seconds inside create, eager and capture, rounded down where it is not known exactly.
+
+    Phases are told in seconds of wall time, which is more than processor time as soon as a capture waits for a core;
+    `cpu_s` is all the processor time of the capture's child. So a capture counts the smaller of the two: its share
+    of cpu_s by phase. A child is one thread: its phases cannot take more than that.
+    """
+    total = 0.0
+    for result in results:
+        phases = result.get("phase_s") or {}
+        everything = sum(phases.values())
+        if everything > 0:
+            inside = sum(phases.get(name, 0.0) for name in PURPOSE)
+            total += min(inside, (result.get("cpu_s") or 0.0) * inside / everything)
+    return total
+
+
+def share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
+
+
+def ratio(ours: float, theirs: float) -> float:
+    """How many times as many; 0 where there is nothing to compare with, which misses every goal."""
+    return ours / theirs if theirs > 0 else 0.0
+
+
+def parse_stat(text: str) -> float:
+    """Clock ticks that a process and the children it waited for have used, from /proc/PID/stat."""
+    fields = text.rsplit(")", 1)[1].split()  # the name may hold blanks and brackets
+    return float(sum(int(field) for field in fields[11:15]))
+
+
+def parse_resident_mb(status: str) -> float:
+    """VmRSS of /proc/PID/status, in units of 1,000,000 bytes."""
+    for line in status.splitlines():
+        name, _, value = line.partition(":")
+        if name == "VmRSS":
+            return int(value.split()[0]) * 1024 / 1e6
+    raise ValueError("no VmRSS: the process has ended")
+
+
+def disagreements(results: list, baseline: list) -> list:
+    """Models that one side finds whole and the other broken. Numbers are not compared: the two count differently."""
+    other = {row["model"]: row for row in baseline}
+    found = []
+    for result in results:
+        row = other.get(result["model"], {})
+        if result["status"] in CAPTURED and row.get("ok") and (
+                (result["status"] == "graph_breaks") != (row["graph_break_count"] > 0)):
+            found.append(result["model"])
+    return found
+
+
+def summary(figures: list) -> str:
+    return "bench: " + "; ".join(figure.text() for figure in figures)

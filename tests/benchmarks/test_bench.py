@@ -1,0 +1,100 @@
+"""The benchmark's arithmetic: what it reads, what it divides by what, and when a goal is missed."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import bench_figures as figures
+import pytest
+
+HERE = Path(__file__).resolve().parent
+SNAPSHOT = HERE.parents[1] / "collectors/hub/snapshot/models.jsonl"
+
+
+def result(status="full_graph", cpu_s=2.0, model="a", **phases):
+    return {"model": model, "status": status, "cpu_s": cpu_s, "phase_s": phases}
+
+
+def test_only_models_with_an_answer_are_captures():
+    ends = ["full_graph", "graph_breaks", "failed_eager", "timeout", "skipped_too_large"]
+    assert figures.captured([result(end) for end in ends]) == 2
+
+
+def test_a_model_captured_at_two_depths_is_one_capture():
+    assert figures.captured([{**result("graph_breaks"), "depth": "full"}]) == 1
+
+
+def test_captures_a_minute_are_none_where_no_time_passed():
+    assert figures.per_minute(20, 60.0) == 20.0
+    assert figures.per_minute(0, 10.0) == 0.0
+    assert figures.per_minute(5, 0.0) == 0.0
+
+
+def test_a_baseline_that_captured_nothing_is_not_beaten():
+    assert figures.ratio(30.0, 3.0) == 10.0
+    assert figures.ratio(30.0, 0.0) == 0.0
+
+
+def test_making_inputs_is_not_tracing():
+    assert figures.purpose_seconds([result(cpu_s=4.0, create=1.0, inputs=1.0, eager=1.0, capture=1.0)]) == 3.0
+
+
+def test_phases_that_waited_for_a_core_count_their_processor_time_only():
+    waited = result(cpu_s=2.0, create=1.0, inputs=0.0, eager=1.0, capture=6.0)
+    assert figures.purpose_seconds([waited]) == pytest.approx(2.0)
+
+
+def test_processor_time_outside_the_phases_is_not_tracing():
+    assert figures.purpose_seconds([result(cpu_s=9.0, create=1.0, capture=2.0)]) == 3.0
+
+
+def test_a_capture_without_phases_adds_nothing():
+    assert figures.purpose_seconds([result(cpu_s=3.0), {"model": "b", "status": "worker_lost"}]) == 0.0
+
+
+def test_the_share_of_nothing_is_nothing():
+    assert figures.share(8.0, 10.0) == 0.8
+    assert figures.share(1.0, 0.0) == 0.0
+
+
+def test_a_process_whose_name_holds_brackets_is_read():
+    numbers = " ".join(str(number) for number in range(4, 53))
+    assert figures.parse_stat(f"42 (a) b (c) S {numbers}") == 14 + 15 + 16 + 17
+
+
+def test_resident_memory_is_told_in_millions_of_bytes():
+    assert figures.parse_resident_mb("Name:\tbreakwatch\nVmHWM:\t  30000 kB\nVmRSS:\t  10000 kB\n") == 10.24
+
+
+def test_a_process_that_has_ended_has_no_resident_memory():
+    with pytest.raises(ValueError, match="ended"):
+        figures.parse_resident_mb("Name:\tbreakwatch\nState:\tZ (zombie)\n")
+
+
+def test_goals_are_inclusive_below_and_exclusive_above():
+    assert figures.Figure("ratio", 8.0, 8.0, True).hit
+    assert not figures.Figure("ratio", 7.99, 8.0, True).hit
+    assert not figures.Figure("memory", 20.0, 20.0, False).hit
+    assert figures.Figure("memory", 19.9, 20.0, False).hit
+
+
+def test_the_summary_is_one_line_with_every_goal_and_verdict():
+    line = figures.summary([figures.Figure("ratio", 3.5, 8.0, True), figures.Figure("rest", 14.0, 20.0, False, " MB")])
+    assert line == "bench: ratio 3.50 (goal >= 8: missed); rest 14.00 MB (goal < 20 MB: hit)"
+
+
+def test_a_model_broken_on_one_side_only_is_told():
+    ours = [result("full_graph", model="a"), result("graph_breaks", model="b"), result("failed_eager", model="c")]
+    theirs = [{"model": "a", "ok": True, "graph_break_count": 2}, {"model": "b", "ok": True, "graph_break_count": 1},
+              {"model": "c", "ok": True, "graph_break_count": 1}]
+    assert figures.disagreements(ours, theirs) == ["a"]
+
+
+def test_the_models_are_those_of_the_rule():
+    chosen = json.loads((HERE / "bench_models.json").read_text())
+    ids = [json.loads(line)["id"] for line in SNAPSHOT.read_text(encoding="utf-8").splitlines()]
+    assert len(set(chosen["models"])) == 20
+    assert set(chosen["models"]) <= set(ids)
+    if hashlib.sha256("\n".join(ids).encode()).hexdigest() != chosen["snapshot_ids_sha256"]:
+        pytest.skip("the snapshot has changed since the models were chosen; the list stays")
+    assert chosen["models"] == ids[::9][:20]
