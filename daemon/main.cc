@@ -83,7 +83,8 @@ hub::HubOptions HubOptionsOf(const Settings& settings) {
   options.offline = options.offline || settings.hub.offline;
   options.concurrency = settings.hub.concurrency;
   options.tries = settings.hub.retries + 1;
-  options.timeout = settings.hub.timeout;
+  // A default must not hide what HF_HUB_DOWNLOAD_TIMEOUT asks for.
+  if (settings.hub.timeout != config::HubSettings{}.timeout) options.timeout = settings.hub.timeout;
   options.max_params = settings.hub.list.max_params;
   return options;
 }

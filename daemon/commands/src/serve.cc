@@ -17,6 +17,9 @@
 namespace breakwatch::commands {
 namespace {
 
+// Together with the stop itself this stays below the ten seconds in which SIGTERM must be obeyed.
+constexpr std::chrono::milliseconds kLastDrain{5'000};
+
 // One datagram to the service manager, where there is one.
 void Notify(const std::string& state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
@@ -54,37 +57,13 @@ class Journal final : public ProgressListener {
   const App& app_;
 };
 
-// Passes progress on once the control socket is there.
-class Later final : public ProgressListener {
- public:
-  void OnAccepted(std::string_view c, std::string_view s) override {
-    if (to) to->OnAccepted(c, s);
-  }
-  void OnListing(int resolved, int total) override {
-    if (to) to->OnListing(resolved, total);
-  }
-  void OnPlan(const Plan& plan, std::size_t done) override {
-    if (to) to->OnPlan(plan, done);
-  }
-  void OnResult(const ModelResult& r, std::size_t done, std::size_t total) override {
-    if (to) to->OnResult(r, done, total);
-  }
-  void OnFinished(const Sweep& sweep) override {
-    if (to) to->OnFinished(sweep);
-  }
-  void OnFailed(const Error& error) override {
-    if (to) to->OnFailed(error);
-  }
-  ProgressListener* to = nullptr;
-};
-
 // The outcome of reloads: written on the loop, read by the HTTP server.
 class Reloads {
  public:
   explicit Reloads(App& app) : app_(app), state_{true, app.clock->Now()} {}
   Result<engine::LoopOptions> Reload() {
     auto loaded = config::Load(app_.sources);
-    Result<engine::LoopOptions> options = loaded ? MakeLoopOptions(app_, loaded->settings) : loaded.error();
+    Result<engine::LoopOptions> options = loaded ? DaemonOptions(app_, loaded->settings) : loaded.error();
     const std::lock_guard lock(mutex_);
     state_.successful = options.ok();
     if (options) {
@@ -117,12 +96,10 @@ int RunServe(App& app, const ServeOptions& options) {
 
   Journal journal(app);
   SweepFiles files(app);
-  Later followers;
   Fanout progress;
   progress.Add(journal);
   progress.Add(files);
-  progress.Add(followers);
-  auto session = Session::Open(app, progress);
+  auto session = Session::Open(app, progress, Session::Use::kDaemon);
   if (!session) return Fail(app, session.error());
   Session& parts = **session;
   Reloads reloads(app);
@@ -133,7 +110,7 @@ int RunServe(App& app, const ServeOptions& options) {
   auto control = api::ControlSocket::Listen(settings.state_dir + "/control.sock", parts.commands(), *request,
                                             [&] { return parts.Drain(); });
   if (!control) return Fail(app, control.error());
-  followers.to = control->get();
+  progress.Add(**control);
 
   StoredQueries queries(app);
   api::ServerOptions web{settings.web.listen_address, *token, settings.web.max_requests, settings.web.enable_lifecycle,
@@ -149,6 +126,7 @@ int RunServe(App& app, const ServeOptions& options) {
   Notify("READY=1\nSTATUS=listening on " + (*server)->Address());
   const auto served = parts.loop().Serve();
   Notify("STOPPING=1");
+  parts.Drain(kLastDrain);
   if (!served && served.error().code != ErrorCode::kInterrupted) return Fail(app, served.error());
   app.log(Level::kInfo, "stopped");
   return kExitOk;

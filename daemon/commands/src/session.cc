@@ -58,17 +58,23 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   return options;
 }
 
-Result<std::unique_ptr<Session>> Session::Open(App& app, ProgressListener& progress) {
+Result<engine::LoopOptions> DaemonOptions(const App& app, const Settings& settings) {
+  auto options = MakeLoopOptions(app, settings);
+  if (options) options->release_when_idle = true;
+  return options;
+}
+
+Result<std::unique_ptr<Session>> Session::Open(App& app, ProgressListener& progress, Use use) {
   auto lock = store::WriterLock::Take(app.settings().state_dir);
   if (!lock) return lock.error();
   std::unique_ptr<Session> session(new Session(app, std::move(*lock)));
-  if (auto assembled = session->Assemble(progress); !assembled) return assembled.error();
+  if (auto assembled = session->Assemble(progress, use); !assembled) return assembled.error();
   return session;
 }
 
-Result<void> Session::Assemble(ProgressListener& progress) {
+Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   const Settings& settings = app_.settings();
-  auto options = MakeLoopOptions(app_, settings);
+  auto options = use == Use::kDaemon ? DaemonOptions(app_, settings) : MakeLoopOptions(app_, settings);
   if (!options) return options.error();
   auto opened = app_.open_store(settings, /*read_only=*/false);
   if (!opened) return opened.error();
@@ -90,6 +96,9 @@ Result<void> Session::Assemble(ProgressListener& progress) {
   delivery.metric_interval = settings.delivery.metric_interval;
   delivery.batch_events = settings.delivery.batch_events;
   delivery.batch_bytes = static_cast<std::size_t>(settings.delivery.batch_bytes);
+  delivery.report = [this](std::string_view exporter, std::string_view text) {
+    app_.log(Level::kWarn, std::string(exporter) + ": " + std::string(text));
+  };
   delivery_ = std::make_unique<engine::DeliveryThread>([this] { return app_.open_store(app_.settings(), false); },
                                                        std::move(*exporters), *app_.clock, delivery);
   const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
@@ -131,7 +140,9 @@ SnapshotPtr Session::LatestSnapshot() const {
   return live;
 }
 
-std::vector<std::string> Session::Drain() { return delivery_->Drain(app_.settings().delivery.drain_timeout); }
+std::vector<std::string> Session::Drain() { return Drain(app_.settings().delivery.drain_timeout); }
+
+std::vector<std::string> Session::Drain(std::chrono::milliseconds timeout) { return delivery_->Drain(timeout); }
 
 void SweepFiles::OnFinished(const Sweep& sweep) {
   const Settings& settings = app_.settings();

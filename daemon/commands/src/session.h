@@ -1,6 +1,8 @@
 // Session: the parts of a sweep put together around one loop, for `sweep` and for `serve`.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -35,13 +37,17 @@ class Fanout final : public ProgressListener {
 
 // What a reload, a tick or a command line makes of the settings.
 Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& settings);
+// The same for the daemon, which keeps no zygote between sweeps.
+Result<engine::LoopOptions> DaemonOptions(const App& app, const Settings& settings);
 
 // Owner: a command, on the thread that runs the loop.
 class Session {
  public:
+  enum class Use { kOneSweep, kDaemon };
+
   // Takes the writer lock and opens everything. `progress` and `app` outlive it.
   // Error: kStore when another writer holds the lock; whatever a part says.
-  static Result<std::unique_ptr<Session>> Open(App& app, ProgressListener& progress);
+  static Result<std::unique_ptr<Session>> Open(App& app, ProgressListener& progress, Use use = Use::kOneSweep);
   ~Session();
 
   engine::Loop& loop() { return *loop_; }
@@ -49,12 +55,13 @@ class Session {
   SnapshotPtr LatestSnapshot() const;  // with live delivery figures; null before the first. Thread: any
   // Required exporters that did not accept everything within delivery.drain_timeout. Thread: any.
   std::vector<std::string> Drain();
+  std::vector<std::string> Drain(std::chrono::milliseconds timeout);
   // Called for kReload on the loop.
   void OnReload(std::function<Result<engine::LoopOptions>()> reload) { reload_ = std::move(reload); }
 
  private:
   Session(App& app, store::WriterLock lock) : app_(app), lock_(std::move(lock)) {}
-  Result<void> Assemble(ProgressListener& progress);
+  Result<void> Assemble(ProgressListener& progress, Use use);
 
   App& app_;
   store::WriterLock lock_;

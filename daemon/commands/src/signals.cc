@@ -26,6 +26,7 @@ void BlockSignals() {
   const sigset_t set = Handled();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not the end of the program
 }
 
 Signals::Signals(CommandQueue& commands, SweepRequest sweep)

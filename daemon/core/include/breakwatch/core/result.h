@@ -44,7 +44,8 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   T& operator*() & { return std::get<0>(state_); }
   const T& operator*() const& { return std::get<0>(state_); }
-  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  // By value: what is taken from a Result that ends with its statement outlives it, also in a range-for.
+  T operator*() && { return std::get<0>(std::move(state_)); }
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }
   const Error& error() const { return std::get<1>(state_); }
