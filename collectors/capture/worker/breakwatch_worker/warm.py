@@ -28,11 +28,12 @@ def up() -> None:
     for name in _MODELLING:
         _try_import(f"transformers.models.{name}.modeling_{name}")
 
-    from . import architecture, build, child, inputs, sizes, trace, weights  # noqa: F401
+    from . import architecture, build, child, inputs, quiet, sizes, trace, weights  # noqa: F401
 
     inputs.load_recipes()
     sizes.load_rules()
     weights.block()
+    quiet.down()
     _trace_tiny(trace)
 
 
