@@ -87,6 +87,26 @@ def test_the_daemon_of_the_state_directory_sweeps_for_the_command_line(breakwatc
     assert child.wait(timeout=15) == 0
 
 
+def test_who_follows_the_daemons_sweep_can_stop_following(breakwatch, hub):
+    hub.model("org/hangs", 1, hang=True)
+    child, _ = breakwatch.serve()
+    follower = breakwatch.start("sweep")
+    assert eventually(lambda: len(breakwatch.captures()) == 1)
+    follower.send_signal(signal.SIGINT)
+    assert follower.wait(timeout=15) == 130
+    assert child.poll() is None
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
+def test_the_daemon_has_nothing_to_resume_either(breakwatch, hub):
+    many_models(hub, 1)
+    child, _ = breakwatch.serve()
+    assert "nothing to resume" in breakwatch.run("sweep", "--resume", code=1).stderr
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
 def test_sigterm_ends_the_daemon_within_ten_seconds_of_a_running_capture(breakwatch, hub):
     hub.model("org/hangs", 1, hang=True)
     child, _ = breakwatch.serve()

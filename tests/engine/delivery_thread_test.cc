@@ -68,6 +68,18 @@ TEST_F(DeliveryThreadTest, NamesWhoDidNotAcceptEverythingInTime) {
   EXPECT_EQ(delivery->Drain(milliseconds(50)), (std::vector<std::string>{"metrics", "events"}));
 }
 
+TEST_F(DeliveryThreadTest, GivesADrainUpWhenAskedToStop) {
+  down_ = true;
+  auto delivery = Start();
+  Store(1);
+  delivery->Publish(std::make_shared<Snapshot>(), true);
+  std::stop_source stop;
+  stop.request_stop();
+  const auto began = RealClock().Steady();
+  EXPECT_EQ(delivery->Drain(kPatience, stop.get_token()), (std::vector<std::string>{"metrics", "events"}));
+  EXPECT_LT(RealClock().Steady() - began, kPatience);
+}
+
 TEST_F(DeliveryThreadTest, DoesNotWaitForOptionalExporters) {
   down_ = true;
   auto delivery = Start(/*required=*/false);

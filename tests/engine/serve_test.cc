@@ -201,6 +201,25 @@ TEST_F(ServeTest, ContinuesASweepThatTheStoreBrokeOff) {
   EXPECT_EQ(Statuses(progress_.finished[0].id).size(), 2u);
 }
 
+TEST_F(ServeTest, TellsWhoAskedThatThereIsNothingToResume) {
+  SweepRequest resume;
+  resume.resume = true;
+  Ask("first", resume);
+  ASSERT_TRUE(ServeUntil([this] { return !progress_.failed.empty(); }).ok());
+  EXPECT_EQ(progress_.refused, (std::vector<std::pair<std::string, ErrorCode>>{{"first", ErrorCode::kNotFound}}));
+}
+
+TEST_F(ServeTest, TellsWhoAskedThatTooManyDifferentSweepsWait) {
+  for (int i = 0; i < 17; ++i) {
+    SweepRequest request;
+    request.list.top = 100 + i;
+    Ask("request-" + std::to_string(i), request);
+  }
+  ASSERT_TRUE(ServeUntil([this] { return Finished() == 1; }).ok());
+  ASSERT_EQ(progress_.refused.size(), 1u);
+  EXPECT_EQ(progress_.refused[0].first, "request-16");
+}
+
 TEST_F(ServeTest, LetsZygotesGoBetweenSweepsWhenAsked) {
   options_.release_when_idle = true;
   Ask("first");

@@ -15,6 +15,9 @@ class RecordingProgress : public ProgressListener {
   void OnAccepted(std::string_view command_id, std::string_view sweep_id) override {
     accepted.emplace_back(command_id, sweep_id);
   }
+  void OnRefused(std::string_view command_id, const Error& error) override {
+    refused.emplace_back(command_id, error.code);
+  }
   void OnListing(int resolved, int total) override { listed = {resolved, total}; }
   void OnPlan(const Plan& plan, std::size_t already_done) override {
     plans.push_back(plan), done_before = already_done;
@@ -29,6 +32,7 @@ class RecordingProgress : public ProgressListener {
   void OnWarning(std::string_view text) override { warnings.emplace_back(text); }
 
   std::vector<std::pair<std::string, std::string>> accepted;  // command id, sweep id
+  std::vector<std::pair<std::string, ErrorCode>> refused;     // command id, why
   std::pair<int, int> listed{0, 0};
   std::vector<Plan> plans;
   std::size_t done_before = 0;

@@ -94,24 +94,26 @@ Error ErrorFromMessage(const json& message) {
   return {known ? static_cast<ErrorCode>(code) : ErrorCode::kInternal, message.value("message", "the sweep failed")};
 }
 
-Result<Followed> FollowSweep(const std::string& path, const SweepRequest& request, ProgressListener& listener) {
+Result<std::optional<Followed>> FollowSweep(const std::string& path, const SweepRequest& request,
+                                            ProgressListener& listener) {
+  const std::optional<Followed> no_daemon;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return Error{ErrorCode::kNotFound, "no daemon: the path is too long"};
+  if (path.size() >= sizeof address.sun_path) return no_daemon;  // none can listen there
   std::memcpy(address.sun_path, path.c_str(), path.size());
   const Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    return Error{ErrorCode::kNotFound, "no daemon listens on " + path};
+    return no_daemon;
   }
-  const Error gone{ErrorCode::kUnavailable, "the daemon on " + path + " went away before the sweep ended"};
+  // Not kUnavailable, which is the Hub's.
+  const Error gone{ErrorCode::kInternal, "the daemon on " + path + " went away before the sweep ended"};
   if (!WriteAll(fd.get(), "{\"type\":\"sweep\",\"request\":" + ToJson(request) + "}\n")) return gone;
   std::string pending;
   while (const auto line = ReadLine(fd.get(), pending)) {
     const json message = json::parse(*line, nullptr, false);
     if (!message.is_object()) return gone;
     auto handled = Handle(message, listener);
-    if (!handled) return handled.error();
-    if (*handled) return **handled;
+    if (!handled || *handled) return handled;
   }
   return gone;
 }

@@ -8,7 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <list>
@@ -28,30 +27,31 @@ constexpr std::size_t kMaxFollowers = 16;
 constexpr std::size_t kMaxBacklogBytes = 16u << 20;  // of a follower that does not read
 constexpr int kAnswerBufferBytes = 1 << 20;
 
+std::string Line(const json& message) { return message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
+
 // One connected `sweep`. Everything but `fd` is the socket thread's, unless the mutex is held.
 struct Follower {
   int fd = -1;
   std::string in, out;
   std::string id;          // of its command; empty before it asked
   bool following = false;  // its sweep is under way
-  bool ending = false;     // its sweep finished; the exporters are being waited for
+  json finished;           // its sweep, from its end until the exporters are done or given up
   bool last = false;       // close once `out` is sent
   bool closing = false;
 };
 
 class SocketServer final : public ControlSocket {
  public:
-  SocketServer(int listener, std::string path, CommandQueue& commands, SweepRequest defaults,
-               std::function<std::vector<std::string>()> drain)
+  SocketServer(int listener, std::string path, CommandQueue& commands, SweepRequest defaults, Drain drain)
       : listener_(listener),
         path_(std::move(path)),
         commands_(commands),
         defaults_(std::move(defaults)),
         drain_(std::move(drain)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        thread_([this] { Run(); }) {}
+        thread_([this](const std::stop_token& stop) { Run(stop); }) {}
   ~SocketServer() override {
-    stopping_ = true;
+    thread_.request_stop();
     Wake();
     thread_.join();
     for (Follower& follower : followers_) close(follower.fd);
@@ -67,6 +67,15 @@ class SocketServer final : public ControlSocket {
     const std::lock_guard lock(mutex_);
     for (Follower& follower : followers_) follower.following = follower.following || follower.id == command_id;
   }
+  void OnRefused(std::string_view command_id, const Error& error) override {
+    const std::lock_guard lock(mutex_);
+    for (Follower& follower : followers_) {
+      if (follower.id != command_id) continue;
+      follower.out += Line(ToMessage(error));
+      follower.last = true;
+    }
+    Wake();
+  }
   void OnPlan(const Plan& plan, std::size_t already_done) override {
     json head = {{"type", "plan"}, {"already_done", already_done}};
     head["plan"] = json::parse(breakwatch::ToJson(plan));
@@ -78,24 +87,23 @@ class SocketServer final : public ControlSocket {
   }
   void OnFinished(const Sweep& sweep) override {
     const std::lock_guard lock(mutex_);
-    finished_.push_back(json::parse(breakwatch::ToJson(sweep)));
     for (Follower& follower : followers_) {
       if (!follower.following) continue;
       follower.following = false;
-      follower.ending = true;
+      follower.finished = json::parse(breakwatch::ToJson(sweep));
     }
     Wake();
   }
   void OnFailed(const Error& error) override {
     const std::lock_guard lock(mutex_);
-    Append(ToMessage(error).dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+    Append(Line(ToMessage(error)));
     for (Follower& follower : followers_) follower.last = follower.last || follower.following;
   }
 
  private:
   void Tell(const json& message) {
     const std::lock_guard lock(mutex_);
-    Append(message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+    Append(Line(message));
   }
   // With the mutex held.
   void Append(const std::string& line) {
@@ -113,37 +121,35 @@ class SocketServer final : public ControlSocket {
     [[maybe_unused]] const auto written = write(wake_, &one, sizeof one);
   }
 
-  void Run();
-  void TellFinished();
+  void Run(const std::stop_token& stop);
+  void TellFinished(const std::stop_token& stop);
   std::vector<pollfd> Descriptors();
   void Accept();
   void Serve(Follower& follower, short events);
   void Read(Follower& follower);
   void Request(Follower& follower, const std::string& line);
-  void Drain(Follower& follower);
+  void Send(Follower& follower);
 
   const int listener_;
   const std::string path_;
   CommandQueue& commands_;
   const SweepRequest defaults_;
-  const std::function<std::vector<std::string>()> drain_;
+  const Drain drain_;
   const int wake_;
-  std::atomic<bool> stopping_{false};
   std::mutex mutex_;
   std::list<Follower> followers_;
-  std::vector<json> finished_;  // sweeps whose followers wait for the exporters
   int requests_ = 0;
-  std::thread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last: it uses all of the above
 };
 
-void SocketServer::Run() {
-  while (!stopping_) {
+void SocketServer::Run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
     std::vector<pollfd> descriptors = Descriptors();
     if (poll(descriptors.data(), descriptors.size(), -1) < 0 && errno != EINTR) return;
     std::uint64_t count = 0;
     [[maybe_unused]] const auto read_bytes = read(wake_, &count, sizeof count);
     if ((descriptors[0].revents & POLLIN) != 0) Accept();
-    TellFinished();
+    TellFinished(stop);
     const std::lock_guard lock(mutex_);
     for (auto follower = followers_.begin(); follower != followers_.end();) {
       short events = 0;
@@ -161,21 +167,23 @@ void SocketServer::Run() {
   }
 }
 
-// Waits for the exporters without the mutex: the loop goes on meanwhile.
-void SocketServer::TellFinished() {
-  std::vector<json> finished;
+// Waits for the exporters without the mutex: the loop goes on meanwhile, and may end further sweeps, whose followers
+// need a wait of their own. Only this thread adds and removes followers.
+void SocketServer::TellFinished(const std::stop_token& stop) {
+  std::vector<Follower*> ended;
   {
     const std::lock_guard lock(mutex_);
-    finished.swap(finished_);
+    for (Follower& follower : followers_) {
+      if (!follower.finished.is_null()) ended.push_back(&follower);
+    }
   }
-  if (finished.empty()) return;
-  const std::vector<std::string> behind = drain_();
-  const json message = {{"type", "finished"}, {"sweep", finished.back()}, {"behind", behind}};
+  if (ended.empty()) return;
+  const std::vector<std::string> behind = drain_(stop);
   const std::lock_guard lock(mutex_);
-  for (Follower& follower : followers_) {
-    if (!follower.ending) continue;
-    follower.out += message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-    follower.last = true;
+  for (Follower* follower : ended) {
+    const json message = {{"type", "finished"}, {"sweep", std::exchange(follower->finished, {})}, {"behind", behind}};
+    follower->out += Line(message);
+    follower->last = true;
   }
 }
 
@@ -202,7 +210,7 @@ void SocketServer::Accept() {
 
 void SocketServer::Serve(Follower& follower, short events) {
   if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) Read(follower);
-  if (!follower.out.empty() && !follower.closing) Drain(follower);
+  if (!follower.out.empty() && !follower.closing) Send(follower);
   if (follower.last && follower.out.empty()) follower.closing = true;
 }
 
@@ -233,11 +241,11 @@ void SocketServer::Request(Follower& follower, const std::string& line) {
     accepted = Error{ErrorCode::kUnavailable, "too many commands wait already"};
   }
   const json answer = accepted ? json{{"type", "accepted"}, {"id", id}} : ToMessage(accepted.error());
-  follower.out += answer.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  follower.out += Line(answer);
   follower.last = !accepted;
 }
 
-void SocketServer::Drain(Follower& follower) {
+void SocketServer::Send(Follower& follower) {
   const ssize_t sent = send(follower.fd, follower.out.data(), follower.out.size(), MSG_NOSIGNAL);
   if (sent > 0)
     follower.out.erase(0, static_cast<std::size_t>(sent));
@@ -248,8 +256,7 @@ void SocketServer::Drain(Follower& follower) {
 }  // namespace
 
 Result<std::unique_ptr<ControlSocket>> ControlSocket::Listen(const std::string& path, CommandQueue& commands,
-                                                             const SweepRequest& defaults,
-                                                             std::function<std::vector<std::string>()> drain) {
+                                                             const SweepRequest& defaults, Drain drain) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {

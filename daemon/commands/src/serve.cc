@@ -108,7 +108,7 @@ int RunServe(App& app, const ServeOptions& options) {
   const auto request = MakeRequest(settings, {});
   if (!request) return Fail(app, request.error());
   auto control = api::ControlSocket::Listen(settings.state_dir + "/control.sock", parts.commands(), *request,
-                                            [&] { return parts.Drain(); });
+                                            [&](std::stop_token stop) { return parts.Drain(std::move(stop)); });
   if (!control) return Fail(app, control.error());
   progress.Add(**control);
 

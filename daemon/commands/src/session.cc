@@ -12,6 +12,9 @@ namespace breakwatch::commands {
 void Fanout::OnAccepted(std::string_view command_id, std::string_view sweep_id) {
   for (auto* l : listeners_) l->OnAccepted(command_id, sweep_id);
 }
+void Fanout::OnRefused(std::string_view command_id, const Error& error) {
+  for (auto* l : listeners_) l->OnRefused(command_id, error);
+}
 void Fanout::OnListing(int resolved, int total) {
   for (auto* l : listeners_) l->OnListing(resolved, total);
 }
@@ -140,9 +143,13 @@ SnapshotPtr Session::LatestSnapshot() const {
   return live;
 }
 
-std::vector<std::string> Session::Drain() { return Drain(app_.settings().delivery.drain_timeout); }
+std::vector<std::string> Session::Drain(std::stop_token stop) {
+  return Drain(app_.settings().delivery.drain_timeout, std::move(stop));
+}
 
-std::vector<std::string> Session::Drain(std::chrono::milliseconds timeout) { return delivery_->Drain(timeout); }
+std::vector<std::string> Session::Drain(std::chrono::milliseconds timeout, std::stop_token stop) {
+  return delivery_->Drain(timeout, std::move(stop));
+}
 
 void SweepFiles::OnFinished(const Sweep& sweep) {
   const Settings& settings = app_.settings();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class Fanout final : public ProgressListener {
  public:
   void Add(ProgressListener& listener) { listeners_.push_back(&listener); }
   void OnAccepted(std::string_view command_id, std::string_view sweep_id) override;
+  void OnRefused(std::string_view command_id, const Error& error) override;
   void OnListing(int resolved, int total) override;
   void OnPlan(const Plan& plan, std::size_t already_done) override;
   void OnStarted(std::string_view model) override;
@@ -53,9 +55,10 @@ class Session {
   engine::Loop& loop() { return *loop_; }
   CommandQueue& commands() { return commands_; }
   SnapshotPtr LatestSnapshot() const;  // with live delivery figures; null before the first. Thread: any
-  // Required exporters that did not accept everything within delivery.drain_timeout. Thread: any.
-  std::vector<std::string> Drain();
-  std::vector<std::string> Drain(std::chrono::milliseconds timeout);
+  // Required exporters that did not accept everything within delivery.drain_timeout (or `timeout`), or until a stop
+  // request. Thread: any.
+  std::vector<std::string> Drain(std::stop_token stop = {});
+  std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
   // Called for kReload on the loop.
   void OnReload(std::function<Result<engine::LoopOptions>()> reload) { reload_ = std::move(reload); }
 

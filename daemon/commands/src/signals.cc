@@ -20,6 +20,13 @@ sigset_t Handled() {
   return set;
 }
 
+sigset_t Ending() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set, signal);
+  return set;
+}
+
 }  // namespace
 
 void BlockSignals() {
@@ -27,6 +34,18 @@ void BlockSignals() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not the end of the program
+}
+
+ExitOnSignals::ExitOnSignals() {
+  for (const int number : {SIGINT, SIGTERM}) signal(number, [](int) { _exit(kExitInterrupted); });
+  const sigset_t set = Ending();
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+ExitOnSignals::~ExitOnSignals() {
+  const sigset_t set = Ending();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_DFL);
 }
 
 Signals::Signals(CommandQueue& commands, SweepRequest sweep)

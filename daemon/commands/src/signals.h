@@ -27,4 +27,14 @@ class Signals {
 
 void BlockSignals();
 
+// While it lives, SIGINT and SIGTERM end the program at once, exit 130: for a wait that leaves nothing to clean up.
+// Thread: the one that made it, where the signals are blocked.
+class ExitOnSignals {
+ public:
+  ExitOnSignals();
+  ~ExitOnSignals();
+  ExitOnSignals(const ExitOnSignals&) = delete;
+  ExitOnSignals& operator=(const ExitOnSignals&) = delete;
+};
+
 }  // namespace breakwatch::commands

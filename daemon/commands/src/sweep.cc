@@ -16,8 +16,6 @@
 namespace breakwatch::commands {
 namespace {
 
-constexpr std::size_t kTopReasons = 10;
-
 // Prints what a sweep came to, from the store, and returns its exit code.
 int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
@@ -63,6 +61,12 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   return Conclude(app, *sweep, (*session)->Drain());
 }
 
+// The daemon's sweep goes on without its follower: a signal ends only the wait for it.
+Result<std::optional<api::Followed>> Follow(App& app, const SweepRequest& request, ProgressListener& progress) {
+  const ExitOnSignals exit_on_signals;
+  return api::FollowSweep(app.settings().state_dir + "/control.sock", request, progress);
+}
+
 class Silent final : public ProgressListener {};
 
 }  // namespace
@@ -74,10 +78,11 @@ int RunSweep(App& app, const SweepOptions& options) {
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   ProgressListener& progress = options.quiet ? static_cast<ProgressListener&>(silent) : printer;
 
-  const auto followed = api::FollowSweep(app.settings().state_dir + "/control.sock", *request, progress);
-  if (followed || followed.error().code != ErrorCode::kNotFound) {
-    const int code = followed ? Conclude(app, followed->sweep, followed->behind) : Fail(app, followed.error());
-    if (followed) PrintPlaces(app);
+  const auto followed = Follow(app, *request, progress);
+  if (!followed) return Fail(app, followed.error());
+  if (*followed) {
+    const int code = Conclude(app, (*followed)->sweep, (*followed)->behind);
+    PrintPlaces(app);
     return code;
   }
   if (options.local_gateway) UseLocalGateway(app);

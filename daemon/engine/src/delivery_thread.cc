@@ -52,12 +52,12 @@ class DeliveryThread::Impl {
     return stats_;
   }
 
-  std::vector<std::string> Drain(std::chrono::milliseconds timeout) {
+  std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop) {
     std::unique_lock lock(mutex_);
     const std::uint64_t asked = ++drains_asked_;
     Wake();
     const auto drained = [&] { return drains_seen_ >= asked && pending_.empty(); };
-    stepped_.wait_for(lock, timeout, drained);
+    stepped_.wait_for(lock, std::move(stop), timeout, drained);
     // Of a thread that is still in the send it was in before, nothing is known: it may all be behind.
     return drains_seen_ >= asked ? behind_ : required_;
   }
@@ -97,8 +97,7 @@ class DeliveryThread::Impl {
   std::vector<std::string> required_;
 
   mutable std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::condition_variable stepped_;
+  std::condition_variable_any wake_, stepped_;
   bool woken_ = false, urgent_ = false;
   SnapshotPtr snapshot_;
   std::uint64_t drains_asked_ = 0, drains_seen_ = 0;
@@ -115,6 +114,8 @@ DeliveryThread::~DeliveryThread() = default;
 void DeliveryThread::Publish(SnapshotPtr snapshot, bool urgent) { impl_->Publish(std::move(snapshot), urgent); }
 void DeliveryThread::NotifyEvents() { impl_->NotifyEvents(); }
 std::vector<DeliveryStats> DeliveryThread::Stats() const { return impl_->Stats(); }
-std::vector<std::string> DeliveryThread::Drain(std::chrono::milliseconds timeout) { return impl_->Drain(timeout); }
+std::vector<std::string> DeliveryThread::Drain(std::chrono::milliseconds timeout, std::stop_token stop) {
+  return impl_->Drain(timeout, std::move(stop));
+}
 
 }  // namespace breakwatch::engine

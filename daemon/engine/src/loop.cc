@@ -87,7 +87,7 @@ class Loop::Impl {
   bool HasUnfinished();
 
   LoopState state_;
-  std::string sweep_id_;  // of the sweep under way, for its failure
+  std::string sweep_id_;  // of the sweep under way, for its failure; empty before it has one
   Schedule schedule_;
   bool resume_first_ = false;
 };
@@ -141,11 +141,15 @@ Result<Sweep> Loop::Impl::RunOne(const Request& request) {
     if (parts().store.AppendEvents(events)) state_.EventsStored();
   }
   if (state_.EnsureAggregate()) state_.Publish(/*urgent=*/true);
+  if (sweep_id_.empty()) {
+    for (const std::string& command : request.commands) parts().progress.OnRefused(command, error);
+  }
   parts().progress.OnFailed(error);
   return swept;
 }
 
 Result<Sweep> Loop::Impl::RunRequest(const Request& request) {
+  sweep_id_.clear();
   if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded.error();
   if (!request.sweep.resume) return BeginNew(request);
   auto unfinished = parts().store.NewestUnfinished();

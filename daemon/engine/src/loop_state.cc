@@ -24,7 +24,9 @@ void LoopState::TakeCommands() {
         break;
       case Command::Kind::kSweep:
         if (!requests.Add(std::move(command->request), command->id)) {
-          parts.progress.OnWarning("request " + command->id + " dropped: too many different sweeps wait");
+          const Error error{ErrorCode::kInternal, "too many different sweeps wait already", true};
+          parts.progress.OnRefused(command->id, error);
+          parts.progress.OnWarning("request " + command->id + " refused: " + error.message);
         }
         break;
     }

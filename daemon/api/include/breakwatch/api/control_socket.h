@@ -8,6 +8,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -27,10 +29,11 @@ Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequ
 // that does not read loses its connection.
 class ControlSocket : public ProgressListener {
  public:
-  // `drain` waits for required exporters after a sweep and returns those behind.
+  // Waits for required exporters after a sweep, until a stop request at the longest, and returns those behind.
+  using Drain = std::function<std::vector<std::string>(std::stop_token)>;
+
   static Result<std::unique_ptr<ControlSocket>> Listen(const std::string& path, CommandQueue& commands,
-                                                       const SweepRequest& defaults,
-                                                       std::function<std::vector<std::string>()> drain);
+                                                       const SweepRequest& defaults, Drain drain);
 };
 
 // What a followed sweep came to.
@@ -39,8 +42,9 @@ struct Followed {
   std::vector<std::string> behind;  // required exporters that did not accept everything in time
 };
 
-// Hands the request over and reports progress to `listener` until the sweep ends.
-// Error: kNotFound, no daemon listens; kUnavailable, it went away; else the sweep's own error.
-Result<Followed> FollowSweep(const std::string& path, const SweepRequest& request, ProgressListener& listener);
+// Hands the request over and reports progress to `listener` until the sweep ends. Nothing: no daemon listens.
+// Error: kInternal, it went away; else the sweep's own error.
+Result<std::optional<Followed>> FollowSweep(const std::string& path, const SweepRequest& request,
+                                            ProgressListener& listener);
 
 }  // namespace breakwatch::api

@@ -15,6 +15,8 @@ class ProgressListener {
   virtual ~ProgressListener() = default;
   // A sweep begins, for this command among others: who sent it follows the sweep by its id.
   virtual void OnAccepted(std::string_view command_id, std::string_view sweep_id) { (void)command_id, (void)sweep_id; }
+  // No sweep will begin for this command.
+  virtual void OnRefused(std::string_view command_id, const Error& error) { (void)command_id, (void)error; }
   virtual void OnListing(int resolved, int total) { (void)resolved, (void)total; }
   virtual void OnPlan(const Plan& plan, std::size_t already_done) { (void)plan, (void)already_done; }
   virtual void OnStarted(std::string_view model) { (void)model; }

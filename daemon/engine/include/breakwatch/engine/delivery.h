@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,9 +81,9 @@ class DeliveryThread {
   void Publish(SnapshotPtr snapshot, bool urgent);
   void NotifyEvents();  // events were stored
   std::vector<DeliveryStats> Stats() const;
-  // Waits until nothing waits for a required exporter, at most `timeout`. Returns the names of required exporters that
-  // did not accept everything.
-  std::vector<std::string> Drain(std::chrono::milliseconds timeout);
+  // Waits until nothing waits for a required exporter, at most `timeout` and until a stop request. Returns the names of
+  // required exporters that did not accept everything.
+  std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
 
  private:
   class Impl;
