@@ -1,76 +1,11 @@
 """The program, a Hub on disk, and real servers, for tests from end to end."""
 
-import hashlib
-import json
 import os
-import shutil
 import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-DEADLINE_S = 30
-
-
-def eventually(question, deadline_s=DEADLINE_S):
-    """Asks until the answer is true, and returns it. What it waits for is in another process."""
-    end = time.monotonic() + deadline_s
-    while True:
-        answer = question()
-        if answer or time.monotonic() > end:
-            return answer
-        time.sleep(0.05)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def get(url, **headers):
-    """Status and text; 0 when nobody answers."""
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-    except OSError:
-        return 0, ""
-
-
-class Process:
-    """A server of the test's: ready when its address answers, gone with the test."""
-
-    def __init__(self, argv, ready_url, log):
-        self.argv, self.ready_url, self.log = argv, ready_url, log
-        self.child = None
-
-    def start(self):
-        with open(self.log, "ab") as out:
-            self.child = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-        assert eventually(lambda: get(self.ready_url)[0] == 200), Path(self.log).read_text()
-        return self
-
-    def kill(self):
-        if self.child:
-            self.child.kill()
-            self.child.wait()
-
-
-def needs(program):
-    path = shutil.which(program)
-    if not path:
-        pytest.skip(f"{program} is not installed")
-    return path
+from e2e_support import ROOT, Breakwatch, Hub, Process, free_port, needs
 
 
 @pytest.fixture
@@ -108,87 +43,11 @@ def prometheus(tmp_path, processes, gateway):
     return process.start()
 
 
-class Hub:
-    """A recording that a test changes as it likes."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.models = {}
-
-    def model(self, model_id, downloads, **fake):
-        """Adds or changes a model; its commit follows from its config."""
-        config = {"model_type": "bert", "architectures": ["BertModel"], "fake": fake}
-        text = json.dumps(config)
-        sha = hashlib.sha1((model_id + text).encode()).hexdigest()
-        self.models[model_id] = {
-            "_id": hashlib.sha1(model_id.encode()).hexdigest()[:24], "id": model_id, "modelId": model_id, "sha": sha,
-            "downloads": downloads, "likes": 0, "private": False, "gated": False, "disabled": False,
-            "tags": ["transformers"], "pipeline_tag": "fill-mask", "library_name": "transformers",
-            "createdAt": "2024-01-01T00:00:00.000Z", "lastModified": "2024-01-01T00:00:00.000Z",
-            "config": {"model_type": "bert", "architectures": ["BertModel"]}, "siblings": [{"rfilename": "config.json"}],
-        }  # fmt: skip
-        file = self.folder / "files" / model_id.replace("/", "--") / sha / "config.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        (self.folder / "recording.json").write_text(
-            json.dumps({"format": 1, "recorded_at": "2024-01-01T00:00:00Z", "endpoint": "https://example.org"})
-        )
-        (self.folder / "models.jsonl").write_text("".join(json.dumps(m) + "\n" for m in self.models.values()))
-        return sha
-
-
 @pytest.fixture
 def hub(tmp_path):
     folder = tmp_path / "hub"
     folder.mkdir()
     return Hub(folder)
-
-
-class Breakwatch:
-    """The program on a state directory, with the worker that does as configs say."""
-
-    def __init__(self, program, tmp_path, hub):
-        self.program, self.tmp_path, self.hub = program, tmp_path, hub
-        self.state = tmp_path / "state"
-        worker = json.dumps([sys.executable, str(ROOT / "tests/e2e/fake_worker.py"), str(tmp_path)])
-        self.settings = ["--state-dir", str(self.state), "--hub.source", "snapshot", "--hub.snapshot_dir",
-                         str(hub.folder), "--capture.launcher=[]", "--capture.worker", worker,
-                         "--capture.zygotes", "1"]  # fmt: skip
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_"))}
-        self.environment["HF_HOME"] = str(tmp_path / "hf")
-
-    def argv(self, *args):
-        return [self.program, *self.settings, *args]
-
-    def run(self, *args, code=0, **environment):
-        done = subprocess.run(self.argv(*args), capture_output=True, text=True, timeout=120, cwd=self.tmp_path,
-                              env=self.environment | environment)  # fmt: skip
-        assert done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done
-
-    def start(self, *args, **environment):
-        with open(self.tmp_path / "serve.log", "ab") as log:
-            return subprocess.Popen(self.argv(*args), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                    cwd=self.tmp_path, env=self.environment | environment)  # fmt: skip
-
-    def serve(self, *args, **environment):
-        """Starts the daemon, waits until it is ready, and returns its process and address."""
-        port = free_port()
-        child = self.start("serve", "--web.listen_address", f"127.0.0.1:{port}", *args, **environment)
-        address = f"http://127.0.0.1:{port}"
-        log = self.tmp_path / "serve.log"
-        assert eventually(lambda: get(address + "/-/ready")[0] == 200 or child.poll() is not None), log.read_text()
-        assert child.poll() is None, log.read_text()
-        return child, address
-
-    def captures(self):
-        log = self.tmp_path / "captures"
-        return log.read_text().splitlines() if log.exists() else []
-
-    def results(self):
-        """By model, of the last finished sweep."""
-        lines = (self.state / "latest/results.jsonl").read_text().splitlines()
-        return {result["model"]: result for result in map(json.loads, lines)}
 
 
 @pytest.fixture(scope="session")
@@ -210,13 +69,3 @@ def breakwatch(program, tmp_path, hub):
             cmdline = Path(f"/proc/{holder}/cmdline").read_bytes()
             if str(watch.state).encode() in cmdline:
                 os.kill(int(holder), signal.SIGKILL)
-
-
-def breaks_by_series(prometheus_url):
-    """(model, commit, reason) -> value of the contract's query."""
-    query = urllib.parse.quote("sum by(model, commit, reason) (compile_breaks_total)")
-    status, text = get(f"{prometheus_url}/api/v1/query?query={query}")
-    if status != 200:
-        return {}
-    rows = json.loads(text)["data"]["result"]
-    return {(r["metric"]["model"], r["metric"]["commit"], r["metric"]["reason"]): float(r["value"][1]) for r in rows}

@@ -49,7 +49,8 @@ def test_a_misspelt_model_gets_its_neighbour(breakwatch, hub):
 
 def test_configs_that_are_none_are_skipped_with_a_text(breakwatch, tmp_path):
     folder = tmp_path / "configs"
-    bad = {"list": "[]", "broken": '{"model_type": ', "deep": "[" * 100_000, "empty": "", "good": '{"model_type":"bert"}'}
+    bad = {"list": "[]", "broken": '{"model_type": ', "deep": "[" * 100_000, "empty": ""}
+    bad["good"] = '{"model_type":"bert"}'
     for name, text in bad.items():
         (folder / name).mkdir(parents=True)
         (folder / name / "config.json").write_text(text)
@@ -84,10 +85,8 @@ def test_a_store_of_a_newer_version_is_refused(breakwatch, hub):
     hub.model("org/model", 1)
     breakwatch.run("sweep")
     database = sqlite3.connect(breakwatch.state / "breakwatch.db")
-    tables = {row[0] for row in database.execute("select name from sqlite_master where type='table'")}
-    meta = next(t for t in ("meta", "schema", "schema_version") if t in tables)
-    columns = [row[1] for row in database.execute(f"pragma table_info({meta})")]
-    database.execute(f"update {meta} set {columns[1]} = '999' where {columns[0]} like '%schema%' or {columns[0]} like '%version%'")
+    changed = database.execute("update meta set value = '999' where key = 'schema_version'")
+    assert changed.rowcount == 1
     database.commit()
     database.close()
     assert "newer" in breakwatch.run("sweep", code=74).stderr
@@ -103,8 +102,8 @@ def test_a_state_directory_that_cannot_be_made_is_named(breakwatch, tmp_path, hu
 def test_a_worker_that_does_not_start_leaves_every_model_not_attempted(breakwatch, hub):
     hub.model("org/model", 1)
     at = breakwatch.settings.index("--capture.worker") + 1
-    breakwatch.settings[at] = json.dumps(["sh", "-c", 'case "$*" in *--describe*) exec python3 "$0" . --describe;; esac; exit 3',
-                                          str(breakwatch.tmp_path / "describe.py")])  # fmt: skip
+    only_describes = 'case "$*" in *--describe*) exec python3 "$0" . --describe;; esac; exit 3'
+    breakwatch.settings[at] = json.dumps(["sh", "-c", only_describes, str(breakwatch.tmp_path / "describe.py")])
     (breakwatch.tmp_path / "describe.py").write_text(
         'print(\'{"type":"hello","protocol":1,"worker":"w","torch":"2","transformers":"5","python":"3","device":"cpu","pid":1}\')'
     )
@@ -114,4 +113,5 @@ def test_a_worker_that_does_not_start_leaves_every_model_not_attempted(breakwatc
 
 def test_doctor_names_every_part_as_json(breakwatch):
     done = breakwatch.run("doctor", "--json")
-    assert {"packages", "worker", "sandbox", "hub", "store", "disk"} <= {c["check"] for c in json.loads(done.stdout)["checks"]}
+    names = {check["check"] for check in json.loads(done.stdout)["checks"]}
+    assert {"packages", "worker", "sandbox", "hub", "store", "disk"} <= names

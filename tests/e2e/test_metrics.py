@@ -2,7 +2,7 @@
 
 import signal
 
-from conftest import breaks_by_series, eventually, get
+from e2e_support import breaks_by_series, eventually, get
 
 
 def three_models(hub):

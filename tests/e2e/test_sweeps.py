@@ -1,13 +1,14 @@
 """Sweeps that are killed, resumed, shared, saved and asked for."""
 
+import contextlib
 import json
-import os
 import signal
+import sqlite3
 import subprocess
 import urllib.error
 import urllib.request
 
-from conftest import eventually, get
+from e2e_support import ROOT, Process, eventually, free_port, get
 
 
 def many_models(hub, count):
@@ -27,8 +28,8 @@ def test_kill_9_and_resume_keep_the_id_lose_nothing_and_capture_nothing_twice(br
 
     # The worker is another one now: what hung ends. The plan, with its configs, is the stored one.
     worker = breakwatch.tmp_path / "no_hang.py"
-    source = (os.path.dirname(__file__) + "/fake_worker.py")
-    worker.write_text(open(source).read().replace('fake.get("hang")', "False"))
+    source = (ROOT / "tests/e2e/fake_worker.py").read_text()
+    worker.write_text(source.replace('fake.get("hang")', "False"))
     breakwatch.settings[breakwatch.settings.index("--capture.worker") + 1] = json.dumps(
         ["python3", str(worker), str(breakwatch.tmp_path)]
     )
@@ -175,24 +176,24 @@ def test_events_are_lines_of_json_in_order(breakwatch, hub):
     assert {(line["model"], line["occurrences"]) for line in breaks} == {("org/m00", 1), ("org/m01", 2)}
 
 
+def current_rows(breakwatch):
+    with contextlib.closing(sqlite3.connect(breakwatch.state / "breakwatch.db")) as database:
+        return [database.execute(f"select * from {table} order by 1").fetchall() for table in ("current", "meta")]
+
+
 def test_the_store_rebuilt_equals_the_store_kept(breakwatch, hub):
     many_models(hub, 3)
     breakwatch.run("sweep")
     hub.model("org/m01", 999, status="failed_capture")
     breakwatch.run("sweep")
-    dump = ["sqlite3", str(breakwatch.state / "breakwatch.db"), "select * from current order by 1; select * from meta order by 1"]
-    try:
-        before = subprocess.run(dump, capture_output=True, text=True, check=True).stdout
-    except FileNotFoundError:
-        before = None
+    before = current_rows(breakwatch)
+    assert before[0]
     breakwatch.run("store", "rebuild")
-    if before is not None:
-        assert subprocess.run(dump, capture_output=True, text=True, check=True).stdout == before
+    assert current_rows(breakwatch) == before
     breakwatch.run("store", "check")
 
 
 def test_a_recorded_hub_served_on_loopback_is_swept_live_and_then_offline(breakwatch, hub, processes):
-    from conftest import Process, free_port
 
     many_models(hub, 3)
     port = free_port()

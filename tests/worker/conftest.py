@@ -34,6 +34,7 @@ class Zygote:
             list(command) or [sys.executable, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(**env))
         self.seen = []
+        self.first = None  # the first message of all
         self._buffer = b""
         self._jobs = 0
 
@@ -49,6 +50,7 @@ class Zygote:
             while b"\n" in self._buffer:
                 line, self._buffer = self._buffer.split(b"\n", 1)
                 message = json.loads(line)
+                self.first = self.first or message
                 self.seen.append(message)
                 if message["type"] == kind:
                     return message

@@ -26,7 +26,7 @@ def test_describe_says_what_hello_says_without_importing_torch(zygote):
 
 
 def test_hello_is_the_first_line(zygote):
-    assert zygote.seen[0]["type"] == "hello"
+    assert zygote.first["type"] == "hello"
     assert zygote.hello["protocol"] == 1
     assert zygote.hello["pid"] == zygote.process.pid
 

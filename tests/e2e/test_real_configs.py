@@ -1,0 +1,49 @@
+"""Real config.json files, swept as a directory by the real worker: each ends in the status that is right for it."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from e2e_support import ROOT
+
+CONFIGS = ROOT.parent / "shared/hub/configs"
+
+
+def rightful(config, known_types, known_classes):
+    """The statuses that are right for a config, by what it says of itself and what transformers knows."""
+    if "_class_name" in config:
+        return {"skipped_unsupported_library"}
+    # As AutoConfig sees it: the model type decides, the class only where a file names no type.
+    if "model_type" in config:
+        native = config["model_type"] in known_types
+    else:
+        native = bool(set(config.get("architectures") or []) & known_classes)
+    if native:
+        return {"full_graph", "graph_breaks"}
+    return {"skipped_custom_code"} if "auto_map" in config or config.get("model_type") else {"skipped_no_config"}
+
+
+@pytest.mark.skipif(not CONFIGS.is_dir(), reason=f"no real configs at {CONFIGS}")
+def test_each_real_config_ends_in_the_status_that_is_right_for_it(program, tmp_path):
+    mapping = pytest.importorskip("transformers.models.auto.configuration_auto")
+    import transformers
+
+    state = tmp_path / "state"
+    done = subprocess.run(
+        [program, "sweep", "--json", "--state-dir", str(state), "--hub.source", "directory", "--hub.path", CONFIGS],
+        cwd=ROOT, capture_output=True, text=True, timeout=1200, env=os.environ | {"HF_HOME": str(tmp_path / "hf")},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    results = {r["model"]: r for r in map(json.loads, (state / "latest/results.jsonl").read_text().splitlines())}
+    configs = {file.stem: json.loads(file.read_text()) for file in CONFIGS.glob("*.json")}
+    assert results.keys() == configs.keys()
+    wrong = {}
+    for name, config in configs.items():
+        result = results[name]
+        assert result["status_detail"]
+        assert not result["unexplained_events"], name
+        right = rightful(config, set(mapping.CONFIG_MAPPING_NAMES), set(dir(transformers)))
+        if result["status"] not in right:
+            wrong[name] = (result["status"], result["status_detail"])
+    assert wrong == {}
