@@ -212,7 +212,7 @@ std::vector<Key> DaemonKeys() {
        .restart = true},
       {KEY(web.token_file), .doc = "File with that token; without a token such requests are refused.", .restart = true},
       {KEY(web.max_requests), .doc = "HTTP requests under way at once.", .restart = true, .min = 1, .max = 10'000},
-      {KEY(web.enable_lifecycle), .doc = "Allow POST /-/reload and /-/quit.", .restart = true},
+      {KEY(web.enable_lifecycle), .doc = "Allow POST /-/reload.", .restart = true},
       {KEY(retention.unranked_sweeps), .doc = "Complete sweeps a model stays published after it left the ranking.",
        .max = 10'000},
       {KEY(metrics.extra),

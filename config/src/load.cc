@@ -206,4 +206,16 @@ std::vector<std::string> ChangedKeys(const Settings& before, const Settings& aft
   return changed;
 }
 
+Reloaded Reload(const Settings& running, const Settings& loaded) {
+  Reloaded out{loaded, {}};
+  Settings kept = running;
+  for (const std::string& name : ChangedKeys(running, loaded)) {
+    const Key& key = *FindKey(name);
+    if (!key.restart) continue;
+    std::visit([&](auto field) { field(out.settings) = field(kept); }, key.field);
+    out.need_restart.push_back(name);
+  }
+  return out;
+}
+
 }  // namespace breakwatch::config

@@ -63,7 +63,7 @@ class ServerTest : public testing::Test {
     options.listen_address = "127.0.0.1:0";
     options.version = "1.2.3";
     auto started = Server::Start(options, {commands_, queries_, RealClock(), [this] { return snapshot_; },
-                                           [] { return ReloadState{}; }, SweepRequest{}});
+                                           [] { return ReloadState{}; }, [] { return SweepRequest{}; }});
     ASSERT_TRUE(started) << started.error().message;
     server_ = std::move(*started);
     client_ = std::make_unique<httplib::Client>("http://" + server_->Address());
@@ -190,7 +190,7 @@ TEST_F(ServerTest, NamesAnAddressThatIsTaken) {
   ServerOptions taken;
   taken.listen_address = server_->Address();
   const auto second = Server::Start(taken, {commands_, queries_, RealClock(), [] { return SnapshotPtr(); },
-                                            [] { return ReloadState{}; }, SweepRequest{}});
+                                            [] { return ReloadState{}; }, [] { return SweepRequest{}; }});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
   EXPECT_NE(second.error().message.find(server_->Address()), std::string::npos);

@@ -146,5 +146,17 @@ TEST(ChangedKeysTest, NamesWhatDiffers) {
   EXPECT_EQ(ChangedKeys(before, after), (std::vector<std::string>{"hub.top", "capture.launcher"}));
 }
 
+TEST(ReloadTest, KeepsAndNamesWhatNeedsARestart) {
+  Settings running, loaded;
+  loaded.hub.list.top = 31;
+  loaded.capture.worker = {"another"};
+  loaded.exporters.pushgateway.url = "http://elsewhere:9091";
+  const Reloaded reloaded = Reload(running, loaded);
+  EXPECT_EQ(reloaded.settings.hub.list.top, 31);
+  EXPECT_EQ(reloaded.settings.capture.worker, running.capture.worker);
+  EXPECT_EQ(reloaded.settings.exporters.pushgateway.url, "");
+  EXPECT_EQ(reloaded.need_restart, (std::vector<std::string>{"capture.worker", "exporters.pushgateway.url"}));
+}
+
 }  // namespace
 }  // namespace breakwatch::config

@@ -155,6 +155,21 @@ def test_a_reload_that_is_refused_keeps_the_old_settings_and_says_why(breakwatch
     assert child.wait(timeout=15) == 0
 
 
+def test_a_reload_changes_what_a_signal_asks_for_and_names_what_needs_a_restart(breakwatch, hub):
+    many_models(hub, 3)
+    config = breakwatch.tmp_path / "settings.yaml"
+    config.write_text("hub: {top: 1}\n")
+    child, _ = breakwatch.serve("--config.file", str(config))
+    config.write_text("hub: {top: 2}\nlog: {level: debug}\n")
+    child.send_signal(signal.SIGHUP)
+    log = breakwatch.tmp_path / "serve.log"
+    assert eventually(lambda: "settings are read again; these take effect at a restart: log.level" in log.read_text())
+    child.send_signal(signal.SIGUSR1)
+    assert eventually(lambda: len(breakwatch.captures()) == 2)
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
 def test_the_token_reaches_neither_worker_nor_store_nor_log(breakwatch, hub):
     many_models(hub, 1)
     secret = "hf_thisIsTheSecret"

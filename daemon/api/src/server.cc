@@ -204,7 +204,7 @@ class HttpServer final : public Server {
       });
       if (!whole) return Send(response, 413, "a request for a sweep has at most 64 KiB");
       if (!Authorised(request, response)) return;
-      auto sweep = SweepRequestFromJson(body.empty() ? "{}" : body, parts_.default_request);
+      auto sweep = SweepRequestFromJson(body.empty() ? "{}" : body, parts_.default_request());
       if (!sweep) return Send(response, sweep.error());
       sweep->trigger = "api";
       Enqueue(response, {Command::Kind::kSweep, {}, std::move(*sweep)});

@@ -57,23 +57,24 @@ class Journal final : public ProgressListener {
   const App& app_;
 };
 
-// The outcome of reloads: written on the loop, read by the HTTP server.
+// The outcome of reloads, and what is asked for by default since: written on the loop, read by other threads.
 class Reloads {
  public:
-  explicit Reloads(App& app) : app_(app), state_{true, app.clock->Now()} {}
+  Reloads(App& app, SweepRequest request)
+      : app_(app), settings_(app.settings()), state_{true, app.clock->Now()}, request_(std::move(request)) {}
   Result<engine::LoopOptions> Reload() {
-    auto loaded = config::Load(app_.sources);
-    Result<engine::LoopOptions> options = loaded ? DaemonOptions(app_, loaded->settings) : loaded.error();
+    auto reloaded = TryReload();
     const std::lock_guard lock(mutex_);
-    state_.successful = options.ok();
-    if (options) {
-      state_.at = app_.clock->Now();
-      app_.log(Level::kInfo,
-               "settings are read again; listen address, exporters, store and worker take effect at a restart");
-    } else {
-      app_.log(Level::kError, "the old settings stay: " + options.error().message);
-    }
-    return options;
+    state_.successful = reloaded.ok();
+    if (!reloaded) return reloaded;  // the loop says so
+    state_.at = app_.clock->Now();
+    request_.list = reloaded->default_request.list;
+    request_.rebuild = reloaded->default_request.rebuild;
+    return reloaded;
+  }
+  SweepRequest Request() const {
+    const std::lock_guard lock(mutex_);
+    return request_;
   }
   api::ReloadState State() const {
     const std::lock_guard lock(mutex_);
@@ -81,9 +82,25 @@ class Reloads {
   }
 
  private:
+  Result<engine::LoopOptions> TryReload() {
+    const auto loaded = config::Load(app_.sources);
+    if (!loaded) return loaded.error();
+    auto [settings, need_restart] = config::Reload(settings_, loaded->settings);
+    auto options = DaemonOptions(app_, settings);
+    if (!options) return options;
+    settings_ = std::move(settings);
+    std::string text = "settings are read again";
+    for (const std::string& key : need_restart)
+      text += (&key == &need_restart.front() ? "; these take effect at a restart: " : ", ") + key;
+    app_.log(Level::kInfo, text);
+    return options;
+  }
+
   App& app_;
+  Settings settings_;  // the loop's
   mutable std::mutex mutex_;
   api::ReloadState state_;
+  SweepRequest request_;
 };
 
 }  // namespace
@@ -102,11 +119,10 @@ int RunServe(App& app, const ServeOptions& options) {
   auto session = Session::Open(app, progress, Session::Use::kDaemon);
   if (!session) return Fail(app, session.error());
   Session& parts = **session;
-  Reloads reloads(app);
-  parts.OnReload([&] { return reloads.Reload(); });
-
   const auto request = MakeRequest(settings, {});
   if (!request) return Fail(app, request.error());
+  Reloads reloads(app, *request);
+  parts.OnReload([&] { return reloads.Reload(); });
   auto control = api::ControlSocket::Listen(settings.state_dir + "/control.sock", parts.commands(), *request,
                                             [&](std::stop_token stop) { return parts.Drain(std::move(stop)); });
   if (!control) return Fail(app, control.error());
@@ -116,12 +132,12 @@ int RunServe(App& app, const ServeOptions& options) {
   api::ServerOptions web{settings.web.listen_address, *token, settings.web.max_requests, settings.web.enable_lifecycle,
                          app.version};
   auto server = api::Server::Start(web, {parts.commands(), queries, *app.clock, [&] { return parts.LatestSnapshot(); },
-                                         [&] { return reloads.State(); }, *request});
+                                         [&] { return reloads.State(); }, [&] { return reloads.Request(); }});
   if (!server) {
     Fail(app, server.error());
     return kExitFailure;
   }
-  const Signals signals(parts.commands(), *request);
+  const Signals signals(parts.commands(), [&] { return reloads.Request(); });
   app.log(Level::kInfo, "listening on http://" + (*server)->Address() + ", state in " + settings.state_dir);
   Notify("READY=1\nSTATUS=listening on " + (*server)->Address());
   const auto served = parts.loop().Serve();

@@ -48,7 +48,7 @@ ExitOnSignals::~ExitOnSignals() {
   for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_DFL);
 }
 
-Signals::Signals(CommandQueue& commands, SweepRequest sweep)
+Signals::Signals(CommandQueue& commands, std::function<SweepRequest()> sweep)
     : commands_(commands), thread_([this, sweep = std::move(sweep)] { Run(sweep); }) {}
 
 Signals::~Signals() {
@@ -56,7 +56,7 @@ Signals::~Signals() {
   thread_.join();
 }
 
-void Signals::Run(const SweepRequest& sweep) {
+void Signals::Run(const std::function<SweepRequest()>& sweep) {
   pthread_setname_np(pthread_self(), "signals");
   const sigset_t set = Handled();
   bool stopping = false;
@@ -70,7 +70,7 @@ void Signals::Run(const SweepRequest& sweep) {
     } else if (number == SIGHUP) {
       command.kind = Command::Kind::kReload;
     } else {
-      command.request = sweep;
+      command.request = sweep();
       command.request.trigger = "signal";
     }
     [[maybe_unused]] const bool taken = commands_.Push(std::move(command));  // full: enough commands wait already

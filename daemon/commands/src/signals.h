@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <functional>
 #include <thread>
 
 #include "breakwatch/core/command.h"
@@ -13,13 +14,14 @@ namespace breakwatch::commands {
 // Owner: the command. The signals must be blocked in every thread (BlockSignals, before any thread starts).
 class Signals {
  public:
-  Signals(CommandQueue& commands, SweepRequest sweep);
+  // `sweep`: what SIGUSR1 asks for. Called on the thread of signals.
+  Signals(CommandQueue& commands, std::function<SweepRequest()> sweep);
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
  private:
-  void Run(const SweepRequest& sweep);
+  void Run(const std::function<SweepRequest()>& sweep);
 
   CommandQueue& commands_;
   std::thread thread_;

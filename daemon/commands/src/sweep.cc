@@ -52,7 +52,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   fanout.Add(files);
   auto session = Session::Open(app, fanout);
   if (!session) return Fail(app, session.error());
-  const Signals signals((*session)->commands(), request);
+  const Signals signals((*session)->commands(), [&] { return request; });
   const auto sweep = (*session)->loop().RunSweep(request);
   if (!sweep) {
     if (sweep.error().code == ErrorCode::kInterrupted) (*session)->Drain();
@@ -107,7 +107,7 @@ int RunPlan(App& app, const SweepOptions& options) {
   engine::Loop loop({**store, **lister, **runner, *app.clock, printer, commands, [](SnapshotPtr, bool) {}, {}, {}},
                     *loop_options);
   if (auto started = loop.Start(); !started) return Fail(app, started.error());
-  const Signals signals(commands, *request);
+  const Signals signals(commands, [&] { return *request; });
   const auto plan = loop.PlanOnly(*request);
   if (!plan) return Fail(app, plan.error());
   if (!options.output.empty()) {

@@ -39,6 +39,7 @@ void LoopState::Reload() {
   const Error* refused = reloaded ? nullptr : &reloaded.error();
   if (refused != nullptr) parts.progress.OnWarning("settings not reloaded: " + refused->message);
   if (reloaded) options = *std::move(reloaded);
+  if (aggregate_) aggregate_->Use(options.aggregate);
   const std::array events = {ConfigReloaded(refused)};
   // The settings are in use or refused whether or not the store can take the event; it says so itself at its next
   // write.

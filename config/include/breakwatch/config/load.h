@@ -37,7 +37,14 @@ Result<Loaded> Load(const Sources& sources);
 // is empty or is longer than 64 KiB. Both empty: an empty text.
 Result<std::string> ReadSecret(const std::string& secret, const std::string& file);
 
-// Keys whose values differ; for a reload, those with `restart` do not take effect.
+// Keys whose values differ.
 std::vector<std::string> ChangedKeys(const Settings& before, const Settings& after);
+
+// What a reload makes of the running settings: keys with `restart` keep their value.
+struct Reloaded {
+  Settings settings;
+  std::vector<std::string> need_restart;  // keys that differ and were kept
+};
+Reloaded Reload(const Settings& running, const Settings& loaded);
 
 }  // namespace breakwatch::config

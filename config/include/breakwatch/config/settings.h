@@ -111,7 +111,7 @@ struct WebSettings {
   std::string listen_address = "127.0.0.1:9723";  // HOST:PORT; port 0: any free one
   std::string token, token_file;                  // bearer token of requests that change something
   int max_requests = 64;                          // at once
-  bool enable_lifecycle = false;                  // POST /-/reload and /-/quit
+  bool enable_lifecycle = false;                  // POST /-/reload
 };
 
 struct RetentionSettings {

@@ -42,7 +42,7 @@ struct ServerParts {
   const Clock& clock;
   std::function<SnapshotPtr()> snapshot;  // the newest, with live delivery figures; null before the first
   std::function<ReloadState()> reload_state;
-  SweepRequest default_request;  // of a POST without a body
+  std::function<SweepRequest()> default_request;  // of a POST without a body
 };
 
 // Owns its threads; stops and joins them in its destructor.

@@ -25,6 +25,7 @@ bool IsGivenUp(const Sweep& sweep);
 class Aggregate {
  public:
   Aggregate(store::Current current, AggregateOptions options);
+  void Use(AggregateOptions options) { options_ = options; }
 
   // Each returns what changed, to be written with its cause. When that write fails, memory is ahead of the
   // store: the caller makes a new Aggregate of what the store holds.
