@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -173,6 +178,31 @@ TEST_F(ControlSocketTest, IsNotThereWithoutADaemon) {
   const auto end = FollowSweep(path_, {}, heard);
   ASSERT_TRUE(end) << end.error().message;
   EXPECT_FALSE(end->has_value());
+}
+
+// What a client that speaks no protocol of ours is answered.
+std::string AnswerTo(const std::string& path, const std::string& line) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  char buffer[4096];
+  ssize_t size = -1;
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+      send(fd, line.data(), line.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(line.size())) {
+    size = read(fd, buffer, sizeof buffer);
+  }
+  close(fd);
+  return {buffer, static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
+}
+
+TEST_F(ControlSocketTest, RefusesWhatIsNoRequestAndGoesOn) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const std::string& line :
+       {std::string("garbage\n"), std::string("[]\n"), std::string("{\"type\":5}\n"), std::string("{\"type\":null}\n"),
+        std::string("{\"request\":{}}\n"), std::string("\xff\n"), "{\"type\":\"sweep\",\"request\":" + deep + "}\n"}) {
+    EXPECT_NE(AnswerTo(path_, line).find("expected a sweep request"), std::string::npos) << line.substr(0, 40);
+  }
 }
 
 TEST_F(ControlSocketTest, IsTheOwnersAlone) {

@@ -26,8 +26,20 @@ using nlohmann::json;
 constexpr std::size_t kMaxFollowers = 16;
 constexpr std::size_t kMaxBacklogBytes = 16u << 20;  // of a follower that does not read
 constexpr int kAnswerBufferBytes = 1 << 20;
+constexpr int kMaxLineDepth = 101;  // a request's and the message around it
 
 std::string Line(const json& message) { return message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
+
+// The request that a line asks for. The writer of the line may be anyone who can open the socket.
+Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defaults) {
+  const Error unknown{ErrorCode::kUsage, "expected a sweep request"};
+  if (!CheckJson(line, kMaxControlLine, kMaxLineDepth)) return unknown;
+  const json message = json::parse(line, nullptr, false);
+  if (!message.is_object() || !message.contains("request")) return unknown;
+  const auto type = message.find("type");
+  if (type == message.end() || *type != "sweep") return unknown;
+  return SweepRequestFromJson(message["request"].dump(-1, ' ', false, json::error_handler_t::replace), defaults);
+}
 
 // One connected `sweep`. Everything but `fd` is the socket thread's, unless the mutex is held.
 struct Follower {
@@ -221,18 +233,15 @@ void SocketServer::Read(Follower& follower) {
     follower.closing = true;
     return;
   }
+  const std::size_t searched = follower.in.size();
   if (size > 0) follower.in.append(buffer, static_cast<std::size_t>(size));
-  const auto end = follower.in.find('\n');
+  const auto end = follower.in.find('\n', searched);
   if (end != std::string::npos && follower.id.empty()) Request(follower, follower.in.substr(0, end));
   if (follower.in.size() > kMaxControlLine) follower.closing = true;
 }
 
 void SocketServer::Request(Follower& follower, const std::string& line) {
-  const json message = json::parse(line, nullptr, false);
-  Result<SweepRequest> request = Error{ErrorCode::kUsage, "expected a sweep request"};
-  if (message.is_object() && message.value("type", "") == "sweep" && message.contains("request")) {
-    request = SweepRequestFromJson(message["request"].dump(-1, ' ', false, json::error_handler_t::replace), defaults_);
-  }
+  Result<SweepRequest> request = RequestOf(line, defaults_);
   const std::string id = follower.id = "socket-" + std::to_string(++requests_);
   Result<void> accepted;
   if (!request) {
