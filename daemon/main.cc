@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -162,7 +163,9 @@ std::string RunnerVersion() {
     while (std::fgets(buffer, sizeof buffer, pipe) != nullptr && text.size() < 4096) text += buffer;
     if (pclose(pipe) != 0) text.clear();
   }
-  return text.substr(0, text.find('\n'));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ',');  // a line each: torch, ABI, processor, whether it computes
+  return text;
 }
 
 std::vector<Check> CheckToolchain(const App& app, const Settings& settings) {
