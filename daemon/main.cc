@@ -139,7 +139,11 @@ Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {
   }
   // Nothing is imported, so it needs no sandbox; but another host's launcher has another host's toolchain.
   if (!IsAuto(settings.capture.launcher)) options.launcher = settings.capture.launcher;
-  return capture::DescribeToolchain(options, settings.capture.toolchain);
+  auto described = capture::DescribeToolchain(options, settings.capture.toolchain);
+  if (described) return described;
+  Error error = described.error();
+  error.code = ErrorCode::kInternal;  // exit 1: 69 is the Hub's
+  return error;
 }
 
 Result<std::set<std::string>> IgnoredConfigKeys() {

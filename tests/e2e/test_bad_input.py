@@ -29,6 +29,20 @@ def test_each_mistake_is_named_in_one_line(breakwatch, arguments, code, text):
     assert done.stderr.count("\n") == 1 and done.stdout == ""
 
 
+def test_a_settings_file_takes_no_argument_of_the_command(breakwatch):
+    config = breakwatch.tmp_path / "settings.yaml"
+    config.write_text("hub: {top: 5}\n")
+    done = breakwatch.run("show", "--config.file", str(config), "org/model", code=1)
+    assert "does not exist yet" in done.stderr
+
+
+def test_a_worker_that_does_not_come_up_is_named_and_not_taken_for_the_hub(breakwatch, hub):
+    hub.model("org/model", 1)
+    breakwatch.settings[breakwatch.settings.index("--capture.worker") + 1] = "/bin/false"
+    done = breakwatch.run("sweep", code=1)
+    assert "no capture worker comes up" in done.stderr and "/bin/false" in done.stderr
+
+
 def test_an_unknown_key_is_named_with_its_place_and_its_neighbour(breakwatch):
     config = breakwatch.tmp_path / "settings.yaml"
     config.write_text("exporters:\n  pushgateway:\n    ulr: http://127.0.0.1:9091\n")

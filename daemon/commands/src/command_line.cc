@@ -35,7 +35,11 @@ struct CommandLine {
 };
 
 void AddSettings(CommandLine& line) {
-  line.cli.add_option("--config.file", line.sources.files, "Settings file (YAML); repeats, later wins");
+  // One value at a time: what follows may be a command's own argument.
+  line.cli.add_option("--config.file", line.sources.files, "Settings file (YAML); repeats, later wins")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
   line.cli.add_flag("--json", line.json, "JSON on standard output");
   for (const config::Flag& flag : config::Flags()) {
     std::string names;
@@ -60,15 +64,20 @@ void AddSettings(CommandLine& line) {
   }
 }
 
-CLI::App* AddCommand(CommandLine& line, const std::string& name, const std::string& doc, std::function<int(App&)> run,
-                     bool blocks_signals = false) {
-  CLI::App* command = line.cli.add_subcommand(name, doc);
+CLI::App* AddNested(CommandLine& line, CLI::App* parent, const std::string& name, const std::string& doc,
+                    std::function<int(App&)> run, bool blocks_signals = false) {
+  CLI::App* command = parent->add_subcommand(name, doc);
   command->fallthrough();
   command->callback([&line, run = std::move(run), blocks_signals] {
     line.run = run;
     line.blocks_signals = blocks_signals;
   });
   return command;
+}
+
+CLI::App* AddCommand(CommandLine& line, const std::string& name, const std::string& doc, std::function<int(App&)> run,
+                     bool blocks_signals = false) {
+  return AddNested(line, &line.cli, name, doc, std::move(run), blocks_signals);
 }
 
 // Shorter names of settings that people type often.
@@ -83,6 +92,7 @@ void AddShort(CLI::App* command, CommandLine& line, const std::string& name, con
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
   command->add_option("--model", o->models, "A model by name, id or id@revision; repeats; instead of the ranking")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->add_option("--plan", o->plan_file, "Rerun the models of a saved plan.json");
   command->add_flag("--track", o->track, "Keep these models in the tracked set for good");
@@ -138,17 +148,6 @@ void AddReads(CommandLine& line) {
   command->add_flag("--list", report->list, "The sweeps there are");
 }
 
-CLI::App* AddNested(CommandLine& line, CLI::App* parent, const std::string& name, const std::string& doc,
-                    std::function<int(App&)> run, bool blocks_signals = false) {
-  CLI::App* command = parent->add_subcommand(name, doc);
-  command->fallthrough();
-  command->callback([&line, run = std::move(run), blocks_signals] {
-    line.run = run;
-    line.blocks_signals = blocks_signals;
-  });
-  return command;
-}
-
 CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
   CLI::App* parent = line.cli.add_subcommand(name, doc);
   parent->require_subcommand(1);
@@ -176,7 +175,10 @@ void AddUpkeep(CommandLine& line) {
   auto* command = AddNested(line, hub, "record", "Fetch a listing and its configs into a directory",
                             [record](App& app) { return app.hub_record(app, *record); });
   command->add_option("dir", record->dir, "Directory to make")->required();
-  command->add_option("--model", record->models, "These models instead of the listing")->expected(1)->take_all();
+  command->add_option("--model", record->models, "These models instead of the listing")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
   command->add_option("--note", record->note, "Kept in recording.json");
   AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
   auto serve = std::make_shared<HubServeOptions>();
