@@ -90,6 +90,7 @@ def zygote():
     """One zygote for all tests that leave it as they found it."""
     made = Zygote()
     made.hello = made.receive("hello")
+    made.first = made.seen[0]
     yield made
     made.close()
 
