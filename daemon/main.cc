@@ -226,42 +226,37 @@ class StoredJournal final : public exporters::GroupJournal {
   std::unique_ptr<store::Store> store_;
 };
 
-net::TlsOptions TlsOf(const config::TlsSettings& tls) {
-  return {tls.ca_file, tls.cert_file, tls.key_file, tls.insecure_skip_verify};
-}
-
-Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const config::PushgatewaySettings& s) {
+// How a server is reached: what the settings of every network exporter have in common.
+template <class ExporterSettings, class Options>
+Result<void> SetReach(const ExporterSettings& s, Options& options) {
   const auto password = config::ReadSecret(s.password, s.password_file);
   if (!password) return password.error();
-  exporters::PushgatewayOptions options;
   options.url = s.url;
-  options.job = s.job;
-  options.pool = s.pool;
-  options.shards = s.shards;
   options.gzip = s.gzip;
   options.user = s.username;
   options.password = *password;
-  options.tls = TlsOf(s.tls);
+  options.tls = {s.tls.ca_file, s.tls.cert_file, s.tls.key_file, s.tls.insecure_skip_verify};
   options.connect_timeout = s.connect_timeout;
   options.timeout = s.timeout;
+  return {};
+}
+
+Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const config::PushgatewaySettings& s) {
+  exporters::PushgatewayOptions options;
+  if (auto reached = SetReach(s, options); !reached) return reached.error();
+  options.job = s.job;
+  options.pool = s.pool;
+  options.shards = s.shards;
   return exporters::MakePushgateway(options, std::make_unique<StoredJournal>(app, s.url),
                                     net::MakeHttpSender(kUserAgent));
 }
 
 Result<std::unique_ptr<EventExporter>> MakeLoki(const config::LokiSettings& s) {
-  const auto password = config::ReadSecret(s.password, s.password_file);
-  if (!password) return password.error();
   exporters::LokiOptions options;
-  options.url = s.url;
+  if (auto reached = SetReach(s, options); !reached) return reached.error();
   options.tenant = s.tenant;
   options.environment = s.environment;
   options.pool = s.pool;
-  options.gzip = s.gzip;
-  options.user = s.username;
-  options.password = *password;
-  options.tls = TlsOf(s.tls);
-  options.connect_timeout = s.connect_timeout;
-  options.timeout = s.timeout;
   return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent));
 }
 

@@ -128,7 +128,8 @@ Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequ
   SweepRequest out = defaults;
   std::vector<std::string> names;
   for (const Field& field : kFields) names.emplace_back(field.name);
-  for (const auto& [key, value] : in.items()) {
+  for (const auto& item : in.items()) {
+    const std::string& key = item.key();
     const auto field =
         std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& f) { return key == f.name; });
     if (field == std::end(kFields)) {
@@ -136,7 +137,7 @@ Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequ
       return Error{ErrorCode::kUsage,
                    "unknown field \"" + ToUtf8(key) + "\"" + (nearest ? "; did you mean \"" + *nearest + "\"?" : "")};
     }
-    if (!field->read(value, out)) return Wrong(key, field->expected);
+    if (!field->read(item.value(), out)) return Wrong(key, field->expected);
   }
   return out;
 }

@@ -1,25 +1,11 @@
 #include "answers.h"
 
-#include <algorithm>
-
-#include "breakwatch/core/text.h"
+#include "breakwatch/net/answer.h"
 
 namespace breakwatch::exporters {
 namespace {
 
-using std::chrono::milliseconds;
-
-// A person has to change something first: hammering does not help, and giving up would hide it.
-constexpr milliseconds kSlow{60'000};
-
-struct Meaning {
-  int from, to;  // statuses, both included
-  Delivery delivery;
-  bool slow;
-  std::string_view advice;
-};
-
-constexpr Meaning kMeanings[] = {
+constexpr net::AnswerMeaning kMeanings[] = {
     {200, 200, Delivery::kDelivered, false, ""},
     {202, 202, Delivery::kDelivered, false, ""},  // a gateway that runs without its consistency check
     {201, 299, Delivery::kTryAgain, true, "not an answer of a Pushgateway: check the URL"},
@@ -33,35 +19,11 @@ constexpr Meaning kMeanings[] = {
     {400, 499, Delivery::kTryAgain, true, "not an answer of a Pushgateway: check the URL"},
     {500, 599, Delivery::kTryAgain, false, "the gateway is in trouble"},
 };
-constexpr Meaning kUnknown{0, 0, Delivery::kTryAgain, true, "an answer that HTTP does not know"};
-
-std::string OneLine(std::string_view body) {
-  constexpr std::size_t kMaxDetailBytes = 500;
-  std::string text = ToUtf8(body.substr(0, 4 * kMaxDetailBytes));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return Truncate(text, kMaxDetailBytes);
-}
 
 }  // namespace
 
 Outcome OutcomeOfPush(const Result<net::HttpResponse>& answer, const std::string& what) {
-  if (!answer) return {Delivery::kTryAgain, what + ": " + answer.error().message, answer.error().after};
-  const auto covers = [&](const Meaning& meaning) {
-    return meaning.from <= answer->status && answer->status <= meaning.to;
-  };
-  const auto found = std::find_if(std::begin(kMeanings), std::end(kMeanings), covers);
-  const Meaning& meaning = found == std::end(kMeanings) ? kUnknown : *found;
-  if (meaning.delivery == Delivery::kDelivered) return {};
-  Outcome outcome{
-      meaning.delivery, what + ": " + std::to_string(answer->status) + ", " + std::string(meaning.advice), {}};
-  if (const std::string body = OneLine(answer->body); !body.empty()) outcome.detail += ": " + body;
-  if (meaning.delivery == Delivery::kTryAgain) {
-    outcome.after = net::RetryAfter(*answer);
-    if (!outcome.after && meaning.slow) outcome.after = kSlow;
-  }
-  return outcome;
+  return net::OutcomeOf(answer, what, kMeanings);
 }
 
 }  // namespace breakwatch::exporters
