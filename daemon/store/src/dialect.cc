@@ -73,7 +73,7 @@ class SqliteDialect : public Dialect {
     const auto* sqlite = dynamic_cast<const soci::sqlite3_soci_error*>(&error);
     if (sqlite == nullptr) return Failure::kOther;
     static const std::map<int, Failure> kFailures{
-        {SQLITE_FULL, Failure::kDiskFull},       {SQLITE_IOERR, Failure::kDiskFull},
+        {SQLITE_FULL, Failure::kDiskFull},       {SQLITE_IOERR, Failure::kDiskError},
         {SQLITE_BUSY, Failure::kLocked},         {SQLITE_LOCKED, Failure::kLocked},
         {SQLITE_CORRUPT, Failure::kCorrupted},   {SQLITE_NOTADB, Failure::kCorrupted},
         {SQLITE_CANTOPEN, Failure::kCannotOpen}, {SQLITE_PERM, Failure::kCannotOpen},
