@@ -72,6 +72,13 @@ Expected Name(const std::string& text) {
 
 Expected NameOrEmpty(const std::string& text) { return text.empty() ? std::nullopt : Name(text); }
 
+Expected ToolchainMode(const std::string& text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const bool known_mode = slash == text.size() || text.substr(slash) == "/eval";
+  if (known_mode && !Name(text.substr(0, slash))) return std::nullopt;
+  return "the name of a toolchain, alone or with /eval, the only mode there is";
+}
+
 Expected OneLine(const std::string& text) {
   const bool control = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
   if (!text.empty() && text.size() <= 128 && !control) return std::nullopt;

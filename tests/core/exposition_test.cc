@@ -38,6 +38,30 @@ SeriesLabels With(SeriesLabels labels, const SeriesLabels& more) {
 
 SeriesByName Series(const Snapshot& snapshot) { return ExpositionReader::Read(Exposition(snapshot)); }
 
+TEST(ExpositionTest, WritesFurtherToolchainsBesideOnlyWhenAskedAndTheNewestOfAName) {
+  Snapshot snapshot = SampleSnapshot();
+  Toolchain older = fakes::SampleToolchain(), newer = older;
+  older.name = newer.name = "nightly";
+  older.torch = "2.16.0";
+  newer.torch = "2.17.0";
+  snapshot.toolchains = {older, newer, fakes::SampleToolchain()};
+  TrackedModel& model = snapshot.models.front();
+  Numbers numbers = model.numbers.begin()->second;
+  model.numbers[older.Key()] = numbers;
+  numbers.reasons = {{"Graph break under GenericContextWrappingVariable", "GB0066", "difficult", 3, 1}};
+  model.numbers[newer.Key()] = numbers;
+  EXPECT_EQ(Series(snapshot).count("breakwatch_breaks"), 0u);
+
+  snapshot.extra = {"nightly", "unheard-of", "nightly"};
+  SeriesByName series = Series(snapshot);
+  const SeriesLabels labels = With(Model("org/breaking", Commit('a')), {{"toolchain", "nightly"}, {"mode", "eval"}});
+  EXPECT_THAT(
+      series["breakwatch_breaks"],
+      ElementsAre(Pair(
+          With(labels, {{"reason", "Graph break under GenericContextWrappingVariable"}, {"gb_id", "GB0066"}}), 3)));
+  EXPECT_THAT(series["breakwatch_mode_status"], ElementsAre(Pair(With(labels, {{"status", "graph_breaks"}}), 1)));
+}
+
 TEST(ExpositionTest, WritesBreaksByReasonAndAZeroForACleanModel) {
   SeriesByName series = Series(SampleSnapshot());
   EXPECT_THAT(

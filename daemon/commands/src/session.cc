@@ -51,6 +51,8 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.plan.quarantine_after = settings.sweep.quarantine_after;
   options.plan.quarantine_for = std::chrono::ceil<std::chrono::hours>(settings.sweep.quarantine_for);
   options.aggregate.unranked_sweeps = settings.retention.unranked_sweeps;
+  for (const std::string& entry : settings.metrics.extra)
+    options.aggregate.extra.push_back(entry.substr(0, entry.find('/')));
   options.limits = settings.capture.limits;
   options.snapshot_interval = std::chrono::ceil<std::chrono::seconds>(settings.delivery.metric_interval);
   if (settings.sweep.interval)

@@ -50,7 +50,8 @@ int RunStoreRebuild(App& app) {
   auto store = app.open_store(app.settings(), /*read_only=*/false);
   if (!store) return Fail(app, store.error());
   if (const auto locked = (*store)->LockAsWriter(); !locked) return Fail(app, locked.error());
-  const engine::AggregateOptions options{app.settings().retention.unranked_sweeps};
+  engine::AggregateOptions options;
+  options.unranked_sweeps = app.settings().retention.unranked_sweeps;
   if (const auto rebuilt = engine::RebuildCurrent(**store, options); !rebuilt) return Fail(app, rebuilt.error());
   const auto current = (*store)->LoadCurrent();
   if (!current) return Fail(app, current.error());

@@ -179,6 +179,56 @@ void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
   }
 }
 
+// The keys of the toolchains that are published beside, with the labels of each. Of several with one name the newest
+// counts: two would be one series.
+std::vector<std::pair<std::string, std::string>> ExtraToolchains(const Snapshot& snapshot) {
+  std::vector<std::pair<std::string, std::string>> extra;
+  for (const std::string& name : std::set<std::string>(snapshot.extra.begin(), snapshot.extra.end())) {
+    const auto newest = std::find_if(snapshot.toolchains.rbegin(), snapshot.toolchains.rend(),
+                                     [&](const Toolchain& toolchain) { return toolchain.name == name; });
+    if (newest == snapshot.toolchains.rend()) continue;
+    extra.emplace_back(newest->Key(), ',' + Labels({{"toolchain", name}, {"mode", "eval"}}));
+  }
+  return extra;
+}
+
+// One toolchain's numbers of one model, ready to be written.
+struct ExtraRow {
+  std::string labels;
+  std::vector<ReasonRow> reasons;
+  bool clean;
+};
+
+std::vector<ExtraRow> ExtraRows(const Snapshot& snapshot, const std::vector<ModelRow>& rows, ReasonLabels& cache) {
+  std::vector<ExtraRow> out;
+  for (const auto& [key, labels] : ExtraToolchains(snapshot)) {
+    for (const ModelRow& row : rows) {
+      const auto found = row.model->numbers.find(key);
+      if (found == row.model->numbers.end()) continue;
+      const Numbers& numbers = found->second;
+      const std::string model =
+          Labels({{"family", FamilyName(row.model->family)}, {"model", row.model->model}, {"commit", numbers.commit}});
+      out.push_back({model + labels, ReasonRows(numbers, cache), numbers.reasons.empty()});
+    }
+  }
+  return out;
+}
+
+void WriteExtra(ExpositionWriter& out, const std::vector<ExtraRow>& rows) {
+  static constexpr SeriesFamily kBreaks{"breakwatch_breaks", "gauge",
+                                        "Break events by a further toolchain (metrics.extra)."};
+  static constexpr SeriesFamily kStatus{"breakwatch_mode_status", "gauge",
+                                        "1 for the status of a further toolchain's newest good capture."};
+  out.Begin(kBreaks);
+  for (const ExtraRow& row : rows)
+    for (const ReasonRow& reason : row.reasons) out.Sample(row.labels, *reason.labels, reason.events);
+  out.Begin(kStatus);
+  for (const ExtraRow& row : rows) {
+    const Status status = row.clean ? Status::kFullGraph : Status::kGraphBreaks;
+    out.Sample(row.labels, ',' + Labels({{"status", StatusName(status)}}), std::int64_t{1});
+  }
+}
+
 void WriteReasons(ExpositionWriter& out, const std::vector<ReasonInfo>& reasons) {
   static constexpr SeriesFamily kInfo{"breakwatch_reason_info", "gauge", "1; what is known of a reason."};
   static constexpr SeriesFamily kLeverage{
@@ -276,6 +326,7 @@ void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink
   const std::vector<ModelRow> rows = ModelRows(snapshot, shard, cache);
   WriteNumbers(out, rows);
   WriteModels(out, rows);
+  WriteExtra(out, ExtraRows(snapshot, rows, cache));
   if (shard.index == 0) {
     WriteReasons(out, snapshot.reasons);
     WriteSweep(out, snapshot.sweep);

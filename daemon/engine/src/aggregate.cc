@@ -75,7 +75,7 @@ class Aggregate::Changes {
 };
 
 Aggregate::Aggregate(store::Current current, AggregateOptions options)
-    : meta_(std::move(current.meta)), options_(options) {
+    : meta_(std::move(current.meta)), options_(std::move(options)) {
   for (TrackedModel& row : current.models) {
     std::string id = row.model;
     models_.insert_or_assign(std::move(id), std::move(row));
@@ -246,6 +246,7 @@ Snapshot Aggregate::MakeSnapshot(SystemTime now) const {
   snapshot.taken_at = now;
   snapshot.toolchain_key = PublishedToolchain();
   snapshot.toolchains = ParseToolchains(Meta(kToolchains));
+  snapshot.extra = options_.extra;
   for (const auto& [model, row] : models_) {
     if (row.tracked) snapshot.models.push_back(row);
   }

@@ -1,9 +1,11 @@
+#include <utility>
+
 #include "breakwatch/engine/aggregate.h"
 
 namespace breakwatch::engine {
 
 Result<void> RebuildCurrent(store::Store& store, AggregateOptions options) {
-  Aggregate aggregate({}, options);
+  Aggregate aggregate({}, std::move(options));
   auto folded = store.ReplayHistory([&](const store::HistoryStep& step) -> Result<void> {
     switch (step.kind) {
       case store::HistoryStep::Kind::kBegun:

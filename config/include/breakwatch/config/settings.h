@@ -119,7 +119,7 @@ struct RetentionSettings {
 };
 
 struct MetricsSettings {
-  std::vector<std::string> extra;  // further toolchains, or TOOLCHAIN/MODE, whose breaks are published beside
+  std::vector<std::string> extra;  // further toolchains, NAME or NAME/eval, whose breaks are published beside
 };
 
 struct LogSettings {

@@ -74,10 +74,11 @@ struct DeliveryStats {
 
 struct Snapshot {
   SystemTime taken_at{};
-  std::string toolchain_key;  // whose numbers are published
-  std::vector<Toolchain> toolchains;
-  std::vector<TrackedModel> models;  // the tracked ones, ordered by model id
-  std::vector<ReasonInfo> reasons;   // ordered by (reason, gb_id)
+  std::string toolchain_key;          // whose numbers are published
+  std::vector<Toolchain> toolchains;  // the newest last
+  std::vector<std::string> extra;     // toolchains by name, whose numbers are published beside
+  std::vector<TrackedModel> models;   // the tracked ones, ordered by model id
+  std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)
   SweepSummary sweep;
   std::vector<DeliveryStats> delivery;
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "breakwatch/core/plan.h"
@@ -16,7 +17,8 @@
 namespace breakwatch::engine {
 
 struct AggregateOptions {
-  int unranked_sweeps = 3;  // complete ranked sweeps a model stays after it left the ranking
+  int unranked_sweeps = 3;           // complete ranked sweeps a model stays after it left the ranking
+  std::vector<std::string> extra{};  // toolchains by name, whose numbers are published beside
 };
 
 // Finished although models of its plan have no status: a newer listing made the rest stale. Nothing of it counts.
@@ -25,7 +27,7 @@ bool IsGivenUp(const Sweep& sweep);
 class Aggregate {
  public:
   Aggregate(store::Current current, AggregateOptions options);
-  void Use(AggregateOptions options) { options_ = options; }
+  void Use(AggregateOptions options) { options_ = std::move(options); }
 
   // Each returns what changed, to be written with its cause. When that write fails, memory is ahead of the
   // store: the caller makes a new Aggregate of what the store holds.
