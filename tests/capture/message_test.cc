@@ -64,6 +64,20 @@ TEST(MessageTest, SaysWhyALineIsNotTheProtocol) {
   }
 }
 
+TEST(MessageTest, RefusesAResultThatNoWorkerMayGive) {
+  const auto wrong = [](const std::string& fields) {
+    return !ParseMessage(R"({"type":"result","job":"a","detail":"d",)" + fields + "}").ok();
+  };
+  EXPECT_FALSE(wrong(R"("status":"full_graph","breaks":0,"sites":[])"));
+  EXPECT_TRUE(wrong(R"("status":"quarantined")"));
+  EXPECT_TRUE(wrong(R"("status":"skipped_gated")"));
+  EXPECT_TRUE(wrong(R"("status":"full_graph","breaks":1)"));
+  EXPECT_TRUE(wrong(R"("status":"full_graph","sites":[{"reason":"r","occurrences":1}])"));
+  EXPECT_TRUE(wrong(R"("status":"graph_breaks","breaks":-1)"));
+  EXPECT_TRUE(wrong(R"("status":"graph_breaks","breaks":18446744073709551615)"));
+  EXPECT_TRUE(wrong(R"("status":"graph_breaks","sites":[{"reason":"r","occurrences":9223372036854775807}])"));
+}
+
 TEST(MessageTest, QuotesOnlyALittleOfALongLine) {
   const auto message = ParseMessage(std::string(100'000, 'x'));
   ASSERT_FALSE(message.ok());

@@ -50,6 +50,13 @@ TEST(ComposeLineTest, KeepsTheHeadWhenTheFieldsAreTooMany) {
   EXPECT_FALSE(line.contains("f1"));
 }
 
+TEST(ComposeLineTest, CutsListsOfThousandsAtOnce) {
+  const json fields = {{"hints", std::vector<std::string>(2000, std::string(1000, 'h'))}, {"reason", "short"}};
+  const std::string text = ComposeLine(GraphBreak(fields.dump()), 7, 1);
+  EXPECT_LE(text.size(), kMaxLineBytes);
+  EXPECT_TRUE(json::parse(text)["truncated"]);
+}
+
 TEST(ComposeLineTest, StaysOneLineOfValidUtf8) {
   const std::string text = ComposeLine(GraphBreak("{\"detail\":\"a\\nb\"}"), 7, 1);
   EXPECT_EQ(text.find('\n'), std::string::npos);

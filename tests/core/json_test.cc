@@ -59,6 +59,24 @@ TEST(ModelResultJsonTest, SurvivesTheRoundTrip) {
   EXPECT_EQ(back->finished_at, Sample().finished_at);
 }
 
+TEST(CaptureResultJsonTest, KeepsLabelsListsAndPhasesBounded) {
+  json said = {
+      {"job", "j"}, {"status", "graph_breaks"}, {"detail", "two\nlines\x1b[31m"}, {"mode", std::string(5000, 'm')}};
+  said["sites"] = {
+      {{"reason", ""}, {"site_id", std::string(5000, 's')}, {"hints", std::vector<std::string>(5000, "h")}}};
+  for (int i = 0; i < 5000; ++i) said["phase_s"]["phase " + std::to_string(i)] = 1;
+  const auto read = CaptureResultFromJson(said.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->detail, "two lines [31m");
+  EXPECT_LE(read->mode.size(), 1024u);
+  EXPECT_LE(read->sites[0].site_id.size(), 1024u);
+  EXPECT_LE(read->sites[0].hints.size(), 32u);
+  EXPECT_EQ(read->sites[0].reason, "unattributed");
+  EXPECT_LE(read->phase_s.size(), 16u);
+  said["sites"] = std::vector<json>(5000, {{"reason", "r"}});
+  EXPECT_FALSE(CaptureResultFromJson(said.dump()));
+}
+
 TEST(ModelResultJsonTest, WritesEveryFieldOfTheContractFlat) {
   const json document = json::parse(ToJson(Sample()));
   for (const char* field : {"schema",

@@ -42,10 +42,29 @@ Result<Message> ParsePhase(const json& object, std::string_view) {
   return Message{PhaseBegun{Text(object, "job"), Text(object, "phase")}};
 }
 
+// The other statuses are the daemon's to give; see PROTOCOL.md.
+bool IsAWorkers(Status status) {
+  switch (status) {
+    case Status::kFailedResolve:
+    case Status::kWorkerLost:
+    case Status::kQuarantined:
+    case Status::kSkippedGated:
+    case Status::kSkippedDisabled:
+    case Status::kSkippedNotFound:
+    case Status::kSkippedFiltered:
+      return false;
+    default:
+      return true;
+  }
+}
+
 Result<Message> ParseResult(const json& object, std::string_view line) {
   if (Text(object, "job").empty()) return Invalid("result without a job");
   Result<CaptureResult> result = CaptureResultFromJson(line);
   if (!result.ok()) return result.error().Within("result");
+  if (!IsAWorkers(result->status)) return Invalid("result with the status " + std::string(StatusName(result->status)));
+  const bool broken = !result->sites.empty() || result->breaks.value_or(0) > 0;
+  if (result->status == Status::kFullGraph && broken) return Invalid("result with breaks, but full_graph");
   return Message{*std::move(result)};
 }
 

@@ -213,6 +213,8 @@ void SocketServer::Accept() {
   if (fd < 0) return;
   const std::lock_guard lock(mutex_);
   if (followers_.size() >= kMaxFollowers) {
+    const std::string full = Line(ToMessage({ErrorCode::kInternal, "too many sweeps are followed already"}));
+    (void)!send(fd, full.data(), full.size(), MSG_NOSIGNAL);
     close(fd);
     return;
   }

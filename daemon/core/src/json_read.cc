@@ -1,4 +1,5 @@
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
@@ -15,6 +16,9 @@ using json_fields::Raw;
 
 // Bounds of what a worker may say of one capture; beyond them text is cut.
 constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
+constexpr std::size_t kMaxHints = 32, kMaxSites = 4096, kMaxInputsBytes = 256 * 1024;
+constexpr std::size_t kMaxPhases = 16, kMaxPhaseBytes = 64;
+constexpr std::int64_t kMaxCount = 1'000'000'000'000'000;
 constexpr std::size_t kMaxDocumentBytes = 64u << 20;
 constexpr int kMaxDocumentDepth = 100;
 
@@ -144,15 +148,52 @@ void Cut(std::string& text, std::size_t max_bytes) {
   if (text.size() > max_bytes) text = Truncate(text, max_bytes);
 }
 
+void Bound(BreakSite& site) {
+  for (std::string* label : {&site.site_id, &site.fixability, &site.file, &site.function, &site.source_line,
+                             &site.frame, &site.wrapped_in, &site.compile_id}) {
+    Cut(*label, kMaxLabelBytes);
+  }
+  Cut(site.reason, kMaxReasonBytes), Cut(site.gb_id, 16);
+  if (site.reason.empty()) site.reason = "unattributed";  // an empty label is none
+  Cut(site.explanation, kMaxTextBytes), Cut(site.context, kMaxTextBytes);
+  if (site.hints.size() > kMaxHints) site.hints.resize(kMaxHints);
+  for (std::string& hint : site.hints) Cut(hint, kMaxTextBytes);
+}
+
 // A worker runs other people's code: what it says is bounded before anything keeps it.
 void Bound(CaptureResult& result) {
-  Cut(result.detail, kMaxLabelBytes), Cut(result.error, kMaxTextBytes), Cut(result.output_tail, kMaxTextBytes);
-  for (BreakSite& site : result.sites) {
-    Cut(site.reason, kMaxReasonBytes), Cut(site.gb_id, 16), Cut(site.file, kMaxLabelBytes);
-    Cut(site.function, kMaxLabelBytes), Cut(site.source_line, kMaxLabelBytes), Cut(site.explanation, kMaxTextBytes);
-    Cut(site.context, kMaxTextBytes), Cut(site.wrapped_in, kMaxLabelBytes);
-    for (std::string& hint : site.hints) Cut(hint, kMaxTextBytes);
+  for (std::string* label : {&result.detail, &result.phase, &result.architecture, &result.model_type, &result.mode,
+                             &result.device, &result.dtype, &result.depth, &result.inputs_digest}) {
+    Cut(*label, kMaxLabelBytes);
   }
+  for (char& c : result.detail) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';  // one line, of text
+  }
+  Cut(result.error, kMaxTextBytes), Cut(result.output_tail, kMaxTextBytes);
+  if (result.inputs_json.size() > kMaxInputsBytes) result.inputs_json.clear();
+  std::erase_if(result.phase_s, [](const auto& phase) { return phase.first.size() > kMaxPhaseBytes; });
+  while (result.phase_s.size() > kMaxPhases) result.phase_s.erase(std::prev(result.phase_s.end()));
+  for (BreakSite& site : result.sites) Bound(site);
+}
+
+// Also keeps the sums over a capture's sites within 64 bits.
+std::optional<Error> WrongCount(const CaptureResult& result) {
+  const auto wrong = [](std::int64_t count) { return count < 0 || count > kMaxCount; };
+  for (const auto* count :
+       {&result.params, &result.graphs, &result.breaks, &result.break_sites, &result.dynamo_counter_breaks,
+        &result.explain_breaks, &result.unique_reasons, &result.ops_captured, &result.frames_total,
+        &result.frames_fallback, &result.recompiles, &result.unexplained_events}) {
+    if (wrong(count->value_or(0))) return Error{ErrorCode::kInvalid, "a count of " + std::to_string(**count)};
+  }
+  if (result.sites.size() > kMaxSites) {
+    return Error{ErrorCode::kInvalid, std::to_string(result.sites.size()) + " sites, more than the " +
+                                          std::to_string(kMaxSites) + " allowed"};
+  }
+  for (const BreakSite& site : result.sites) {
+    if (wrong(site.occurrences))
+      return Error{ErrorCode::kInvalid, "occurrences of " + std::to_string(site.occurrences)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -164,6 +205,7 @@ Result<Toolchain> ToolchainFromJson(std::string_view text) {
 Result<CaptureResult> CaptureResultFromJson(std::string_view text) {
   auto result = Document<CaptureResult>(text, [](Reader& r, CaptureResult& c) { json_fields::DescribeCapture(r, c); });
   if (!result) return result;
+  if (auto wrong = WrongCount(*result)) return *wrong;
   Bound(*result);
   if (result->detail.empty()) result->detail = StatusName(result->status);
   return result;
