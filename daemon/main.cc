@@ -337,6 +337,10 @@ int main(int argc, char** argv) {
   app.ignored_config_keys = [](const Settings&) { return IgnoredConfigKeys(); };
   app.make_exporters = [&](const Settings& s) { return MakeExporters(app, s); };
   app.make_sender = [] { return net::MakeHttpSender(kUserAgent); };
+  app.hub_endpoint = [](const Settings& s) {
+    const auto hub = HubOptionsOf(s);
+    return hub.offline ? std::string() : hub.endpoint;
+  };
   app.check_toolchain = [&](const Settings& s) { return CheckToolchain(app, s); };
   app.hub_record = RecordHub;
   app.hub_serve = ServeHub;

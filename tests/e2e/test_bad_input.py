@@ -125,6 +125,16 @@ def test_a_worker_that_does_not_start_leaves_every_model_not_attempted(breakwatc
     assert breakwatch.results()["org/model"]["status"] == "not_attempted"
 
 
+def test_doctor_asks_the_hub_that_a_sweep_would_ask(breakwatch):
+    def hub_of(**environment):
+        done = breakwatch.run("doctor", "--json", "--hub.source", "live", code=environment.pop("code"), **environment)
+        return next(check for check in json.loads(done.stdout)["checks"] if check["check"] == "hub")
+
+    assert "offline" in hub_of(HF_HUB_OFFLINE="yes", code=0)["found"]
+    away = hub_of(HF_ENDPOINT="http://127.0.0.1:1/", code=1)
+    assert away["state"] == "failed" and away["found"].startswith("http://127.0.0.1:1/api/")
+
+
 def test_doctor_names_every_part_as_json(breakwatch):
     done = breakwatch.run("doctor", "--json")
     names = {check["check"] for check in json.loads(done.stdout)["checks"]}

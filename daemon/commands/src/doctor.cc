@@ -79,15 +79,10 @@ Check Server(App& app, const std::string& name, const std::string& url, const st
 }
 
 Check Hub(App& app) {
-  const auto& hub = app.settings().hub;
-  const char* offline = std::getenv("HF_HUB_OFFLINE");
-  if (hub.source != "live") return {"hub", Check::State::kOk, "not asked: hub.source is " + hub.source, ""};
-  if (hub.offline || (offline != nullptr && std::string_view(offline) == "1"))
-    return {"hub", Check::State::kOk, "not asked: offline", ""};
-  const char* endpoint = std::getenv("HF_ENDPOINT");
-  const std::string url = !hub.endpoint.empty() ? hub.endpoint
-                          : endpoint != nullptr ? endpoint
-                                                : "https://huggingface.co";
+  const std::string& source = app.settings().hub.source;
+  if (source != "live" && source != "file") return {"hub", Check::State::kOk, "not asked: hub.source is " + source, ""};
+  const std::string url = app.hub_endpoint(app.settings());
+  if (url.empty()) return {"hub", Check::State::kOk, "not asked: offline", ""};
   return Server(app, "hub", url, "/api/models?limit=1",
                 "check the network and proxy, or sweep without it: --hub.source snapshot");
 }

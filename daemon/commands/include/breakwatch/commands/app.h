@@ -60,6 +60,7 @@ struct App {
   std::function<Result<std::set<std::string>>(const Settings&)> ignored_config_keys;
   std::function<Result<engine::DeliveryThread::Exporters>(const Settings&)> make_exporters;
   std::function<std::unique_ptr<net::HttpSender>()> make_sender;
+  std::function<std::string(const Settings&)> hub_endpoint;            // empty: offline
   std::function<std::vector<Check>(const Settings&)> check_toolchain;  // worker, torch, sandbox
 
   std::function<int(struct App&, const HubRecordOptions&)> hub_record;
