@@ -96,6 +96,12 @@ TEST_F(ServerTest, IsReadyOnceThereIsASnapshot) {
   EXPECT_EQ(client_->Get("/-/ready")->status, 200);
 }
 
+TEST_F(ServerTest, SaysNothingOfSweepsBeforeTheFirst) {
+  snapshot_ = std::make_shared<const Snapshot>();
+  Start();
+  EXPECT_EQ(client_->Get("/metrics")->body.find("breakwatch_sweep_"), std::string::npos);
+}
+
 TEST_F(ServerTest, ServesItsOwnMetricsAndTheModels) {
   Start();
   const std::string own = client_->Get("/metrics")->body;

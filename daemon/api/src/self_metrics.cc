@@ -129,6 +129,7 @@ void AddSweep(Families& families, const SweepSummary& sweep) {
     families.Gauge("breakwatch_sweep_last_success_timestamp_seconds", "End of the newest complete sweep, Unix time.",
                    Seconds(sweep.last_success));
   }
+  if (sweep.models.empty()) return;  // none has finished yet: a duration of 0 would be a lie
   families.Gauge("breakwatch_sweep_duration_seconds", "Duration of the newest finished sweep.",
                  static_cast<double>(sweep.duration.count()) / 1000);
   MetricFamily& models = families.Add("breakwatch_sweep_models", "Models of that sweep by status.", MetricType::Gauge);
