@@ -90,6 +90,8 @@ def test_a_dead_gateway_makes_exit_code_3_and_the_next_run_delivers(breakwatch, 
     done = breakwatch.run(*arguments, code=3)
     assert "pushgateway" in done.stderr
     assert len(breakwatch.results()) == 3
+    events = (breakwatch.state / "logs/events.jsonl").read_text()
+    assert '"msg":"delivery_failed"' in events and '"exporter":"pushgateway"' in events
     gateway.start()
     breakwatch.run(*arguments)
     assert "compile_breaks_total" in get(gateway.url + "/metrics")[1]

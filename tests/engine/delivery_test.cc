@@ -20,7 +20,7 @@ using std::chrono::seconds;
 class DeliveryTest : public ::testing::Test {
  protected:
   DeliveryTest() {
-    options_.report = [this](std::string_view exporter, std::string_view text) {
+    options_.report = [this](Level, std::string_view exporter, std::string_view text) {
       reports_.push_back(std::string(exporter) + ": " + std::string(text));
     };
   }

@@ -248,7 +248,7 @@ void SocketServer::Request(Follower& follower, const std::string& line) {
   Result<void> accepted;
   if (!request) {
     accepted = request.error();
-  } else if (!commands_.Push({Command::Kind::kSweep, id, std::move(*request)})) {
+  } else if (!commands_.Push({Command::Kind::kSweep, id, std::move(*request), {}})) {
     accepted = Error{ErrorCode::kUnavailable, "too many commands wait already"};
   }
   const json answer = accepted ? json{{"type", "accepted"}, {"id", id}} : ToMessage(accepted.error());

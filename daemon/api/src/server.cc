@@ -207,11 +207,11 @@ class HttpServer final : public Server {
       auto sweep = SweepRequestFromJson(body.empty() ? "{}" : body, parts_.default_request());
       if (!sweep) return Send(response, sweep.error());
       sweep->trigger = "api";
-      Enqueue(response, {Command::Kind::kSweep, {}, std::move(*sweep)});
+      Enqueue(response, {Command::Kind::kSweep, {}, std::move(*sweep), {}});
     });
     server_.Post("/-/reload", [this](const httplib::Request& request, httplib::Response& response) {
       if (!options_.enable_lifecycle) return Send(response, 403, "off: set web.enable_lifecycle, or send SIGHUP");
-      if (Authorised(request, response)) Enqueue(response, {Command::Kind::kReload, {}, {}});
+      if (Authorised(request, response)) Enqueue(response, {Command::Kind::kReload, {}, {}, {}});
     });
     for (const char* path :
          {"/api/v1/sweeps/.*", "/api/v1/models.*", "/api/v1/reasons", "/metrics.*", "/-/healthy", "/-/ready"}) {

@@ -1,7 +1,9 @@
 #include "session.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "breakwatch/config/show.h"
@@ -69,6 +71,21 @@ Result<engine::LoopOptions> DaemonOptions(const App& app, const Settings& settin
   return options;
 }
 
+namespace {
+
+constexpr std::chrono::milliseconds kLateEvents{1'000};
+
+Event DeliveryFailed(std::string_view exporter, std::string_view text) {
+  Event event;
+  event.name = "delivery_failed";
+  event.level = Level::kWarn;
+  event.fields_json = nlohmann::json{{"exporter", exporter}, {"detail", text}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return event;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Session>> Session::Open(App& app, ProgressListener& progress, Use use) {
   auto lock = store::WriterLock::Take(app.settings().state_dir);
   if (!lock) return lock.error();
@@ -101,8 +118,13 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   delivery.metric_interval = settings.delivery.metric_interval;
   delivery.batch_events = settings.delivery.batch_events;
   delivery.batch_bytes = static_cast<std::size_t>(settings.delivery.batch_bytes);
-  delivery.report = [this](std::string_view exporter, std::string_view text) {
-    app_.log(Level::kWarn, std::string(exporter) + ": " + std::string(text));
+  delivery.report = [this](Level level, std::string_view exporter, std::string_view text) {
+    app_.log(level, std::string(exporter) + ": " + std::string(text));
+    if (level < Level::kWarn) return;
+    Command record;
+    record.kind = Command::Kind::kStoreEvent;
+    record.event = DeliveryFailed(exporter, text);
+    [[maybe_unused]] const bool taken = commands_.Push(std::move(record));  // full: the log has it
   };
   delivery_ = std::make_unique<engine::DeliveryThread>([this] { return app_.open_store(app_.settings(), false); },
                                                        std::move(*exporters), *app_.clock, delivery);
@@ -151,6 +173,18 @@ std::vector<std::string> Session::Drain(std::stop_token stop) {
 
 std::vector<std::string> Session::Drain(std::chrono::milliseconds timeout, std::stop_token stop) {
   return delivery_->Drain(timeout, std::move(stop));
+}
+
+void Session::StoreLateEvents() {
+  bool stored = false;
+  while (const auto command = commands_.Pop()) {
+    if (command->kind != Command::Kind::kStoreEvent) continue;
+    const std::array events = {command->event};
+    stored = store_->AppendEvents(events).ok() || stored;
+  }
+  if (!stored) return;
+  delivery_->NotifyEvents();
+  Drain(kLateEvents);  // for the exporters that work; what the others miss is sent by the next run
 }
 
 void SweepFiles::OnFinished(const Sweep& sweep) {

@@ -59,6 +59,8 @@ class Session {
   // request. Thread: any.
   std::vector<std::string> Drain(std::stop_token stop = {});
   std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
+  // Stores what other threads asked to record after the loop's last turn. Thread: the loop's, once it is done.
+  void StoreLateEvents();
   // Called for kReload on the loop.
   void OnReload(std::function<Result<engine::LoopOptions>()> reload) { reload_ = std::move(reload); }
 

@@ -58,7 +58,9 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
     if (sweep.error().code == ErrorCode::kInterrupted) (*session)->Drain();
     return Fail(app, sweep.error());
   }
-  return Conclude(app, *sweep, (*session)->Drain());
+  const std::vector<std::string> behind = (*session)->Drain();
+  (*session)->StoreLateEvents();
+  return Conclude(app, *sweep, behind);
 }
 
 // The daemon's sweep goes on without its follower: a signal ends only the wait for it.

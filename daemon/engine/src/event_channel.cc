@@ -24,7 +24,7 @@ SteadyTime EventChannel::Step(store::Store& store, const Clock& clock) {
 }
 
 void EventChannel::StoreFailed(const Error& error, SteadyTime now) {
-  if (backoff_.FailuresInARow() == 0) Report("waits for the store: " + error.message);
+  if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "waits for the store: " + error.message);
   backoff_.Failed(now, std::nullopt);
 }
 
@@ -61,7 +61,7 @@ Result<void> EventChannel::Send(store::Store& store, const Clock& clock) {
       return Delivered(store, clock);
     case Delivery::kTryAgain:
       ++stats_.failures;
-      if (backoff_.FailuresInARow() == 0) Report("failed, will try again: " + outcome.detail);
+      if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will try again: " + outcome.detail);
       backoff_.Failed(clock.Steady(), outcome.after);
       return {};
     case Delivery::kRefused:
@@ -72,7 +72,7 @@ Result<void> EventChannel::Send(store::Store& store, const Clock& clock) {
 }
 
 Result<void> EventChannel::Delivered(store::Store& store, const Clock& clock) {
-  if (backoff_.FailuresInARow() > 0) Report("works again");
+  if (backoff_.FailuresInARow() > 0) Report(Level::kInfo, "works again");
   backoff_.Worked();
   stats_.last_success = clock.Now();
   cursor_ = batch_[try_ - 1].id;
@@ -83,6 +83,14 @@ Result<void> EventChannel::Delivered(store::Store& store, const Clock& clock) {
   return SaveCursor(store);
 }
 
+namespace {
+
+bool IsDeliveryFailed(const StoredEvent& event) {
+  return event.line.find("\"msg\":\"delivery_failed\"") != std::string::npos;
+}
+
+}  // namespace
+
 Result<void> EventChannel::RefusedBy(store::Store& store, const Outcome& outcome) {
   if (try_ > 1) {
     suspect_ = try_;
@@ -92,7 +100,8 @@ Result<void> EventChannel::RefusedBy(store::Store& store, const Outcome& outcome
   const StoredEvent& culprit = batch_.front();
   // Should the store fail here, the event is sent, refused and buried once more.
   if (auto buried = store.BuryEvent(stats_.exporter, culprit, outcome.detail); !buried) return buried;
-  Report("refused event " + std::to_string(culprit.id) + ", now a dead letter: " + outcome.detail);
+  Report(IsDeliveryFailed(culprit) ? Level::kInfo : Level::kWarn,
+         "refused event " + std::to_string(culprit.id) + ", now a dead letter: " + outcome.detail);
   ++stats_.dead_letters;
   refused_ = true;
   cursor_ = saved_cursor_ = culprit.id;
@@ -118,8 +127,8 @@ void EventChannel::UpdateStats(const Clock& clock) {
       std::max(std::chrono::milliseconds(0), std::chrono::duration_cast<std::chrono::milliseconds>(age));
 }
 
-void EventChannel::Report(const std::string& text) const {
-  if (options_.report) options_.report(stats_.exporter, text);
+void EventChannel::Report(Level level, const std::string& text) const {
+  if (options_.report) options_.report(level, stats_.exporter, text);
 }
 
 }  // namespace breakwatch::engine

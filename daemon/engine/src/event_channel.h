@@ -35,7 +35,7 @@ class EventChannel {
   Result<void> RefusedBy(store::Store& store, const Outcome& outcome);
   Result<void> SaveCursor(store::Store& store);
   void UpdateStats(const Clock& clock);
-  void Report(const std::string& text) const;
+  void Report(Level level, const std::string& text) const;
 
   std::unique_ptr<EventExporter> exporter_;
   const bool required_;

@@ -22,6 +22,11 @@ void LoopState::TakeCommands() {
       case Command::Kind::kReload:
         Reload();
         break;
+      case Command::Kind::kStoreEvent: {
+        const std::array events = {std::move(command->event)};
+        if (parts.store.AppendEvents(events)) EventsStored();  // a store that fails says so at its next write
+        break;
+      }
       case Command::Kind::kSweep:
         if (!requests.Add(std::move(command->request), command->id)) {
           const Error error{ErrorCode::kInternal, "too many different sweeps wait already", true};

@@ -43,7 +43,7 @@ void MetricChannel::AskTarget(SteadyTime now) {
   if (refused_ || !exporter_->TargetLostState()) return;
   pending_ = latest_;
   urgent_ = true;
-  Report("the target lost what was published; sending it again");
+  Report(Level::kInfo, "the target lost what was published; sending it again");
 }
 
 void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
@@ -54,7 +54,7 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
   const SteadyTime now = clock.Steady();  // the send took its time
   switch (outcome.delivery) {
     case Delivery::kDelivered:
-      if (backoff_.FailuresInARow() > 0) Report("works again");
+      if (backoff_.FailuresInARow() > 0) Report(Level::kInfo, "works again");
       backoff_.Worked();
       pending_.reset();
       urgent_ = false;
@@ -64,12 +64,12 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
       break;
     case Delivery::kTryAgain:
       ++stats_.failures;
-      if (backoff_.FailuresInARow() == 0) Report("failed, will try again: " + outcome.detail);
+      if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will try again: " + outcome.detail);
       backoff_.Failed(now, outcome.after);
       break;
     case Delivery::kRefused:  // the same bytes would be refused again; the next snapshot has others
       ++stats_.failures;
-      Report("refused the snapshot: " + outcome.detail);
+      Report(Level::kWarn, "refused the snapshot: " + outcome.detail);
       refused_ = true;
       pending_.reset();
       urgent_ = false;
@@ -79,8 +79,8 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
   }
 }
 
-void MetricChannel::Report(const std::string& text) const {
-  if (options_.report) options_.report(stats_.exporter, text);
+void MetricChannel::Report(Level level, const std::string& text) const {
+  if (options_.report) options_.report(level, stats_.exporter, text);
 }
 
 }  // namespace breakwatch::engine

@@ -30,7 +30,7 @@ class MetricChannel {
   SteadyTime Due() const;
   void AskTarget(SteadyTime now);
   void Send(const Clock& clock, const StatsOfAll& stats);
-  void Report(const std::string& text) const;
+  void Report(Level level, const std::string& text) const;
 
   std::unique_ptr<MetricExporter> exporter_;
   const bool required_;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "breakwatch/core/event.h"
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/plan.h"
 
@@ -23,10 +24,11 @@ struct SweepRequest {
 };
 
 struct Command {
-  enum class Kind { kSweep, kReload, kStop };
+  enum class Kind { kSweep, kReload, kStop, kStoreEvent };
   Kind kind = Kind::kSweep;
-  std::string id;        // answered to the requester
-  SweepRequest request;  // of a kSweep
+  std::string id;          // answered to the requester
+  SweepRequest request{};  // of a kSweep
+  Event event{};           // of a kStoreEvent: what another thread wants recorded
 };
 
 // Thread: Push from any; Pop and Fd on the loop. Push refuses when full.

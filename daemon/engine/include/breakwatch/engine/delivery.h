@@ -24,8 +24,9 @@ struct DeliveryOptions {
   std::chrono::milliseconds metric_interval{30'000};  // least time between two snapshots while a sweep runs
   int batch_events = 1000;
   std::size_t batch_bytes = 1u << 20;
-  // For the operator: an exporter fails or works again, a snapshot or an event was refused. Called where Step is.
-  std::function<void(std::string_view exporter, std::string_view text)> report;
+  // For the operator: an exporter fails, a snapshot or an event was refused (kWarn), or it works again (kInfo). Called
+  // where Step is. A dead letter that is itself a delivery_failed event is kInfo: a record of it would be refused too.
+  std::function<void(Level level, std::string_view exporter, std::string_view text)> report;
 };
 
 // The logic without the thread: each step sends at most one thing per exporter, and says when to come back.
