@@ -39,9 +39,14 @@ def per_minute(captures: int, seconds: float) -> float:
     return 60.0 * captures / seconds if seconds > 0 else 0.0
 
 
-def captured(results: list) -> int:
-    """Models with an answer. A second capture at full depth is part of the first's time, never one more."""
-    return sum(result["status"] in CAPTURED for result in results)
+def common(results: list, baseline: list) -> set:
+    """Models that have an answer on both sides. A second capture, at full depth, is no model more."""
+    explained = {row["model"] for row in baseline if row["ok"]}
+    return {result["model"] for result in results if result["status"] in CAPTURED} & explained
+
+
+def total(rows: list, models: set, name: str) -> float:
+    return sum(row[name] for row in rows if row["model"] in models)
 
 
 def purpose_seconds(results: list) -> float:

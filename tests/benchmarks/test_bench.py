@@ -15,13 +15,24 @@ def result(status="full_graph", cpu_s=2.0, model="a", **phases):
     return {"model": model, "status": status, "cpu_s": cpu_s, "phase_s": phases}
 
 
-def test_only_models_with_an_answer_are_captures():
-    ends = ["full_graph", "graph_breaks", "failed_eager", "timeout", "skipped_too_large"]
-    assert figures.captured([result(end) for end in ends]) == 2
+def explained(model, wall_s=4.0, ok=True):
+    return {"model": model, "ok": ok, "wall_s": wall_s}
+
+
+def test_only_models_with_an_answer_on_both_sides_count():
+    ours = [result("full_graph", model="a"), result("graph_breaks", model="b"), result("failed_eager", model="c"),
+            result("timeout", model="d"), result("full_graph", model="e")]
+    theirs = [explained("a"), explained("b"), explained("c"), explained("d"), explained("e", ok=False)]
+    assert figures.common(ours, theirs) == {"a", "b"}
 
 
 def test_a_model_captured_at_two_depths_is_one_capture():
-    assert figures.captured([{**result("graph_breaks"), "depth": "full"}]) == 1
+    assert len(figures.common([{**result("graph_breaks"), "depth": "full"}], [explained("a")])) == 1
+
+
+def test_the_baseline_is_not_charged_for_models_that_do_not_count():
+    theirs = [explained("a", 3.0), explained("b", 5.0), explained("huge", 90.0, ok=False)]
+    assert figures.total(theirs, {"a", "b"}, "wall_s") == 8.0
 
 
 def test_captures_a_minute_are_none_where_no_time_passed():
