@@ -13,7 +13,6 @@ namespace breakwatch::exporters {
 namespace {
 
 using net::HttpRequest;
-using net::HttpResponse;
 
 class Pushgateway : public MetricExporter {
  public:
