@@ -248,16 +248,16 @@ Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const co
   options.pool = s.pool;
   options.shards = s.shards;
   return exporters::MakePushgateway(options, std::make_unique<StoredJournal>(app, s.url),
-                                    net::MakeHttpSender(kUserAgent));
+                                    net::MakeHttpSender(kUserAgent, app.give_up.get_token()));
 }
 
-Result<std::unique_ptr<EventExporter>> MakeLoki(const config::LokiSettings& s) {
+Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::LokiSettings& s) {
   exporters::LokiOptions options;
   if (auto reached = SetReach(s, options); !reached) return reached.error();
   options.tenant = s.tenant;
   options.environment = s.environment;
   options.pool = s.pool;
-  return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent));
+  return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent, app.give_up.get_token()));
 }
 
 Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Settings& settings) {
@@ -269,7 +269,7 @@ Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Se
     out.metrics.push_back({std::move(*pushgateway), s.pushgateway.required});
   }
   if (!s.loki.url.empty()) {
-    auto loki = MakeLoki(s.loki);
+    auto loki = MakeLoki(app, s.loki);
     if (!loki) return loki.error();
     out.events.push_back({std::move(*loki), s.loki.required});
   }

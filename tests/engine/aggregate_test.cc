@@ -141,14 +141,22 @@ TEST_F(AggregateTest, KeepsNumbersWhenTheCommitCouldNotBeResolved) {
   EXPECT_EQ(Row("m").status_commit, "");
 }
 
+TEST_F(AggregateTest, TakesTheOldNumbersAwayAtANewCommitThatWasNotAttempted) {
+  Run({{"m"}});
+  Begin({{"m", FailedCapture(Status::kNotAttempted, "no worker"), kB}}, {});
+  (void)Apply({"m", FailedCapture(Status::kNotAttempted, "no worker"), kB});
+  EXPECT_EQ(Row("m").commit, kB);
+  EXPECT_EQ(Published("m"), nullptr);
+}
+
 TEST_F(AggregateTest, ChangesOnlyTheStatusOfAModelThatWasNotAttempted) {
   Run({{"m"}});
   const TrackedModel before = Row("m");
-  Begin({{"m", FailedCapture(Status::kNotAttempted, "no worker"), kB}}, {});
-  (void)Apply({"m", FailedCapture(Status::kNotAttempted, "no worker"), kB});
+  Begin({{"m", FailedCapture(Status::kNotAttempted, "no worker"), kA}}, {});
+  (void)Apply({"m", FailedCapture(Status::kNotAttempted, "no worker"), kA});
   TrackedModel expected = before;
   expected.status = Status::kNotAttempted;
-  expected.status_commit = kB;
+  expected.status_commit = kA;
   expected.detail = "no worker";
   expected.attempted_at = Row("m").attempted_at;
   EXPECT_EQ(Row("m"), expected);

@@ -181,6 +181,18 @@ TEST(HttpSenderTest, NamesTheUrlWithoutItsUserPartWhenNobodyListens) {
   EXPECT_THAT(answer.error().message, Not(HasSubstr("hidden")));
 }
 
+TEST(HttpSenderTest, GivesUpASendUnderWayWhenAskedToStop) {
+  std::stop_source stop;
+  ScriptedServer server([&](const SeenRequest&) {
+    stop.request_stop();
+    return Reply{.hang = true};
+  });
+  const auto answer = MakeHttpSender("t", stop.get_token())->Send(Get(server.Url()));
+  ASSERT_FALSE(answer.ok());
+  EXPECT_TRUE(answer.error().retryable);
+  EXPECT_THAT(answer.error().message, Not(HasSubstr("timed out")));
+}
+
 TEST(HttpSenderTest, GivesUpOnAServerThatSaysNothing) {
   ScriptedServer server([](const SeenRequest&) { return Reply{.hang = true}; });
   HttpRequest request = Get(server.Url());

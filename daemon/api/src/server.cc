@@ -21,6 +21,7 @@ namespace {
 constexpr const char* kJson = "application/json";
 constexpr const char* kExposition = "text/plain; version=0.0.4; charset=utf-8";
 constexpr std::size_t kMaxBodyBytes = 64 * 1024;
+constexpr int kKeepAliveS = 2;  // an idle connection holds up the server's end for as long
 constexpr int kReadTimeoutS = 5, kWriteTimeoutS = 30, kMaxSweeps = 1000;
 
 struct HostPort {
@@ -87,7 +88,7 @@ class HttpServer final : public Server {
     server_.new_task_queue = [max] { return new TaskQueue(max); };
     server_.set_read_timeout(kReadTimeoutS, 0);
     server_.set_write_timeout(kWriteTimeoutS, 0);
-    server_.set_keep_alive_timeout(kReadTimeoutS);
+    server_.set_keep_alive_timeout(kKeepAliveS);
     server_.set_payload_max_length(kMaxBodyBytes);
     server_.set_tcp_nodelay(true);
     // The library's default lets two servers share a port in silence.

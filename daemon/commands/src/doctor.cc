@@ -66,8 +66,7 @@ Check StoreCheck(App& app) {
 
 // A server that should answer GET `path` with 200.
 Check Server(App& app, const std::string& name, const std::string& url, const std::string& path,
-             const std::string& mend) {
-  net::HttpRequest request;
+             const std::string& mend, net::HttpRequest request = {}) {
   request.url = url + path;
   request.connect_timeout = std::chrono::milliseconds(3'000);
   request.timeout = std::chrono::milliseconds(10'000);
@@ -87,6 +86,18 @@ Check Hub(App& app) {
                 "check the network and proxy, or sweep without it: --hub.source snapshot");
 }
 
+// Asked as the exporter asks: with its credentials and certificates.
+template <class ExporterSettings>
+Check Exporter(App& app, const std::string& name, const ExporterSettings& s, const std::string& path) {
+  const auto password = config::ReadSecret(s.password, s.password_file);
+  if (!password) return {name, Check::State::kFailed, password.error().message, "correct exporters." + name};
+  net::HttpRequest request;
+  request.user = s.username;
+  request.password = *password;
+  request.tls = {s.tls.ca_file, s.tls.cert_file, s.tls.key_file, s.tls.insecure_skip_verify};
+  return Server(app, name, s.url, path, "start it, or correct exporters." + name + ".url", std::move(request));
+}
+
 std::vector<Check> AllChecks(App& app) {
   const Settings& settings = app.settings();
   std::vector<Check> checks{Packages()};
@@ -97,11 +108,10 @@ std::vector<Check> AllChecks(App& app) {
     checks.push_back({"pushgateway", Check::State::kWarning, "none configured",
                       "set exporters.pushgateway.url, or use --local-gateway"});
   } else {
-    checks.push_back(Server(app, "pushgateway", exporters.pushgateway.url, "/-/ready",
-                            "start it, or correct exporters.pushgateway.url"));
+    checks.push_back(Exporter(app, "pushgateway", exporters.pushgateway, "/-/ready"));
   }
   if (!exporters.loki.url.empty()) {
-    checks.push_back(Server(app, "loki", exporters.loki.url, "/ready", "start it, or correct exporters.loki.url"));
+    checks.push_back(Exporter(app, "loki", exporters.loki, "/ready"));
   }
   checks.push_back(StoreCheck(app));
   checks.push_back(Disk(settings));

@@ -18,7 +18,7 @@ namespace breakwatch::commands {
 namespace {
 
 // Together with the stop itself this stays below the ten seconds in which SIGTERM must be obeyed.
-constexpr std::chrono::milliseconds kLastDrain{5'000};
+constexpr std::chrono::milliseconds kLastDrain{3'000};
 
 // One datagram to the service manager, where there is one.
 void Notify(const std::string& state) {
@@ -137,7 +137,8 @@ int RunServe(App& app, const ServeOptions& options) {
     Fail(app, server.error());
     return kExitFailure;
   }
-  const Signals signals(parts.commands(), [&] { return reloads.Request(); });
+  const Signals signals(
+      parts.commands(), [&] { return reloads.Request(); }, Command::Kind::kReload);
   app.log(Level::kInfo, "listening on http://" + (*server)->Address() + ", state in " + settings.state_dir);
   Notify("READY=1\nSTATUS=listening on " + (*server)->Address());
   const auto served = parts.loop().Serve();

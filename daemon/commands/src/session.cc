@@ -151,8 +151,9 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
 }
 
 Session::~Session() {
-  loop_.reset();      // before what it uses
-  delivery_.reset();  // its thread reads the store
+  loop_.reset();                // before what it uses
+  app_.give_up.request_stop();  // what is not accepted by now is sent by the next run
+  delivery_.reset();            // its thread reads the store
 }
 
 SnapshotPtr Session::LatestSnapshot() const {

@@ -48,8 +48,8 @@ ExitOnSignals::~ExitOnSignals() {
   for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_DFL);
 }
 
-Signals::Signals(CommandQueue& commands, std::function<SweepRequest()> sweep)
-    : commands_(commands), thread_([this, sweep = std::move(sweep)] { Run(sweep); }) {}
+Signals::Signals(CommandQueue& commands, std::function<SweepRequest()> sweep, Command::Kind on_hangup)
+    : commands_(commands), on_hangup_(on_hangup), thread_([this, sweep = std::move(sweep)] { Run(sweep); }) {}
 
 Signals::~Signals() {
   pthread_kill(thread_.native_handle(), kEnd);
@@ -68,7 +68,7 @@ void Signals::Run(const std::function<SweepRequest()>& sweep) {
       stopping = true;
       command.kind = Command::Kind::kStop;
     } else if (number == SIGHUP) {
-      command.kind = Command::Kind::kReload;
+      command.kind = on_hangup_;
     } else {
       command.request = sweep();
       command.request.trigger = "signal";

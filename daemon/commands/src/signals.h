@@ -10,12 +10,13 @@
 
 namespace breakwatch::commands {
 
-// SIGINT and SIGTERM: stop (a second one ends the program at once, exit 130). SIGHUP: reload. SIGUSR1: a sweep.
+// SIGINT and SIGTERM: stop (a second one ends the program at once, exit 130). SIGUSR1: a sweep. SIGHUP: as asked; a
+// daemon reloads, while for a sweep in the foreground it means that the terminal is gone.
 // Owner: the command. The signals must be blocked in every thread (BlockSignals, before any thread starts).
 class Signals {
  public:
   // `sweep`: what SIGUSR1 asks for. Called on the thread of signals.
-  Signals(CommandQueue& commands, std::function<SweepRequest()> sweep);
+  Signals(CommandQueue& commands, std::function<SweepRequest()> sweep, Command::Kind on_hangup = Command::Kind::kStop);
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
@@ -24,6 +25,7 @@ class Signals {
   void Run(const std::function<SweepRequest()>& sweep);
 
   CommandQueue& commands_;
+  const Command::Kind on_hangup_;
   std::thread thread_;
 };
 

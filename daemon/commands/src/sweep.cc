@@ -98,7 +98,9 @@ int RunPlan(App& app, const SweepOptions& options) {
   if (!request) return Fail(app, request.error());
   auto loop_options = MakeLoopOptions(app, app.settings());
   if (!loop_options) return Fail(app, loop_options.error());
-  auto store = app.open_store(app.settings(), /*read_only=*/false);
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  // Before the first sweep there is nothing to read: the plan is made against an empty store.
+  if (!store && store.error().code == ErrorCode::kNotFound) store = app.open_store(app.settings(), /*read_only=*/false);
   if (!store) return Fail(app, store.error());
   auto lister = app.make_lister(app.settings());
   if (!lister) return Fail(app, lister.error());

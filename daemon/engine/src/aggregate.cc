@@ -164,14 +164,15 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
   row.detail = result.capture.detail;
   row.attempted_at = result.finished_at;
   if (row.family == Family::kUnknown) row.family = info.family;
-  if (status == Status::kNotAttempted) return changes.Take();
-
-  if (info.family != Family::kUnknown) row.family = info.family;
-  if (info.downloads) row.downloads = info.downloads;
+  // A commit that is known to be new takes the old one's numbers away, whatever became of its capture.
   if (!info.sha.empty() && info.sha != row.commit) {
     row.commit = info.sha;
     std::erase_if(row.numbers, [&](const auto& numbers) { return numbers.second.commit != info.sha; });
   }
+  if (status == Status::kNotAttempted) return changes.Take();
+
+  if (info.family != Family::kUnknown) row.family = info.family;
+  if (info.downloads) row.downloads = info.downloads;
   const bool evaluated = result.capture.mode.empty() || result.capture.mode == "eval";
   if (HasNumbers(status) && evaluated && !info.sha.empty()) {
     Numbers& numbers = row.numbers[result.capture.toolchain.Key()];

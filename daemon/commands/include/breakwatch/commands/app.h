@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ struct App {
 
   std::function<int(struct App&, const HubRecordOptions&)> hub_record;
   std::function<int(struct App&, const HubServeOptions&)> hub_serve;
+
+  std::stop_source give_up;  // ends sends of exporters that are under way, when the program ends
 
   const Settings& settings() const { return loaded.settings; }
 };

@@ -38,7 +38,7 @@ struct TrackedModel {
   std::string model;
   bool tracked = false;  // member of the tracked set; rows of other models wait for their sweep to complete
   Family family = Family::kUnknown;
-  std::string commit;  // the newest commit attempted
+  std::string commit;  // the newest commit known
   int rank = 0;        // 0: never ranked
   std::optional<std::int64_t> downloads;
   bool in_ranking = false;

@@ -59,7 +59,8 @@ class HttpSender {
 };
 
 // Thread: the one that uses it; make one per thread. Keeps connections open between requests.
-std::unique_ptr<HttpSender> MakeHttpSender(std::string user_agent);
+// After a stop request a send under way ends within about a second, as a connection fault.
+std::unique_ptr<HttpSender> MakeHttpSender(std::string user_agent, std::stop_token stop = {});
 
 // Many at once on one curl multi handle: submit, and the callback gets each answer on the thread that
 // calls Run; a callback may submit more. Run returns when nothing is left, or kInterrupted soon after
