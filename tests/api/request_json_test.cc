@@ -38,6 +38,9 @@ TEST(SweepRequestJsonTest, NamesWhatIsWrong) {
   EXPECT_EQ(message(R"({"top":"five"})"), "field \"top\" should be a number from 1 on");
   EXPECT_EQ(message(R"({"top":0})"), "field \"top\" should be a number from 1 on");
   EXPECT_EQ(message(R"({"rebuild":"sometimes"})"), "field \"rebuild\" should be if-needed, always or never");
+  EXPECT_EQ(message(R"({"models":[""]})"), "\"\" is no model's name");
+  EXPECT_EQ(message(R"({"plan":{"models":[{}]}})"), "\"\" is no model's name");
+  EXPECT_NE(message((R"({"models":[")" + std::string(5000, 'm') + "\"]}").c_str()), "");
   EXPECT_EQ(message("[]"), "the request should be a JSON object");
   EXPECT_NE(message("{"), "");
 }

@@ -64,5 +64,16 @@ TEST(ConfigCheckTest, RefusesWithAText) {
   }
 }
 
+TEST(ConfigCheckTest, RefusesAnObjectOfMoreMembersThanAnyClassifierHasLabels) {
+  const auto labels = [](int count) {
+    nlohmann::json config = {{"model_type", "vit"}};
+    for (int i = 0; i < count; ++i) config["id2label"][std::to_string(i)] = "x";
+    return Take(config.dump());
+  };
+  EXPECT_FALSE(labels(22'000).excluded);
+  EXPECT_EQ(labels(40'000).excluded, Status::kFailedResolve);
+  EXPECT_THAT(labels(40'000).detail, HasSubstr("40000 members"));
+}
+
 }  // namespace
 }  // namespace breakwatch::hub

@@ -1,5 +1,6 @@
 #include "config_check.h"
 
+#include <algorithm>
 #include <array>
 
 #include "exclusions.h"
@@ -8,6 +9,10 @@
 
 namespace breakwatch::hub {
 namespace {
+
+// Room for the labels of the largest classifiers (22,000). Configs keep their keys' order, and finding a key among
+// ordered ones takes time in proportion: a hundred thousand held the loop for a minute.
+constexpr std::size_t kMaxMembers = 32'768;
 
 std::string SpellNonFinite(const std::string& text) {
   static constexpr std::array<std::string_view, 3> kWords = {"NaN", "-Infinity", "Infinity"};
@@ -34,6 +39,14 @@ std::string SpellNonFinite(const std::string& text) {
   return out;
 }
 
+// Members of the largest object. The depth is bounded already.
+std::size_t LargestObject(const Json& value) {
+  std::size_t largest = value.is_object() ? value.size() : 0;
+  if (!value.is_structured()) return 0;
+  for (const Json& member : value) largest = std::max(largest, LargestObject(member));
+  return largest;
+}
+
 bool MayHoldNonFinite(const std::string& text) {
   return text.find("NaN") != std::string::npos || text.find("Infinity") != std::string::npos;
 }
@@ -52,6 +65,11 @@ void TakeConfig(std::string bytes, const FamilyTable& families, const HubOptions
   if (!config->is_object()) {
     return Exclude(
         model, {Status::kFailedResolve, std::string("config.json is not an object but a JSON ") + config->type_name()});
+  }
+  if (const std::size_t members = LargestObject(*config); members > kMaxMembers) {
+    return Exclude(model,
+                   {Status::kFailedResolve, "config.json has an object of " + std::to_string(members) +
+                                                " members, more than the " + std::to_string(kMaxMembers) + " allowed"});
   }
   ModelInfo& info = model.info;
   TakeConfigFields(*config, info);

@@ -139,6 +139,7 @@ Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequ
     }
     if (!field->read(item.value(), out)) return Wrong(key, field->expected);
   }
+  if (auto checked = CheckNames(out); !checked) return checked.error();
   return out;
 }
 

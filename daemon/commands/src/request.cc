@@ -1,5 +1,5 @@
+#include <array>
 #include <fstream>
-#include <iterator>
 
 #include "breakwatch/core/json.h"
 #include "commands.h"
@@ -7,10 +7,18 @@
 namespace breakwatch::commands {
 namespace {
 
+constexpr std::size_t kMaxPlanBytes = 64u << 20;
+
 Result<Plan> ReadPlan(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{ErrorCode::kUsage, "cannot read the plan " + path};
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  // By read(), which does not throw where `path` is a folder, and no more than a plan may have.
+  std::string text;
+  std::array<char, 64 * 1024> chunk{};
+  while (text.size() <= kMaxPlanBytes && (file.read(chunk.data(), chunk.size()), file.gcount() > 0)) {
+    text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad()) return Error{ErrorCode::kUsage, "cannot read the plan " + path};
   auto plan = PlanFromJson(text);
   if (!plan) return Error{ErrorCode::kUsage, path + " is not a plan: " + plan.error().message};
   if (plan->models.empty()) return Error{ErrorCode::kUsage, path + " plans no model"};
@@ -33,6 +41,7 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
     if (!plan) return plan.error();
     request.saved_plan = std::move(*plan);
   }
+  if (auto checked = CheckNames(request); !checked) return checked.error();
   return request;
 }
 

@@ -6,7 +6,33 @@
 #include <cstdint>
 #include <utility>
 
+#include "breakwatch/core/text.h"
+
 namespace breakwatch {
+namespace {
+
+// A folder's and a model's name on disk, each byte of which may have become three of UTF-8.
+constexpr std::size_t kMaxNameBytes = 2048, kShownBytes = 80;
+
+Result<void> CheckName(const std::string& name, const char* what, std::size_t min_bytes) {
+  if (name.size() >= min_bytes && name.size() <= kMaxNameBytes) return {};
+  const bool is_long = name.size() > kMaxNameBytes;
+  return Error{ErrorCode::kUsage, "\"" + Truncate(name, kShownBytes) + (is_long ? "…" : "") + "\" is no " + what};
+}
+
+}  // namespace
+
+Result<void> CheckNames(const SweepRequest& request) {
+  for (const std::string& id : request.list.ids) {
+    if (auto checked = CheckName(id, "model's name", 1); !checked) return checked;
+  }
+  if (!request.saved_plan) return {};
+  for (const PlannedModel& planned : request.saved_plan->models) {
+    if (auto checked = CheckName(planned.info.id, "model's name", 1); !checked) return checked;
+    if (auto checked = CheckName(planned.info.sha, "commit", 0); !checked) return checked;
+  }
+  return {};
+}
 
 CommandQueue::CommandQueue(std::size_t capacity)
     : capacity_(capacity), event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)) {}

@@ -10,6 +10,7 @@
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/plan.h"
+#include "breakwatch/core/result.h"
 
 namespace breakwatch {
 
@@ -22,6 +23,9 @@ struct SweepRequest {
   bool resume = false;             // continue the newest unfinished sweep instead
   std::optional<Plan> saved_plan;  // rerun this plan's models at their commits instead of listing
 };
+
+// Error: kUsage where a model asked for by name or planned has no name, or one too long to be shown or published.
+Result<void> CheckNames(const SweepRequest& request);
 
 struct Command {
   enum class Kind { kSweep, kReload, kStop, kStoreEvent };
