@@ -76,6 +76,9 @@ TEST(MessageTest, RefusesAResultThatNoWorkerMayGive) {
   EXPECT_TRUE(wrong(R"("status":"graph_breaks","breaks":-1)"));
   EXPECT_TRUE(wrong(R"("status":"graph_breaks","breaks":18446744073709551615)"));
   EXPECT_TRUE(wrong(R"("status":"graph_breaks","sites":[{"reason":"r","occurrences":9223372036854775807}])"));
+  std::string sites = R"({"reason":"r","occurrences":1})";
+  for (int i = 0; i < 13; ++i) sites += "," + sites;
+  EXPECT_TRUE(wrong(R"("status":"graph_breaks","sites":[)" + sites + "]"));
 }
 
 TEST(MessageTest, QuotesOnlyALittleOfALongLine) {

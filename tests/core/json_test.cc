@@ -73,8 +73,6 @@ TEST(CaptureResultJsonTest, KeepsLabelsListsAndPhasesBounded) {
   EXPECT_LE(read->sites[0].hints.size(), 32u);
   EXPECT_EQ(read->sites[0].reason, "unattributed");
   EXPECT_LE(read->phase_s.size(), 16u);
-  said["sites"] = std::vector<json>(5000, {{"reason", "r"}});
-  EXPECT_FALSE(CaptureResultFromJson(said.dump()));
 }
 
 TEST(ModelResultJsonTest, WritesEveryFieldOfTheContractFlat) {

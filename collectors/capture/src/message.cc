@@ -13,6 +13,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxSites = 4096;
+constexpr std::int64_t kMaxCount = 1'000'000'000'000'000;
 
 Error Invalid(const std::string& message) { return {ErrorCode::kInvalid, message}; }
 
@@ -42,6 +44,26 @@ Result<Message> ParsePhase(const json& object, std::string_view) {
   return Message{PhaseBegun{Text(object, "job"), Text(object, "phase")}};
 }
 
+// Also keeps the sums over a capture's sites within 64 bits.
+std::optional<Error> WrongCount(const CaptureResult& result) {
+  const auto wrong = [](std::int64_t count) { return count < 0 || count > kMaxCount; };
+  for (const auto* count :
+       {&result.params, &result.graphs, &result.breaks, &result.break_sites, &result.dynamo_counter_breaks,
+        &result.explain_breaks, &result.unique_reasons, &result.ops_captured, &result.frames_total,
+        &result.frames_fallback, &result.recompiles, &result.unexplained_events}) {
+    if (wrong(count->value_or(0))) return Error{ErrorCode::kInvalid, "a count of " + std::to_string(**count)};
+  }
+  if (result.sites.size() > kMaxSites) {
+    return Error{ErrorCode::kInvalid, std::to_string(result.sites.size()) + " sites, more than the " +
+                                          std::to_string(kMaxSites) + " allowed"};
+  }
+  for (const BreakSite& site : result.sites) {
+    if (wrong(site.occurrences))
+      return Error{ErrorCode::kInvalid, "occurrences of " + std::to_string(site.occurrences)};
+  }
+  return std::nullopt;
+}
+
 // The other statuses are the daemon's to give; see PROTOCOL.md.
 bool IsAWorkers(Status status) {
   switch (status) {
@@ -62,6 +84,7 @@ Result<Message> ParseResult(const json& object, std::string_view line) {
   if (Text(object, "job").empty()) return Invalid("result without a job");
   Result<CaptureResult> result = CaptureResultFromJson(line);
   if (!result.ok()) return result.error().Within("result");
+  if (auto wrong = WrongCount(*result)) return *wrong;
   if (!IsAWorkers(result->status)) return Invalid("result with the status " + std::string(StatusName(result->status)));
   const bool broken = !result->sites.empty() || result->breaks.value_or(0) > 0;
   if (result->status == Status::kFullGraph && broken) return Invalid("result with breaks, but full_graph");

@@ -16,9 +16,8 @@ using json_fields::Raw;
 
 // Bounds of what a worker may say of one capture; beyond them text is cut.
 constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
-constexpr std::size_t kMaxHints = 32, kMaxSites = 4096, kMaxInputsBytes = 256 * 1024;
+constexpr std::size_t kMaxHints = 32, kMaxInputsBytes = 256 * 1024;
 constexpr std::size_t kMaxPhases = 16, kMaxPhaseBytes = 64;
-constexpr std::int64_t kMaxCount = 1'000'000'000'000'000;
 constexpr std::size_t kMaxDocumentBytes = 64u << 20;
 constexpr int kMaxDocumentDepth = 100;
 
@@ -176,26 +175,6 @@ void Bound(CaptureResult& result) {
   for (BreakSite& site : result.sites) Bound(site);
 }
 
-// Also keeps the sums over a capture's sites within 64 bits.
-std::optional<Error> WrongCount(const CaptureResult& result) {
-  const auto wrong = [](std::int64_t count) { return count < 0 || count > kMaxCount; };
-  for (const auto* count :
-       {&result.params, &result.graphs, &result.breaks, &result.break_sites, &result.dynamo_counter_breaks,
-        &result.explain_breaks, &result.unique_reasons, &result.ops_captured, &result.frames_total,
-        &result.frames_fallback, &result.recompiles, &result.unexplained_events}) {
-    if (wrong(count->value_or(0))) return Error{ErrorCode::kInvalid, "a count of " + std::to_string(**count)};
-  }
-  if (result.sites.size() > kMaxSites) {
-    return Error{ErrorCode::kInvalid, std::to_string(result.sites.size()) + " sites, more than the " +
-                                          std::to_string(kMaxSites) + " allowed"};
-  }
-  for (const BreakSite& site : result.sites) {
-    if (wrong(site.occurrences))
-      return Error{ErrorCode::kInvalid, "occurrences of " + std::to_string(site.occurrences)};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<Toolchain> ToolchainFromJson(std::string_view text) {
@@ -205,7 +184,6 @@ Result<Toolchain> ToolchainFromJson(std::string_view text) {
 Result<CaptureResult> CaptureResultFromJson(std::string_view text) {
   auto result = Document<CaptureResult>(text, [](Reader& r, CaptureResult& c) { json_fields::DescribeCapture(r, c); });
   if (!result) return result;
-  if (auto wrong = WrongCount(*result)) return *wrong;
   Bound(*result);
   if (result->detail.empty()) result->detail = StatusName(result->status);
   return result;
