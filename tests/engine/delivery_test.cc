@@ -191,7 +191,8 @@ TEST_F(DeliveryTest, PutsTheStateOfAllExportersIntoEverySnapshot) {
   ASSERT_EQ(delivery.size(), 2u);
   EXPECT_EQ(delivery[1].exporter, "events");
   EXPECT_EQ(delivery[1].events_pending, 3);
-  EXPECT_GE(delivery[1].oldest_age, milliseconds(5000));
+  // As of the last try, whose moment is jittered.
+  EXPECT_GE(delivery[1].oldest_age, milliseconds(1000));
   EXPECT_GT(delivery[1].failures, 0);
 }
 
