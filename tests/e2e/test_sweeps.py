@@ -192,8 +192,9 @@ def test_events_are_lines_of_json_in_order(breakwatch, hub):
 
 
 def current_rows(breakwatch):
+    tables = ("current", "current_meta")
     with contextlib.closing(sqlite3.connect(breakwatch.state / "breakwatch.db")) as database:
-        return [database.execute(f"select * from {table} order by 1").fetchall() for table in ("current", "current_meta")]
+        return [database.execute(f"select * from {table} order by 1").fetchall() for table in tables]
 
 
 def test_the_store_rebuilt_equals_the_store_kept(breakwatch, hub):
