@@ -84,20 +84,26 @@ def reset() -> None:
     dynamo_utils.clear_compilation_metrics()
 
 
-def trace(function, arguments: dict, suppress_errors: bool = False) -> Trace:
-    """Calls `function(**arguments)` once under a counting backend. Never raises: `error` says what came out."""
+def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=None, call=None, grad: bool = False,
+          dynamic=None, fullgraph: bool = False, config: dict = None) -> Trace:
+    """Calls `function(**arguments)` once under a counting backend. Never raises: `error` says what came out.
+
+    `backend` compiles each counted graph (default: run it as it is); `call` is given the compiled function and the
+    arguments in place of the one call; `config` holds further values of torch._dynamo.config.
+    """
     found = Trace()
 
-    def backend(graph_module, example_inputs):
+    def count(graph_module, example_inputs):
         found.graphs += 1
-        return graph_module.forward
+        return backend(graph_module, example_inputs) if backend is not None else graph_module.forward
 
     reset()
     dynamo_utils.set_compilation_metrics_limit(_METRICS_KEPT)
-    config = {**_QUIET_CONFIG, "suppress_errors": suppress_errors}
-    with torch._dynamo.config.patch(config), _breaks_into(found.events), torch.no_grad():
+    patch = {**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})}
+    with torch._dynamo.config.patch(patch), _breaks_into(found.events), torch.set_grad_enabled(grad):
         try:
-            torch.compile(function, backend=backend, fullgraph=False)(**arguments)
+            compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
+            call(compiled, arguments) if call is not None else compiled(**arguments)
         except Exception as error:
             found.error = error
     counters = dynamo_utils.counters
