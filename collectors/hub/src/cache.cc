@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "breakwatch/core/text.h"
+#include "bundle.h"
 #include "files.h"
 #include "model_id.h"
 
@@ -52,16 +53,17 @@ std::string HubCache::ConfigPath(const std::string& id, const std::string& sha) 
   return (SnapshotPath(id, sha) / "config.json").string();
 }
 
-std::optional<std::string> HubCache::ReadConfig(const std::string& id, const std::string& sha) const {
+std::optional<std::string> HubCache::ReadConfig(const std::string& id, const std::string& sha,
+                                                const std::string& file) const {
   if (!IsUsable(id, sha)) return std::nullopt;
-  Result<std::string> text = ReadFile(SnapshotPath(id, sha) / "config.json", max_config_bytes_);
+  Result<std::string> text = ReadFile(SnapshotPath(id, sha) / file, max_config_bytes_);
   if (!text) return std::nullopt;
   return *std::move(text);
 }
 
-bool HubCache::IsKnownAbsent(const std::string& id, const std::string& sha) const {
+bool HubCache::IsKnownAbsent(const std::string& id, const std::string& sha, const std::string& file) const {
   std::error_code ignored;
-  return IsUsable(id, sha) && fs::exists(RepositoryPath(id) / ".no_exist" / sha / "config.json", ignored);
+  return IsUsable(id, sha) && fs::exists(RepositoryPath(id) / ".no_exist" / sha / file, ignored);
 }
 
 std::optional<std::string> HubCache::ReadRef(const std::string& id, const std::string& revision) const {
@@ -83,7 +85,11 @@ std::vector<CachedModel> HubCache::Models() const {
     const auto id = IdOf(entry->path().filename().string());
     const auto sha = id ? ReadRef(*id, "main") : std::nullopt;
     std::error_code ignored;
-    if (sha && fs::exists(ConfigPath(*id, *sha), ignored)) models.push_back({*id, *sha});
+    if (!sha) continue;
+    const fs::path snapshot = SnapshotPath(*id, *sha);
+    if (fs::exists(snapshot / kConfigFile, ignored) || fs::exists(snapshot / kModelIndex, ignored)) {
+      models.push_back({*id, *sha});
+    }
   }
   std::sort(models.begin(), models.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return models;

@@ -6,6 +6,7 @@
 //     blobs/<etag>                            written as <etag>.<8 hex>.incomplete, then renamed
 //     refs/main                               40 hex, no newline
 //     snapshots/<sha>/config.json             relative link ../../blobs/<etag>; a copy where links fail
+//     snapshots/<sha>/unet/config.json        the same of a file in a folder: ../../../blobs/<etag>
 //     .no_exist/<sha>/config.json             empty: known to be absent
 #pragma once
 
@@ -19,6 +20,8 @@
 
 namespace breakwatch::hub {
 
+inline constexpr const char* kConfigFile = "config.json";
+
 struct CachedModel {
   std::string id;
   std::string sha;  // of refs/main
@@ -31,20 +34,22 @@ class HubCache {
   // An empty directory: nothing is found and nothing is kept.
   HubCache(std::string directory, std::size_t max_config_bytes);
 
-  std::optional<std::string> ReadConfig(const std::string& id, const std::string& sha) const;
-  bool IsKnownAbsent(const std::string& id, const std::string& sha) const;
+  // `file`: a path inside the repository, of our own making.
+  std::optional<std::string> ReadConfig(const std::string& id, const std::string& sha,
+                                        const std::string& file = kConfigFile) const;
+  bool IsKnownAbsent(const std::string& id, const std::string& sha, const std::string& file = kConfigFile) const;
   // The commit of a branch or tag; a commit is its own.
   std::optional<std::string> ReadRef(const std::string& id, const std::string& revision) const;
-  // Models whose default branch is known and has a config.json, by id.
+  // Models whose default branch is known and has a config.json or a model_index.json, by id.
   std::vector<CachedModel> Models() const;
   // Where the config.json would be: for messages.
   std::string ConfigPath(const std::string& id, const std::string& sha) const;
 
   // Error: kUnavailable with path and cause. Another process writing the same is no error.
   Result<void> StoreConfig(const std::string& id, const std::string& sha, const std::string& etag,
-                           const std::string& bytes) const;
-  Result<void> StoreAbsent(const std::string& id, const std::string& sha) const;
-  // Leaves a branch alone whose present snapshot holds more than config.json: moving it would take files that
+                           const std::string& bytes, const std::string& file = kConfigFile) const;
+  Result<void> StoreAbsent(const std::string& id, const std::string& sha, const std::string& file = kConfigFile) const;
+  // Leaves a branch alone whose present snapshot holds more than configurations: moving it would take files that
   // somebody downloaded out of the reach of offline use.
   Result<void> StoreRef(const std::string& id, const std::string& revision, const std::string& sha) const;
 

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "breakwatch/core/text.h"
+#include "bundle.h"
 #include "cache.h"
 #include "model_id.h"
 
@@ -110,21 +111,23 @@ std::string BlobName(std::string etag, const std::string& bytes) {
   return is_digest ? etag : GitBlobSha1(bytes);
 }
 
-Result<void> LinkOrCopy(const fs::path& link, const std::string& blob, const std::string& bytes) {
+Result<void> LinkOrCopy(const fs::path& link, const fs::path& target, const std::string& bytes) {
   std::error_code error;
   if (fs::exists(link, error)) return {};
   const fs::path temporary = link.string() + "." + RandomHex8() + ".incomplete";
-  if (symlink(("../../blobs/" + blob).c_str(), temporary.c_str()) != 0) return WriteAtomically(link, bytes);
+  if (symlink(target.c_str(), temporary.c_str()) != 0) return WriteAtomically(link, bytes);
   if (rename(temporary.c_str(), link.c_str()) == 0) return {};
   const int fault = errno;
   unlink(temporary.c_str());
   return Fault(link, fault);
 }
 
-bool HoldsOnlyConfig(const fs::path& snapshot) {
+bool HoldsOnlyConfigs(const fs::path& snapshot) {
   std::error_code error;
-  for (fs::directory_iterator entry(snapshot, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().filename() != "config.json") return false;
+  for (fs::recursive_directory_iterator entry(snapshot, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path name = entry->path().filename();
+    std::error_code ignored;
+    if (name != kConfigFile && name != kModelIndex && !entry->is_directory(ignored)) return false;
   }
   return true;
 }
@@ -132,11 +135,12 @@ bool HoldsOnlyConfig(const fs::path& snapshot) {
 }  // namespace
 
 Result<void> HubCache::StoreConfig(const std::string& id, const std::string& sha, const std::string& etag,
-                                   const std::string& bytes) const {
+                                   const std::string& bytes, const std::string& file) const {
   if (!IsUsable(id, sha)) return {};
   const std::string blob = BlobName(etag, bytes);
   const fs::path blobs = RepositoryPath(id) / "blobs";
-  for (const fs::path& path : {blobs, SnapshotPath(id, sha)}) {
+  const fs::path link = SnapshotPath(id, sha) / file;
+  for (const fs::path& path : {blobs, link.parent_path()}) {
     if (Result<void> made = MakeDirectories(path); !made) return made;
   }
   std::error_code ignored;
@@ -150,12 +154,12 @@ Result<void> HubCache::StoreConfig(const std::string& id, const std::string& sha
   if (!fs::exists(blobs / blob, ignored)) {
     if (Result<void> written = WriteAtomically(blobs / blob, bytes); !written) return written;
   }
-  return LinkOrCopy(SnapshotPath(id, sha) / "config.json", blob, bytes);
+  return LinkOrCopy(link, (blobs / blob).lexically_relative(link.parent_path()), bytes);
 }
 
-Result<void> HubCache::StoreAbsent(const std::string& id, const std::string& sha) const {
+Result<void> HubCache::StoreAbsent(const std::string& id, const std::string& sha, const std::string& file) const {
   if (!IsUsable(id, sha)) return {};
-  const fs::path path = RepositoryPath(id) / ".no_exist" / sha / "config.json";
+  const fs::path path = RepositoryPath(id) / ".no_exist" / sha / file;
   if (Result<void> made = MakeDirectories(path.parent_path()); !made) return made;
   return WriteAtomically(path, "");
 }
@@ -163,7 +167,7 @@ Result<void> HubCache::StoreAbsent(const std::string& id, const std::string& sha
 Result<void> HubCache::StoreRef(const std::string& id, const std::string& revision, const std::string& sha) const {
   if (!IsUsable(id, sha) || !IsRevision(revision) || IsCommit(revision)) return {};
   const auto present = ReadRef(id, revision);
-  if (present == sha || (present && !HoldsOnlyConfig(SnapshotPath(id, *present)))) return {};
+  if (present == sha || (present && !HoldsOnlyConfigs(SnapshotPath(id, *present)))) return {};
   const fs::path path = RepositoryPath(id) / "refs" / revision;
   if (Result<void> made = MakeDirectories(path.parent_path()); !made) return made;
   return WriteAtomically(path, sha);

@@ -4,6 +4,7 @@
 
 #include "breakwatch/core/text.h"
 #include "breakwatch/hub/hub_lister.h"
+#include "bundle.h"
 #include "config_check.h"
 #include "exclusions.h"
 #include "files.h"
@@ -28,7 +29,9 @@ std::error_code Collect(const fs::path& folder, const std::string& organisation,
     std::error_code ignored;
     if (IsHidden(path) || found.size() >= kMaxModels) continue;
     const bool is_folder = entry->is_directory(ignored);
-    if (is_folder && fs::exists(path / "config.json", ignored)) {
+    if (is_folder && fs::exists(path / kModelIndex, ignored)) {
+      found.emplace(organisation + path.filename().string(), path / kModelIndex);
+    } else if (is_folder && fs::exists(path / "config.json", ignored)) {
       found.emplace(organisation + path.filename().string(), path / "config.json");
     } else if (is_folder && organisation.empty()) {
       const std::size_t before = found.size();
@@ -95,7 +98,9 @@ class DirectoryLister : public ModelLister {
     RankedModel model;
     model.info.id = ToUtf8(id);
     model.info.config_source = "file";
-    Result<std::string> bytes = ReadFile(path, options_.max_config_bytes);
+    const bool is_bundle = path.filename() == kModelIndex;
+    Result<std::string> bytes =
+        is_bundle ? ReadBundle(path.parent_path(), options_) : ReadFile(path, options_.max_config_bytes);
     if (!bytes) {
       const bool absent = bytes.error().code == ErrorCode::kNotFound;
       Exclude(model, {absent ? Status::kSkippedNoConfig : Status::kFailedResolve, bytes.error().message});
@@ -103,7 +108,9 @@ class DirectoryLister : public ModelLister {
     }
     constexpr std::size_t kCommitDigits = 40;
     model.info.sha = Sha256Hex(*bytes).substr(0, kCommitDigits);
-    TakeConfig(*std::move(bytes), families, options_, model);
+    const auto take = is_bundle ? &TakeBundle : &TakeConfig;
+    take(*std::move(bytes), families, options_, model);
+    if (is_bundle) model.info.library = "diffusers";
     return model;
   }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "breakwatch/core/text.h"
+#include "bundle.h"
 #include "config_check.h"
 #include "exclusions.h"
 #include "hub_errors.h"
@@ -45,6 +46,12 @@ void Resolver::StartConfig(std::size_t index) {
     return FinishExcluded(index, exclusion->status, std::move(exclusion->detail));
   }
   if (TakeCached(index, model.info.sha)) return;
+  if (client_ && model.info.library == "diffusers") return StartPipeline(index);
+  StartSingleConfig(index);
+}
+
+void Resolver::StartSingleConfig(std::size_t index) {
+  RankedModel& model = models_[index];
   if (cache_.IsKnownAbsent(model.info.id, model.info.sha)) {
     return FinishExcluded(index, Status::kSkippedNoConfig,
                           "the repository has no config.json at " + model.info.sha + " (known from the cache)");
@@ -66,20 +73,14 @@ void Resolver::TakeAnswer(std::size_t index, Answer answer) {
   if (!answer) return FinishExcluded(index, Status::kFailedResolve, answer.error().message);
   const ModelInfo& info = models_[index].info;
   Exclusion exclusion = ExplainAnswer(*answer, info.id, info.sha, options_);
-  if (exclusion.status == Status::kSkippedNoConfig && answer->Header("x-repo-commit") == info.sha) {
-    if (Result<void> kept = cache_.StoreAbsent(info.id, info.sha); !kept) Warn(kept.error().message);
-  }
+  if (exclusion.status == Status::kSkippedNoConfig) KeepAbsent(models_[index], *answer, kConfigFile);
   FinishExcluded(index, exclusion.status, std::move(exclusion.detail));
 }
 
 void Resolver::TakeFile(std::size_t index, const net::HttpResponse& response) {
   RankedModel& model = models_[index];
-  if (model.info.sha.empty()) {
-    const std::string commit = response.Header("x-repo-commit").value_or("");
-    if (!IsCommit(commit)) {
-      return FinishExcluded(index, Status::kFailedResolve, "the server names no commit for config.json");
-    }
-    model.info.sha = commit;
+  if (Result<void> pinned = TakeCommit(index, response, kConfigFile); !pinned) {
+    return FinishExcluded(index, Status::kFailedResolve, pinned.error().message);
   }
   TakeConfig(response.body, families_, options_, model);
   if (!model.excluded) {
@@ -93,13 +94,29 @@ void Resolver::TakeFile(std::size_t index, const net::HttpResponse& response) {
   Finish();
 }
 
-void Resolver::Keep(const RankedModel& model, const net::HttpResponse& response, const std::string& bytes) {
+// A listing without commits is pinned by the first file's own answer.
+Result<void> Resolver::TakeCommit(std::size_t index, const net::HttpResponse& response, const std::string& file) {
+  ModelInfo& info = models_[index].info;
+  if (!info.sha.empty()) return {};
+  const std::string commit = response.Header("x-repo-commit").value_or("");
+  if (!IsCommit(commit)) return Error{ErrorCode::kInvalid, "the server names no commit for " + file};
+  info.sha = commit;
+  return {};
+}
+
+void Resolver::KeepAbsent(const RankedModel& model, const net::HttpResponse& response, const std::string& file) {
+  if (response.Header("x-repo-commit") != model.info.sha) return;
+  if (Result<void> kept = cache_.StoreAbsent(model.info.id, model.info.sha, file); !kept) Warn(kept.error().message);
+}
+
+void Resolver::Keep(const RankedModel& model, const net::HttpResponse& response, const std::string& bytes,
+                    const std::string& file) {
   const auto linked = response.Header("x-linked-etag");
   const std::string etag = linked ? *linked : response.Header("etag").value_or("");
   const std::size_t index = static_cast<std::size_t>(&model - models_.data());
   // The Python client looks under the name it was given, renamed or not.
   for (const std::string& id : {model.info.id, model.info.requested_id}) {
-    Result<void> kept = cache_.StoreConfig(id, model.info.sha, etag, bytes);
+    Result<void> kept = cache_.StoreConfig(id, model.info.sha, etag, bytes, file);
     if (kept) kept = cache_.StoreRef(id, Revision(index), model.info.sha);
     if (!kept) return Warn("the cache cannot be written: " + kept.error().message);
   }
@@ -133,11 +150,16 @@ bool Resolver::TakeCachedRef(std::size_t index, const std::string& why) {
 
 // A cached file that cannot be used is as good as none.
 bool Resolver::TakeCached(std::size_t index, const std::string& sha) {
-  auto bytes = cache_.ReadConfig(models_[index].info.id, sha);
-  if (!bytes) return false;
+  const std::string& id = models_[index].info.id;
   RankedModel taken = models_[index];
   taken.info.sha = sha;
-  TakeConfig(*std::move(bytes), families_, options_, taken);
+  if (auto bundle = CachedBundle(id, sha)) {
+    TakeBundle(*std::move(bundle), families_, options_, taken);
+  } else if (auto bytes = cache_.ReadConfig(id, sha)) {
+    TakeConfig(*std::move(bytes), families_, options_, taken);
+  } else {
+    return false;
+  }
   if (taken.excluded == Status::kFailedResolve) return false;
   if (taken.info.config_source.empty()) taken.info.config_source = "cache";
   models_[index] = std::move(taken);

@@ -1,6 +1,8 @@
 // Resolver: turns listed or named models into entries that are ready to capture or excluded.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,12 +42,23 @@ class Resolver {
   void TakeInfo(std::size_t index, Answer answer);
   void TakeInfoBody(std::size_t index, const std::string& body);
   void StartConfig(std::size_t index);
+  void StartSingleConfig(std::size_t index);
+  // A diffusers pipeline: model_index.json, then each component's config.json; or a single model after all.
+  void StartPipeline(std::size_t index);
+  void TakePipelineIndex(std::size_t index, Answer answer);
+  void StartComponents(std::size_t index, const std::string& model_index);
+  void TakeComponent(std::size_t index, const std::string& component, Answer answer);
+  void FinishPipeline(std::size_t index);
+  std::optional<std::string> CachedBundle(const std::string& id, const std::string& sha) const;
   void TakeAnswer(std::size_t index, Answer answer);
   void TakeFile(std::size_t index, const net::HttpResponse& response);
   void TakeOutage(std::size_t index, const Answer& answer);
   bool TakeCached(std::size_t index, const std::string& sha);
   bool TakeCachedRef(std::size_t index, const std::string& why);
-  void Keep(const RankedModel& model, const net::HttpResponse& response, const std::string& bytes);
+  void Keep(const RankedModel& model, const net::HttpResponse& response, const std::string& bytes,
+            const std::string& file = kConfigFile);
+  void KeepAbsent(const RankedModel& model, const net::HttpResponse& response, const std::string& file);
+  Result<void> TakeCommit(std::size_t index, const net::HttpResponse& response, const std::string& file);
   void Finish();
   void FinishExcluded(std::size_t index, Status status, std::string detail);
   std::string Revision(std::size_t index) const;
@@ -60,6 +73,12 @@ class Resolver {
   std::vector<RankedModel> models_;
   std::vector<std::string> named_;      // beside models_: the text asked for, empty for a listed one
   std::vector<std::string> revisions_;  // beside models_: the revision asked for, empty for the default branch
+  struct Pipeline {
+    std::string model_index;
+    std::map<std::string, std::string> configs;  // by component
+    std::size_t waiting = 0;
+  };
+  std::map<std::size_t, Pipeline> pipelines_;  // under way; one that ended early is gone
   int done_ = 0;
   int outages_ = 0;
   std::optional<Error> outage_;

@@ -3,6 +3,7 @@
 
 #include "breakwatch/core/text.h"
 #include "breakwatch/hub/hub_lister.h"
+#include "bundle.h"
 #include "config_check.h"
 #include "exclusions.h"
 #include "files.h"
@@ -144,7 +145,14 @@ class SnapshotLister : public ModelLister {
   void Resolve(RankedModel& model, const ListRequest& request, const FamilyTable& families) const {
     const ModelInfo& info = model.info;
     if (auto exclusion = ExcludeByInfo(info, request, options_, families)) return Exclude(model, *std::move(exclusion));
-    const fs::path path = directory_ / "files" / FolderOf(info.id) / info.sha / "config.json";
+    const fs::path folder = directory_ / "files" / FolderOf(info.id) / info.sha;
+    if (Result<std::string> bundle = info.sha.empty() ? Error{ErrorCode::kNotFound, ""} : ReadBundle(folder, options_);
+        bundle || bundle.error().code != ErrorCode::kNotFound) {
+      if (!bundle) return Exclude(model, {Status::kFailedResolve, bundle.error().message});
+      if (model.info.config_source.empty()) model.info.config_source = "file";
+      return TakeBundle(*std::move(bundle), families, options_, model);
+    }
+    const fs::path path = folder / "config.json";
     Result<std::string> bytes = info.sha.empty()
                                     ? Result<std::string>(Error{ErrorCode::kNotFound, "no commit was recorded"})
                                     : ReadFile(path, options_.max_config_bytes);

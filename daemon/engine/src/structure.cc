@@ -12,9 +12,11 @@ using nlohmann::json;
 constexpr std::size_t kMaxConfigBytes = 8u << 20;
 constexpr int kMaxConfigDepth = 128;
 
-// A nested configuration: transformers puts one under "text_config", "encoder" and the like.
+// A nested configuration: transformers puts one under "text_config", "encoder" and the like, diffusers' pipelines one
+// under "components" for each model.
 bool IsSubConfig(const std::string& key, const json& value) {
-  return value.is_object() && (key.ends_with("_config") || value.contains("model_type"));
+  return value.is_object() && (key.ends_with("_config") || key == "components" || value.contains("model_type") ||
+                               value.contains("_class_name"));
 }
 
 // Removes the ignored keys from a configuration and those nested in it, not from plain mappings such as label

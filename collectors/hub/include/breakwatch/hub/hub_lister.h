@@ -26,6 +26,7 @@ std::unique_ptr<ModelLister> MakeSnapshotLister(std::string directory, HubOption
 std::unique_ptr<ModelLister> MakeFileLister(std::string path, std::unique_ptr<ModelLister> by_name);
 
 // `<name>/config.json`, `<organisation>/<name>/config.json` and `<name>.json` below a directory: all of them, unranked.
+// A folder with a model_index.json is a diffusers pipeline: that file with `<component>/config.json` beside it.
 std::unique_ptr<ModelLister> MakeDirectoryLister(std::string directory, HubOptions options = {});
 
 }  // namespace breakwatch::hub
