@@ -20,7 +20,11 @@ inline std::vector<std::string> MessageCorpus() {
       R"("unique_reasons":1,"ops_captured":40,"frames_total":2,"frames_fallback":0,"recompiles":0,)"
       R"("unexplained_events":0,"flaky":false,"sites":[{"site_id":"s","reason":"a reason","gb_id":"GB0001",)"
       R"("fixability":"user_error","explanation":"e","context":"c","hints":["h"],"file":"f.py","line":3,"function":"g",)"
-      R"("source_line":"x = y","frame":"library","wrapped_in":"","compile_id":"0/0","occurrences":2}],)"
+      R"("source_line":"x = y","frame":"library","wrapped_in":"","compile_id":"0/0",)"
+      R"("module_path":"encoder.layer.0","occurrences":2}],"segments":[{"index":0,"compile_id":"0/0","file":"f.py",)"
+      R"("line":1,"function":"g","ops":{"call_function":3},"ops_total":3,"top_ops":{"add":2,"relu":1},"inputs":2,)"
+      R"("guards":9,"ended_by":"s"},{"index":1,"compile_id":"1/0","ops":{},"ended_by":""}],)"
+      R"("mode_detail":{"first_error":{"reason":"a reason"},"shapes":[[2,8],[3,8]]},)"
       R"("phase_s":{"create":0.5,"capture":1.5},"capture_s":2.0,"cpu_s":1.9,"peak_rss_mb":300.5,)"
       R"("inputs":{"input_ids":{"shape":[2,8],"dtype":"int64"}},"inputs_digest":"ab","output_tail":"",)"
       R"("toolchain":{"torch":"2.0","transformers":"5","python":"3.11","worker":"1","device":"cpu"}})",

@@ -35,6 +35,13 @@ TEST(MessageTest, ReadsAFullResult) {
   ASSERT_EQ(result.sites.size(), 1u);
   EXPECT_EQ(result.sites[0].occurrences, 2);
   EXPECT_FALSE(result.depth_mismatch);
+  EXPECT_EQ(result.sites[0].module_path, "encoder.layer.0");
+  ASSERT_EQ(result.segments.size(), 2u);
+  EXPECT_EQ(result.segments[0].ended_by, result.sites[0].site_id);
+  EXPECT_EQ(result.segments[0].top_ops.at("add"), 2);
+  EXPECT_EQ(result.segments[0].guards, 9);
+  EXPECT_EQ(result.segments[1].guards, std::nullopt) << "what was not said is not zero";
+  EXPECT_THAT(result.mode_detail_json, HasSubstr("first_error"));
 }
 
 TEST(MessageTest, KnowsATypeOfANewerProtocolForOne) {
@@ -69,6 +76,12 @@ TEST(MessageTest, RefusesAResultThatNoWorkerMayGive) {
     return !ParseMessage(R"({"type":"result","job":"a","detail":"d",)" + fields + "}").ok();
   };
   EXPECT_FALSE(wrong(R"("status":"full_graph","breaks":0,"sites":[])"));
+  EXPECT_FALSE(wrong(R"("status":"full_graph","segments":[{"index":0,"ops":{"call_function":3}}])"));
+  EXPECT_TRUE(wrong(R"("status":"full_graph","segments":[{"index":0,"ops":{"call_function":-3}}])"));
+  EXPECT_TRUE(wrong(R"("status":"full_graph","segments":[{"index":0,"guards":9223372036854775807}])"));
+  EXPECT_TRUE(wrong(R"("status":"full_graph","segments":[7])"));
+  EXPECT_TRUE(wrong(R"("status":"full_graph","segments":{})"));
+  EXPECT_TRUE(wrong(R"("status":"full_graph","mode_detail":[1])"));
   EXPECT_TRUE(wrong(R"("status":"quarantined")"));
   EXPECT_TRUE(wrong(R"("status":"skipped_gated")"));
   EXPECT_TRUE(wrong(R"("status":"full_graph","breaks":1)"));

@@ -46,7 +46,15 @@ ModelResult Sample() {
   site.reason = "Data-dependent branching";
   site.hints = {"use torch.cond"};
   site.occurrences = 1;
+  site.module_path = "encoder.layer.0";
   c.sites = {site};
+  GraphSegment segment;
+  segment.compile_id = "0/0";
+  segment.ops = {{"call_function", 3}};
+  segment.ops_total = 3;
+  segment.ended_by = site.site_id;
+  c.segments = {segment, GraphSegment{}};
+  c.mode_detail_json = R"({"first_error":"a reason"})";
   return r;
 }
 
@@ -57,6 +65,32 @@ TEST(ModelResultJsonTest, SurvivesTheRoundTrip) {
   EXPECT_EQ(ToJson(*back), text);
   EXPECT_EQ(back->capture.toolchain.Key(), Sample().capture.toolchain.Key());
   EXPECT_EQ(back->finished_at, Sample().finished_at);
+}
+
+TEST(CaptureResultJsonTest, ReadsADocumentOfBeforeSegmentsAndModes) {
+  json document = json::parse(ToJson(Sample().capture));
+  document.erase("segments"), document.erase("mode_detail"), document["sites"][0].erase("module_path");
+  const auto read = CaptureResultFromJson(document.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->segments.empty());
+  EXPECT_EQ(read->mode_detail_json, "");
+  EXPECT_EQ(read->sites[0].module_path, "");
+  EXPECT_EQ(read->sites[0].reason, "Data-dependent branching");
+}
+
+TEST(CaptureResultJsonTest, KeepsSegmentsAndWhatAModeSaysBounded) {
+  json said = {{"job", "j"}, {"status", "full_graph"}, {"mode_detail", {{"k", std::string(70'000, 'x')}}}};
+  json segment = {{"index", 0}, {"function", std::string(5000, 'f')}};
+  for (int i = 0; i < 200; ++i) segment["ops"]["op " + std::to_string(i)] = segment["top_ops"][std::to_string(i)] = 1;
+  segment["ops"][std::string(5000, 'o')] = 1;
+  said["segments"] = std::vector<json>(600, segment);
+  const auto read = CaptureResultFromJson(said.dump());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->mode_detail_json, "");
+  ASSERT_EQ(read->segments.size(), 512u);
+  EXPECT_LE(read->segments[0].function.size(), 1024u);
+  EXPECT_LE(read->segments[0].ops.size(), 32u);
+  EXPECT_LE(read->segments[0].top_ops.size(), 16u);
 }
 
 TEST(CaptureResultJsonTest, KeepsLabelsListsAndPhasesBounded) {

@@ -61,6 +61,14 @@ std::optional<Error> WrongCount(const CaptureResult& result) {
     if (wrong(site.occurrences))
       return Error{ErrorCode::kInvalid, "occurrences of " + std::to_string(site.occurrences)};
   }
+  for (const GraphSegment& segment : result.segments) {
+    bool bad = segment.index < 0 || wrong(segment.ops_total.value_or(0)) || wrong(segment.inputs.value_or(0)) ||
+               wrong(segment.guards.value_or(0));
+    for (const auto* counts : {&segment.ops, &segment.top_ops}) {
+      for (const auto& [name, count] : *counts) bad = bad || wrong(count);
+    }
+    if (bad) return Error{ErrorCode::kInvalid, "segment " + std::to_string(segment.index) + " with a wrong count"};
+  }
   return std::nullopt;
 }
 
@@ -85,6 +93,9 @@ Result<Message> ParseResult(const json& object, std::string_view line) {
   Result<CaptureResult> result = CaptureResultFromJson(line);
   if (!result.ok()) return result.error().Within("result");
   if (auto wrong = WrongCount(*result)) return *wrong;
+  if (!result->mode_detail_json.empty() && result->mode_detail_json.front() != '{') {
+    return Invalid("result whose mode_detail is not an object");
+  }
   if (!IsAWorkers(result->status)) return Invalid("result with the status " + std::string(StatusName(result->status)));
   const bool broken = !result->sites.empty() || result->breaks.value_or(0) > 0;
   if (result->status == Status::kFullGraph && broken) return Invalid("result with breaks, but full_graph");

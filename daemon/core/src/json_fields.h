@@ -43,7 +43,15 @@ void DescribeSite(V& v, T& s) {
   v("site_id", s.site_id), v("reason", s.reason), v("gb_id", s.gb_id), v("fixability", s.fixability);
   v("explanation", s.explanation), v("context", s.context), v("hints", s.hints), v("file", s.file);
   v("line", s.line), v("function", s.function), v("source_line", s.source_line), v("frame", s.frame);
-  v("wrapped_in", s.wrapped_in), v("compile_id", s.compile_id), v("occurrences", s.occurrences);
+  v("wrapped_in", s.wrapped_in), v("compile_id", s.compile_id), v("module_path", s.module_path);
+  v("occurrences", s.occurrences);
+}
+
+template <class V, class T>
+void DescribeSegment(V& v, T& s) {
+  v("index", s.index), v("compile_id", s.compile_id), v("file", s.file), v("line", s.line), v("function", s.function);
+  v("ops", s.ops), v("ops_total", s.ops_total), v("top_ops", s.top_ops), v("inputs", s.inputs), v("guards", s.guards);
+  v("ended_by", s.ended_by);
 }
 
 // What a capture found, without how it is named in its document.
@@ -57,7 +65,8 @@ void DescribeFindings(V& v, T& r) {
   v("unexplained_events", r.unexplained_events), v("depth", r.depth), v("depth_mismatch", r.depth_mismatch);
   v("flaky", r.flaky), v("capture_s", r.capture_s), v("cpu_s", r.cpu_s), v("wall_s", r.wall_s);
   v("peak_rss_mb", r.peak_rss_mb), v("phase_s", r.phase_s), v("inputs", Raw{r.inputs_json});
-  v("inputs_digest", r.inputs_digest), v("sites", r.sites), v("error", r.error), v("output_tail", r.output_tail);
+  v("inputs_digest", r.inputs_digest), v("sites", r.sites), v("segments", r.segments);
+  v("mode_detail", Raw{r.mode_detail_json}), v("error", r.error), v("output_tail", r.output_tail);
   v("started_at", r.started_at);
 }
 

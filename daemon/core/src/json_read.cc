@@ -18,6 +18,8 @@ using json_fields::Raw;
 constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
 constexpr std::size_t kMaxHints = 32, kMaxInputsBytes = 256 * 1024;
 constexpr std::size_t kMaxPhases = 16, kMaxPhaseBytes = 64;
+constexpr std::size_t kMaxSegments = 512, kMaxOpKinds = 32, kMaxTopOps = 16, kMaxOpBytes = 256;
+constexpr std::size_t kMaxModeDetailBytes = 64 * 1024;
 constexpr std::size_t kMaxDocumentBytes = 64u << 20;
 constexpr int kMaxDocumentDepth = 100;
 
@@ -119,6 +121,9 @@ class Reader {
   void Read(const char* n, const json& in, BreakSite& s) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeSite(r, s); });
   }
+  void Read(const char* n, const json& in, GraphSegment& s) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeSegment(r, s); });
+  }
   void Read(const char* n, const json& in, PlannedModel& p) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribePlanned(r, p); });
   }
@@ -149,7 +154,7 @@ void Cut(std::string& text, std::size_t max_bytes) {
 
 void Bound(BreakSite& site) {
   for (std::string* label : {&site.site_id, &site.fixability, &site.file, &site.function, &site.source_line,
-                             &site.frame, &site.wrapped_in, &site.compile_id}) {
+                             &site.frame, &site.wrapped_in, &site.compile_id, &site.module_path}) {
     Cut(*label, kMaxLabelBytes);
   }
   Cut(site.reason, kMaxReasonBytes), Cut(site.gb_id, 16);
@@ -157,6 +162,19 @@ void Bound(BreakSite& site) {
   Cut(site.explanation, kMaxTextBytes), Cut(site.context, kMaxTextBytes);
   if (site.hints.size() > kMaxHints) site.hints.resize(kMaxHints);
   for (std::string& hint : site.hints) Cut(hint, kMaxTextBytes);
+}
+
+template <class Value>
+void Bound(std::map<std::string, Value>& values, std::size_t max_values, std::size_t max_name_bytes) {
+  std::erase_if(values, [&](const auto& value) { return value.first.size() > max_name_bytes; });
+  while (values.size() > max_values) values.erase(std::prev(values.end()));
+}
+
+void Bound(GraphSegment& segment) {
+  for (std::string* label : {&segment.compile_id, &segment.file, &segment.function, &segment.ended_by}) {
+    Cut(*label, kMaxLabelBytes);
+  }
+  Bound(segment.ops, kMaxOpKinds, kMaxOpBytes), Bound(segment.top_ops, kMaxTopOps, kMaxOpBytes);
 }
 
 // A worker runs other people's code: what it says is bounded before anything keeps it.
@@ -170,9 +188,11 @@ void Bound(CaptureResult& result) {
   }
   Cut(result.error, kMaxTextBytes), Cut(result.output_tail, kMaxTextBytes);
   if (result.inputs_json.size() > kMaxInputsBytes) result.inputs_json.clear();
-  std::erase_if(result.phase_s, [](const auto& phase) { return phase.first.size() > kMaxPhaseBytes; });
-  while (result.phase_s.size() > kMaxPhases) result.phase_s.erase(std::prev(result.phase_s.end()));
+  if (result.mode_detail_json.size() > kMaxModeDetailBytes) result.mode_detail_json.clear();
+  Bound(result.phase_s, kMaxPhases, kMaxPhaseBytes);
   for (BreakSite& site : result.sites) Bound(site);
+  if (result.segments.size() > kMaxSegments) result.segments.resize(kMaxSegments);
+  for (GraphSegment& segment : result.segments) Bound(segment);
 }
 
 }  // namespace

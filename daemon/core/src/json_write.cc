@@ -71,6 +71,9 @@ class Writer {
   static ordered_json Value(const BreakSite& s) {
     return Of([&](Writer& w) { json_fields::DescribeSite(w, s); });
   }
+  static ordered_json Value(const GraphSegment& s) {
+    return Of([&](Writer& w) { json_fields::DescribeSegment(w, s); });
+  }
   static ordered_json Value(const PlannedModel& p) {
     return Of([&](Writer& w) { json_fields::DescribePlanned(w, p); });
   }

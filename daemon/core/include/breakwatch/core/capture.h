@@ -64,7 +64,22 @@ struct BreakSite {
   std::string frame;             // "library", "torch" or "user": whose code it is
   std::string wrapped_in;        // the outer text when Dynamo wrapped the reason; else empty
   std::string compile_id;        // first compile that met it, "0/0"
+  std::string module_path;       // of the nn.Module whose forward it is in, "encoder.layer.0"; empty: unknown
   std::int64_t occurrences = 0;  // break events
+};
+
+// One graph that Dynamo made, in the order of compilation.
+struct GraphSegment {
+  int index = 0;           // from 0
+  std::string compile_id;  // "0/0"
+  std::string file;        // package-relative; where the compiled frame begins
+  int line = 0;            // from 1; 0 unknown
+  std::string function;
+  std::map<std::string, std::int64_t> ops;  // by kind: call_function, call_module, ...
+  std::optional<std::int64_t> ops_total;
+  std::map<std::string, std::int64_t> top_ops;  // the most frequent targets
+  std::optional<std::int64_t> inputs, guards;
+  std::string ended_by;  // BreakSite::site_id; empty: the frame returned
 };
 
 // What one capture found. Numbers are absent (nullopt) where the capture never came to them.
@@ -82,6 +97,8 @@ struct CaptureResult {
       ops_captured, frames_total, frames_fallback, recompiles, unexplained_events;
   bool flaky = false;
   std::vector<BreakSite> sites;
+  std::vector<GraphSegment> segments;     // empty where the worker gave none
+  std::string mode_detail_json;           // what the mode found beyond the numbers: JSON object; empty: nothing
   std::map<std::string, double> phase_s;  // wall seconds by phase
   double capture_s = 0;                   // wall seconds inside create + inputs + eager + capture
   double cpu_s = 0;                       // processor seconds of the child
