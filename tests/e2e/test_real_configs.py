@@ -1,5 +1,6 @@
 """Real config.json files, swept as a directory by the real worker: each ends in the status that is right for it."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -12,8 +13,10 @@ CONFIGS = ROOT.parent / "shared/hub/configs"
 
 def rightful(config, known_types, known_classes):
     """The statuses that are right for a config, by what it says of itself and what transformers knows."""
-    if "_class_name" in config:
-        return {"skipped_unsupported_library"}
+    if "_class_name" in config:  # a component of a diffusers pipeline
+        if importlib.util.find_spec("diffusers") is None:
+            return {"skipped_missing_dependency"}
+        return {"full_graph", "graph_breaks"}
     # As AutoConfig sees it: the model type decides, the class only where a file names no type.
     if "model_type" in config:
         native = config["model_type"] in known_types

@@ -12,7 +12,7 @@ import traceback
 
 import torch
 
-from . import architecture, build, host, inputs, sizes, trace
+from . import architecture, attempts, build, host, inputs, sizes, trace
 from .lines import clip, one_line, write_line
 
 _ERROR_BYTES = 16 << 10
@@ -120,7 +120,7 @@ def failure(phase: str, error: BaseException) -> dict:
 def _guarded(job: dict, depth: str, say) -> dict:
     phases = Phases(say)
     try:
-        result = Attempt(job, depth, phases).run()
+        result = attempts.of(job)(job, depth, phases).run()
     except Exception as error:
         result = failure(phases.current, error)
     result.setdefault("phase", phases.current)

@@ -15,7 +15,12 @@ PROTOCOL = 1
 _DIGESTED = (
     "architecture.py", "breaks.py", "build.py", "child.py", "inputs.py", "make_values.py", "recipes.yaml", "sizes.py",
     "sizes.yaml", "trace.py", "weights.py", "../../structure_ignored.yaml",
+    "libraries/diffusers_inputs.py", "libraries/diffusers_inputs.yaml", "libraries/diffusers_model.py",
+    "libraries/diffusers_sizes.py", "libraries/diffusers_sizes.yaml", "libraries/pipeline.py", "libraries/plain.py",
+    "libraries/sentence.py", "libraries/timm_model.py",
 )
+# Libraries whose models are captured, besides transformers, which a toolchain names itself.
+_LIBRARIES = ("diffusers", "timm")
 
 
 @functools.cache
@@ -29,6 +34,8 @@ def worker_version() -> str:
                 digest.update(file.read())
         except OSError:
             digest.update(b"absent")
+    for name in _LIBRARIES:
+        digest.update(f"{name} {_version_of(name)}".encode())
     return f"{__version__}+{digest.hexdigest()[:10]}"
 
 

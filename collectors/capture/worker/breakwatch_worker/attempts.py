@@ -1,0 +1,15 @@
+"""Which attempt captures a job: a transformers model, a model of another library, or a source of the user's own."""
+
+from . import libraries
+
+
+def of(job: dict):
+    """The class whose `run()` gives the result. It is imported here, after the fork: only who needs it pays."""
+    if job.get("source") is not None:
+        from .sources.attempt import attempt_of
+
+        return attempt_of(job)
+    found = libraries.attempt_of(job)
+    if found is None:
+        from .child import Attempt as found
+    return found

@@ -1,0 +1,25 @@
+"""Models of libraries other than transformers: timm, and diffusers' pipelines and single components."""
+
+
+def attempt_of(job: dict):
+    """The attempt for this job, or None where transformers is the library."""
+    values = job.get("config")
+    if not isinstance(values, dict):
+        return None
+    if isinstance(values.get("model_index"), dict) and isinstance(values.get("components"), dict):
+        from .pipeline import PipelineAttempt
+
+        return PipelineAttempt
+    if isinstance(values.get("_class_name"), str) and "model_type" not in values and "architectures" not in values:
+        from .diffusers_model import ComponentAttempt
+
+        return ComponentAttempt
+    if isinstance(values.get("architecture"), str) and "pretrained_cfg" in values and not values.get("model_type"):
+        from .timm_model import TimmAttempt
+
+        return TimmAttempt
+    if (job.get("library") or "").lower() == "sentence-transformers":
+        from .sentence import EncoderAttempt
+
+        return EncoderAttempt
+    return None

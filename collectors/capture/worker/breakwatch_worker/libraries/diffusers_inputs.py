@@ -1,0 +1,127 @@
+"""The arguments of one forward call of a diffusers model. The recipes are data: diffusers_inputs.yaml."""
+
+import functools
+import inspect
+import os
+import re
+import types
+
+import numpy as np
+import torch
+import yaml
+
+from ..make_values import CannotMake, Sizes, make_value
+
+
+@functools.cache
+def load_recipes() -> dict:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "diffusers_inputs.yaml"),
+              encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+def _first(value):
+    return value[0] if isinstance(value, (list, tuple)) and value else value
+
+
+def _derived(config: dict) -> dict:
+    """Sizes that a config says in several ways: a pair where both are one number, a list where the first counts."""
+    found = {}
+    blocks = config.get("block_out_channels")
+    found["halvings"] = 2 ** max(len(blocks) - 1, 0) if isinstance(blocks, (list, tuple)) else 1
+    cross = _first(config.get("cross_attention_dim"))
+    if isinstance(cross, int):
+        found["cross"] = cross
+    patch = config.get("patch_size")
+    if isinstance(patch, (list, tuple)) and patch:
+        found["patch"] = patch[-1]
+        found["patch_time"] = patch[0] if len(patch) == 3 else 1
+    elif isinstance(patch, int):
+        found["patch"] = patch
+    if isinstance(time := config.get("patch_size_t"), int):
+        found["patch_time"] = time
+    for key in ("axes_dims_rope", "rope_axes_dim", "axes_dim", "axes_dims"):
+        if isinstance(config.get(key), (list, tuple)):
+            found["axes"] = len(config[key])
+    heads, size = config.get("num_attention_heads"), config.get("attention_head_dim")
+    if isinstance(heads, int) and isinstance(size, int):
+        found["inner"] = heads * size
+    sample = _first(config.get("sample_size"))
+    if isinstance(sample, int):
+        found["natural"] = sample
+    return found
+
+
+class Recipe:
+    """What is passed to one class: the general recipes with the rules that match it."""
+
+    def __init__(self, model, config: dict):
+        recipes = load_recipes()
+        parameters = inspect.signature(model.forward).parameters.values()
+        self.names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        self.required = {p.name for p in parameters if p.default is p.empty and p.name in self.names}
+        self.arguments = dict(recipes["arguments"])
+        self.passed = set(recipes["pass"])
+        self.class_name = type(model).__name__
+        self.sizes = Sizes(types.SimpleNamespace(**config), {**recipes["sizes"], **_derived(config)})
+        for rule in recipes["rules"]:
+            if self._matches(rule, config):
+                self.arguments.update(rule.get("arguments") or {})
+                self.sizes.define(rule.get("sizes"))
+                self.passed |= set(rule.get("add") or [])
+                self.passed -= set(rule.get("omit") or [])
+
+    def _matches(self, rule: dict, config: dict) -> bool:
+        if not re.search(rule.get("class", ""), self.class_name):
+            return False
+        if not all(config.get(key) == value for key, value in (rule.get("config") or {}).items()):
+            return False
+        return all(config.get(key) is not None and config.get(key) is not False for key in rule.get("given") or [])
+
+    def make(self) -> dict:
+        made = {}
+        for name in self.names:
+            if name not in self.required and name not in self.passed:
+                continue
+            recipe = self.arguments.get(name)
+            try:
+                if recipe is None:
+                    raise CannotMake(f"no recipe for the argument {name} of {self.class_name}")
+                if "only_if" in recipe and not self.sizes(recipe["only_if"]):
+                    continue
+                made[name] = self._value(name, recipe)
+            except CannotMake:
+                if name in self.required:
+                    raise
+        return made
+
+    def _value(self, name: str, recipe: dict):
+        kind = recipe.get("kind")
+        if kind == "dict":
+            return {key: self._value(key, item) for key, item in recipe["items"].items()}
+        if kind == "list":
+            return [self._value(f"{name}{index}", item) for index, item in enumerate(recipe["items"])]
+        if kind == "pictures":  # as a pipeline hands them over: numpy, channels last
+            return np.zeros([int(self.sizes(size)) for size in recipe["shape"]], dtype=np.float32)
+        if kind == "grid":  # rows of (0, row, column), for positions of a picture's patches
+            height, width = (int(self.sizes(size)) for size in recipe["shape"])
+            rows = torch.stack(torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij"), -1)
+            rows = rows.reshape(-1, 2).float()
+            extra = torch.zeros(rows.shape[0], int(self.sizes(recipe.get("columns", 3))) - 2)
+            grid = torch.cat([extra, rows], dim=1)
+            return grid.expand(int(self.sizes("batch")), -1, -1).clone() if recipe.get("batched") else grid
+        if kind == "sizes":  # nested lists of computed numbers
+            return _numbers(recipe["value"], self.sizes)
+        value = make_value(name, recipe, self.sizes)
+        return value.to(getattr(torch, recipe["dtype"])) if "dtype" in recipe and isinstance(
+            value, torch.Tensor) else value
+
+
+def _numbers(value, sizes):
+    if isinstance(value, list):
+        return [_numbers(item, sizes) for item in value]
+    return int(sizes(value))
+
+
+def make(model, config: dict) -> dict:
+    return Recipe(model, config).make()

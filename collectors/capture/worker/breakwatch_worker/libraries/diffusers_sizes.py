@@ -1,0 +1,124 @@
+"""Smaller versions of a diffusers config. Which keys are widths and depths is data: diffusers_sizes.yaml."""
+
+import copy
+import functools
+import inspect
+import math
+import os
+
+import yaml
+
+
+@functools.cache
+def load_rules() -> dict:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "diffusers_sizes.yaml"),
+              encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+def with_defaults(cls, values: dict) -> dict:
+    """The config with what it leaves out filled in from the class, so that all sizes are in one place."""
+    merged = {name: copy.deepcopy(parameter.default) for name, parameter in inspect.signature(cls).parameters.items()
+              if parameter.default is not parameter.empty}
+    merged.update({key: value for key, value in values.items() if not key.startswith("_")})
+    return merged
+
+
+def plans(cls, config: dict, depth: str):
+    """(depth, note, config) from the smallest to the original; the first that builds and runs is captured."""
+    narrow = list(narrowed(config))
+    if depth != "full":
+        short, notes = shortened(config)
+        if notes:
+            for small, width_note in narrow:
+                both, _ = shortened(small)
+                yield "reduced", ", ".join(notes + [width_note]), both
+            yield "reduced", ", ".join(notes), short
+    label = "full" if depth == "full" else "original"
+    for small, note in narrow:
+        yield label, note, small
+    yield label, "", copy.deepcopy(config)
+
+
+def shortened(config: dict) -> tuple:
+    """(config, notes): every stack of equal layers cut to its first ones."""
+    rules, made, notes = load_rules(), copy.deepcopy(config), []
+    for key, kept in rules["depths"].items():
+        value = made.get(key)
+        cut = _cut(value, kept)
+        if cut != value:
+            made[key] = cut
+            notes.append(f"{key} {value}->{cut}")
+    for key, (owner, kept) in rules["indices"].items():  # lists of layer numbers: one of each kind stays
+        if isinstance(made.get(key), (list, tuple)) and made.get(key) and made.get(owner) != config.get(owner):
+            made[key] = kept
+    return made, notes
+
+
+def _cut(value, kept: int):
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return min(value, kept)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(item, (int, list, tuple)) for item in value):
+        return [_cut(item, kept) for item in value]
+    return value
+
+
+def narrowed(config: dict):
+    """(config, note): fewer heads, or narrower blocks; the narrowest first, two tries at most."""
+    yield from _fewer_heads(config)
+    yield from _narrower_blocks(config)
+
+
+def _factors(common: int) -> list:
+    found = [factor for factor in range(common, 1, -1) if common % factor == 0]
+    return [found[0], found[len(found) // 2]] if len(found) > 2 else found[:1]
+
+
+def _fewer_heads(config: dict):
+    rules = load_rules()
+    heads = {key: config[key] for key in rules["heads"] if _is_count(config.get(key))}
+    if "num_attention_heads" not in heads or not heads:
+        return
+    common = functools.reduce(math.gcd, heads.values())
+    if common == min(heads.values()) and common > 1:  # two heads stay where they can
+        common = common // 2 if common % 2 == 0 else common
+    size = config.get("attention_head_dim")
+    inner = heads["num_attention_heads"] * size if _is_count(size) else None
+    for factor in _factors(common):
+        made = copy.deepcopy(config)
+        for key, value in heads.items():
+            made[key] = value // factor
+        for key, value in made.items():
+            tied = inner is not None and value == inner and key not in heads and key not in rules["not_widths"]
+            if (tied or key in rules["widths"]) and _is_count(value) and value % factor == 0:
+                made[key] = value // factor
+        yield made, f"num_attention_heads {heads['num_attention_heads']}->{made['num_attention_heads']}"
+
+
+def _narrower_blocks(config: dict):
+    rules = load_rules()
+    key = next((name for name in rules["blocks"] if config.get(name)), None)
+    widths = [config[key]] if key and _is_count(config[key]) else config.get(key)
+    if not isinstance(widths, (list, tuple)) or not all(map(_is_count, widths)):
+        return
+    groups = config.get("norm_num_groups")
+    unit = groups if _is_count(groups) else rules["block_unit"]
+    common = math.gcd(*widths)
+    # Every width stays a multiple of the groups; heads may want more, and then the next factor is tried.
+    fitting = [factor for factor in range(common, 1, -1)
+               if common % factor == 0 and all(width // factor % unit == 0 for width in widths)]
+    for factor in fitting[:rules["block_tries"]]:
+        made = copy.deepcopy(config)
+        for name in rules["blocks"]:
+            value = made.get(name)
+            if _is_count(value) and value % factor == 0:
+                made[name] = value // factor
+            elif isinstance(value, (list, tuple)) and value and all(map(_is_count, value)):
+                made[name] = [max(width // factor, 1) for width in value]
+        yield made, f"{key} {list(widths)}->{made[key]}"
+
+
+def _is_count(value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

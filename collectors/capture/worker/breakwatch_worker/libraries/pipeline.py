@@ -1,0 +1,117 @@
+"""A diffusers pipeline: every component that is a module is captured by itself, and one result is made of all."""
+
+import gc
+import hashlib
+import json
+
+from .. import architecture, child
+from ..lines import one_line
+from .diffusers_model import ComponentAttempt, class_of
+
+_GOOD = ("full_graph", "graph_breaks")
+_SUMS = ("params", "graphs", "breaks", "dynamo_counter_breaks", "explain_breaks", "ops_captured", "frames_total",
+         "frames_fallback", "recompiles", "unexplained_events")
+_MAX_SEGMENTS = 512
+
+
+def components_of(values: dict) -> list:
+    """[(name, library, class name, config or None)] in the order of model_index.json, without what is null there."""
+    found = []
+    for name, entry in values["model_index"].items():
+        if isinstance(entry, list) and len(entry) == 2 and all(isinstance(part, str) for part in entry):
+            config = values["components"].get(name)
+            found.append((name, *entry, config if isinstance(config, dict) else None))
+    return found
+
+
+class PipelineAttempt(child.Attempt):
+    def run(self) -> dict:
+        values = architecture.decode_floats(self._job["config"])
+        pipeline = values["model_index"].get("_class_name")
+        self._known = {"architecture": pipeline if isinstance(pipeline, str) else "", "model_type": "diffusers",
+                       "dtype": "float32"}
+        captured, others = {}, []
+        for name, library, cls, config in components_of(values):
+            part = self._capture_component(name, library, cls, config)
+            if part is None:
+                others.append(name)
+            else:
+                captured[name] = part
+            gc.collect()  # one component's memory at a time
+        if not captured:
+            raise architecture.Stop("skipped_no_config", "model_index.json names no module with a configuration")
+        return {**self._known, **combine(captured, others)}
+
+    def _capture_component(self, name: str, library: str, cls: str, config):
+        """The component's result; None for what is no module."""
+        if self._phases.current != "create":
+            self._phases.enter("create")
+        try:
+            if library == "transformers":
+                attempt = self._of_transformers(cls, config)
+            else:
+                attempt = self._of_diffusers(library, cls, config)
+            if attempt is None:
+                return None
+            if config is None:
+                return {"status": "skipped_no_config", "detail": f"{cls} without a {name}/config.json"}
+            result = attempt.run()
+            result.setdefault("phase", self._phases.current)
+            return result
+        except Exception as error:
+            return {**child.failure(self._phases.current, error), "phase": self._phases.current}
+
+    def _of_transformers(self, cls: str, config):
+        if config is None and architecture._exported(cls) is None:
+            return None
+        job = {**self._job, "config": config, "library": "transformers", "architecture": cls, "task": ""}
+        return child.Attempt(job, self._depth, self._phases)
+
+    def _of_diffusers(self, library: str, cls: str, config):
+        if class_of(library, cls) is None:
+            return None
+        job = {**self._job, "config": {**(config or {}), "_class_name": cls}, "library": library}
+        return ComponentAttempt(job, self._depth, self._phases)
+
+
+def combine(parts: dict, others: list) -> dict:
+    """One result of the components': numbers added up, sites folded by site_id, the first failure's status if any."""
+    sites, segments, reasons = {}, [], set()
+    for name, part in parts.items():
+        for site in part.get("sites") or []:
+            reasons.add(site.get("gb_id") or site.get("reason"))
+            if site["site_id"] in sites:  # two components may hold the same code
+                sites[site["site_id"]]["occurrences"] += site["occurrences"]
+            else:
+                path = ".".join(filter(None, (name, site.get("module_path") or "")))
+                sites[site["site_id"]] = {**site, "module_path": path}
+        segments += part.get("segments") or []
+    segments = [{**segment, "index": index} for index, segment in enumerate(segments[:_MAX_SEGMENTS])]
+    result = {key: sum(part.get(key) or 0 for part in parts.values()) for key in _SUMS
+              if any(part.get(key) is not None for part in parts.values())}
+    said = [f"{name}: {part['detail'].split(';')[0] if part['status'] in _GOOD else part['status']}"
+            for name, part in parts.items()]
+    bad = {name: part for name, part in parts.items() if part["status"] not in _GOOD}
+    if bad:
+        name, part = next(iter(bad.items()))
+        result.update(status=part["status"], phase=part.get("phase") or "create")
+        said.insert(0, f"{name}: {part['detail']}")
+        if part.get("error"):
+            result["error"] = part["error"]
+    else:
+        result.update(status="graph_breaks" if result["breaks"] else "full_graph", phase="done")
+        said.insert(0, child.verdict({**result, "break_sites": len(sites)}))
+    if others:
+        said.append("no modules: " + ", ".join(others))
+    depths = [part.get("depth") for part in parts.values()]
+    inputs = {name: part["inputs"] for name, part in parts.items() if part.get("inputs")}
+    details = {name: part["mode_detail"] for name, part in parts.items() if part.get("mode_detail")}
+    result.update(
+        detail=one_line("; ".join(said)), depth=next((d for d in ("reduced", "full") if d in depths), "original"),
+        sites=list(sites.values()), break_sites=len(sites), unique_reasons=len(reasons), inputs=inputs,
+        inputs_digest=hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:16])
+    if segments:
+        result["segments"] = segments
+    if details:
+        result["mode_detail"] = details
+    return result

@@ -1,0 +1,13 @@
+"""A sentence-transformers repository: its config.json is the encoder's."""
+
+from .. import child
+
+
+class EncoderAttempt(child.Attempt):
+    """The encoder as transformers builds it. Its pooling is an operation or two behind it, and needs modules.json."""
+
+    def run(self) -> dict:
+        result = super().run()
+        if result.get("status") in ("full_graph", "graph_breaks"):
+            result["detail"] += "; the encoder, without its pooling"
+        return result

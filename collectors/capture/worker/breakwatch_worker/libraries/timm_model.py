@@ -1,0 +1,53 @@
+"""A timm repository: its config.json names the architecture, what differs from it, and the picture it takes."""
+
+import torch
+
+from ..architecture import Stop
+from .plain import PlainAttempt, Way, construct, need
+
+_SIDE = 128  # large pictures are made smaller where the model lets one choose
+
+
+def _input_size(values: dict) -> tuple:
+    """(channels, height, width) as the pretrained configuration says."""
+    pretrained = values.get("pretrained_cfg")
+    size = pretrained.get("input_size") if isinstance(pretrained, dict) else None
+    if isinstance(size, (list, tuple)) and len(size) == 3 and all(isinstance(n, int) and n > 0 for n in size):
+        return tuple(size)
+    return 3, 224, 224
+
+
+class TimmAttempt(PlainAttempt):
+    def ways(self):
+        timm = need("timm")
+        values = self._job["config"]
+        name = values["architecture"]
+        self._known = {"architecture": name, "model_type": "timm", "dtype": "float32"}
+        if not timm.is_model(name):
+            raise Stop("failed_create", f"timm {timm.__version__} has no model {name[:80]!r}")
+        arguments = values.get("model_args") if isinstance(values.get("model_args"), dict) else {}
+        if isinstance(values.get("num_classes"), int):
+            arguments = {"num_classes": values["num_classes"], **arguments}
+        if isinstance(values.get("global_pool"), str):
+            arguments = {"global_pool": values["global_pool"], **arguments}
+        channels, height, width = _input_size(values)
+
+        def make():
+            return construct(lambda: timm.create_model(name, pretrained=False, **arguments))
+
+        def call(height, width):
+            # forward's first parameter is called x or input, by the author's taste.
+            return lambda model: {_first_name(model): torch.randn(
+                2, channels, height, width, generator=torch.Generator().manual_seed(7))}
+
+        # A model that takes any picture takes a small one; one that asserts its size fails there and gets its own.
+        if height > _SIDE and width > _SIDE:
+            note = f"picture {height}x{width}->{_SIDE}x{_SIDE}"
+            yield Way("original", note, make, call(_SIDE, _SIDE))
+        yield Way("original", "", make, call(height, width))
+
+
+def _first_name(model) -> str:
+    import inspect
+
+    return next(iter(inspect.signature(model.forward).parameters))

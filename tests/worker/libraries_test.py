@@ -1,0 +1,137 @@
+"""Models of other libraries: timm, diffusers' pipelines and components, sentence-transformers, and what is none."""
+
+import importlib.util
+
+import conftest  # noqa: F401  puts the worker on the path
+import pytest
+from breakwatch_worker.libraries import diffusers_sizes, pipeline
+
+needs_diffusers = pytest.mark.skipif(importlib.util.find_spec("diffusers") is None, reason="diffusers is not installed")
+needs_timm = pytest.mark.skipif(importlib.util.find_spec("timm") is None, reason="timm is not installed")
+
+CLIP_TEXT = {"architectures": ["CLIPTextModel"], "model_type": "clip_text_model", "hidden_size": 32,
+             "intermediate_size": 64, "num_attention_heads": 2, "num_hidden_layers": 2, "vocab_size": 100}
+VAE = {"_class_name": "AutoencoderKL", "_diffusers_version": "0.1.0", "block_out_channels": [32], "in_channels": 3}
+UNET = {
+    "_class_name": "UNet2DConditionModel", "attention_head_dim": 8, "block_out_channels": [64, 128],
+    "cross_attention_dim": 64, "down_block_types": ["CrossAttnDownBlock2D", "DownBlock2D"],
+    "up_block_types": ["UpBlock2D", "CrossAttnUpBlock2D"], "layers_per_block": 2, "sample_size": 64,
+}
+
+
+def bundle(components: dict, **more) -> dict:
+    index = {"_class_name": "TestPipeline", "scheduler": ["diffusers", "PNDMScheduler"],
+             "tokenizer": ["transformers", "CLIPTokenizer"], "safety_checker": [None, None]}
+    return {"model_index": {**index, **more}, "components": components}
+
+
+@needs_timm
+def test_a_timm_model_is_called_with_the_picture_its_configuration_names(zygote):
+    config = {"architecture": "resnet18", "num_classes": 7, "pretrained_cfg": {"input_size": [3, 96, 96]}}
+    result = zygote.capture(config, library="timm")
+    assert (result["status"], result["breaks"], result["graphs"]) == ("full_graph", 0, 1), result["detail"]
+    assert result["architecture"] == "resnet18" and result["depth"] == "original"
+    assert result["inputs"]["x"]["shape"] == [2, 3, 96, 96]
+    assert result["params"] < 11_689_512  # of a thousand classes
+
+
+@needs_timm
+def test_a_timm_model_that_asserts_its_picture_size_gets_it(zygote):
+    config = {"architecture": "vit_tiny_patch16_224", "pretrained_cfg": {"input_size": [3, 224, 224]}}
+    result = zygote.capture(config, library="timm")
+    assert result["status"] == "full_graph", result["detail"]
+    assert result["inputs"]["x"]["shape"] == [2, 3, 224, 224]
+
+
+@needs_timm
+def test_a_timm_architecture_that_is_not_known_is_named(zygote):
+    result = zygote.capture({"architecture": "no_such_net", "pretrained_cfg": {}}, library="timm")
+    assert result["status"] == "failed_create"
+    assert "no_such_net" in result["detail"]
+
+
+@needs_diffusers
+def test_a_pipeline_gives_one_result_of_all_its_modules(zygote):
+    config = bundle({"unet": UNET, "vae": VAE, "text_encoder": CLIP_TEXT}, unet=["diffusers", "UNet2DConditionModel"],
+                    vae=["diffusers", "AutoencoderKL"], text_encoder=["transformers", "CLIPTextModel"])
+    result = zygote.capture(config, library="diffusers")
+    assert result["status"] == "full_graph", result["detail"]
+    assert (result["graphs"], result["breaks"], result["unexplained_events"]) == (3, 0, 0)
+    assert result["architecture"] == "TestPipeline"
+    assert set(result["inputs"]) == {"unet", "vae", "text_encoder"}
+    for words in ("unet: 1 graph", "vae: 1 graph", "text_encoder: 1 graph", "no modules: scheduler, tokenizer"):
+        assert words in result["detail"]
+
+
+@needs_diffusers
+def test_a_component_by_itself_is_a_model(zygote):
+    result = zygote.capture(VAE, library="diffusers")
+    assert (result["status"], result["architecture"]) == ("full_graph", "AutoencoderKL"), result["detail"]
+
+
+@needs_diffusers
+@pytest.mark.parametrize("components, entry, status", [
+    ({}, ["diffusers", "AutoencoderKL"], "skipped_no_config"),
+    ({"part": {}}, ["my_pipeline", "MyModel"], "skipped_custom_code"),
+    ({"part": {}}, ["diffusers", "NoSuchModel"], "failed_create"),
+])
+def test_a_component_that_cannot_be_captured_gives_the_pipeline_its_status(zygote, components, entry, status):
+    result = zygote.capture(bundle({"vae": VAE, **components}, vae=["diffusers", "AutoencoderKL"], part=entry))
+    assert result["status"] == status
+    assert result["detail"].startswith("part: ") and "vae: 1 graph" in result["detail"]
+
+
+def test_the_encoder_of_sentence_transformers_is_captured_and_said_to_be_it(zygote):
+    result = zygote.capture(library="sentence-transformers")
+    assert result["status"] == "full_graph"
+    assert "without its pooling" in result["detail"]
+
+
+@pytest.mark.parametrize("library", ["peft", "gguf", "onnx"])
+def test_a_library_without_modules_is_named_as_unsupported(zygote, library):
+    result = zygote.capture({"peft_type": "LORA"}, library=library)
+    assert result["status"] == "skipped_unsupported_library"
+    assert library in result["detail"]
+
+
+def part(status: str, sites: list, **numbers) -> dict:
+    return {"status": status, "detail": "d; more", "depth": "full", "sites": sites, "breaks": len(sites), "graphs": 2,
+            **numbers}
+
+
+def site(site_id: str, path: str, occurrences: int) -> dict:
+    return {"site_id": site_id, "reason": site_id, "gb_id": "", "module_path": path, "occurrences": occurrences}
+
+
+def test_components_are_added_up_and_their_places_carry_their_name():
+    unet = part("graph_breaks", [site("a", "down_blocks.0", 2), site("b", "", 1)])
+    text = part("graph_breaks", [site("a", "layers.0", 3)])
+    made = pipeline.combine({"unet": unet, "text_encoder": text}, ["scheduler"])
+    assert (made["status"], made["breaks"], made["graphs"], made["break_sites"]) == ("graph_breaks", 3, 4, 2)
+    assert [(s["module_path"], s["occurrences"]) for s in made["sites"]] == [("unet.down_blocks.0", 5), ("unet", 1)]
+    assert made["unique_reasons"] == 2 and made["depth"] == "full"
+
+
+def test_one_component_that_fails_keeps_the_sum_from_being_a_good_result():
+    made = pipeline.combine({"unet": part("full_graph", []), "vae": {"status": "failed_eager", "detail": "no"}}, [])
+    assert made["status"] == "failed_eager"
+    assert "vae: no" in made["detail"] and "unet: d" in made["detail"]
+
+
+def test_heads_shrink_together_and_what_is_tied_to_their_width_follows():
+    config = {"num_attention_heads": 8, "attention_head_dim": 4, "caption_projection_dim": 32, "num_layers": 9}
+    small, note = next(diffusers_sizes.narrowed(config))
+    assert small == {"num_attention_heads": 2, "attention_head_dim": 4, "caption_projection_dim": 8, "num_layers": 9}
+    assert note == "num_attention_heads 8->2"
+
+
+def test_blocks_stay_multiples_of_their_groups():
+    config = {"block_out_channels": [320, 640, 1280], "norm_num_groups": 32}
+    widths = [small["block_out_channels"] for small, _ in diffusers_sizes.narrowed(config)]
+    assert widths == [[32, 64, 128], [64, 128, 256], [160, 320, 640]]
+
+
+def test_a_stack_of_two_kinds_of_layers_keeps_one_of_each():
+    config, notes = diffusers_sizes.shortened({"num_layers": 24, "dual_attention_layers": list(range(13))})
+    assert config == {"num_layers": 2, "dual_attention_layers": [0]}
+    assert notes == ["num_layers 24->2"]
