@@ -62,7 +62,6 @@ def test_the_same_job_gives_the_same_numbers(zygote):
     ({"hidden_size": 4}, {}, "failed_create", "neither model_type nor architectures"),
     ([1, 2], {}, "failed_create", "holds a list"),
     ({"model_type": "x1", "auto_map": {"AutoModel": "modeling.X"}}, {}, "skipped_custom_code", "model_type 'x1'"),
-    ({"_class_name": "UNet2DConditionModel"}, {}, "skipped_unsupported_library", "UNet2DConditionModel"),
     (BERT, {"library": "gguf"}, "skipped_unsupported_library", "gguf"),
     ({**BERT, "num_attention_heads": 5}, {}, "failed_create", "hidden size"),
     ({"model_type": "vit", "image_size": 8, "patch_size": 16, "hidden_size": 32}, {}, "failed_", ""),
