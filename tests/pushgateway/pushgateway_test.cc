@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <mutex>
+
 #include "breakwatch/core/exposition.h"
 #include "fakes/exposition_reader.h"
 #include "fakes/sample_snapshot.h"
@@ -78,18 +80,32 @@ class PushgatewayTest : public ::testing::Test {
     return changes;
   }
   Outcome ExportWith(Reply reply) {
-    answer = [reply](const SeenRequest&) { return reply; };
+    Answer([reply](const SeenRequest&) { return reply; });
     return Make()->Export(SampleSnapshot());
   }
+  void Answer(std::function<Reply(const SeenRequest&)> answer) {
+    const std::lock_guard lock(script_mutex_);
+    answer_ = std::move(answer);
+  }
+  void ShowStatus(Reply status) {
+    const std::lock_guard lock(script_mutex_);
+    status_ = std::move(status);
+  }
 
-  std::function<Reply(const SeenRequest&)> answer;
-  Reply status{200, {}, kStatus};
   PushgatewayOptions options;
   std::shared_ptr<JournalState> journal = std::make_shared<JournalState>();
-  // Every PUT and DELETE is answered by `answer`, the status page by `status`.
+
+ private:
+  std::mutex script_mutex_;  // the server's threads read what the test changes between two requests
+  std::function<Reply(const SeenRequest&)> answer_;
+  Reply status_{200, {}, kStatus};
+
+ protected:
+  // Every PUT and DELETE is answered by `answer_`, the status page by `status_`.
   ScriptedServer server_{[this](const SeenRequest& request) {
-    if (request.method == "GET") return status;
-    return answer ? answer(request) : Reply{};
+    const std::lock_guard lock(script_mutex_);
+    if (request.method == "GET") return status_;
+    return answer_ ? answer_(request) : Reply{};
   }};
 };
 
@@ -158,7 +174,7 @@ TEST_F(PushgatewayTest, DeletesRetiredGroupsBeforeTheFirstPut) {
 
 TEST_F(PushgatewayTest, PutsNothingWhileARetiredGroupCannotBeDeleted) {
   journal->groups = {"/metrics/job/old"};
-  answer = [](const SeenRequest& request) { return Reply{request.method == "DELETE" ? 503 : 200}; };
+  Answer([](const SeenRequest& request) { return Reply{request.method == "DELETE" ? 503 : 200}; });
   EXPECT_EQ(Make()->Export(SampleSnapshot()).delivery, Delivery::kTryAgain);
   EXPECT_THAT(Changes(), ElementsAre("DELETE /metrics/job/old"));
   EXPECT_THAT(journal->groups, ElementsAre("/metrics/job/old", "/metrics/job/breakwatch"));
@@ -173,10 +189,10 @@ TEST_F(PushgatewayTest, SendsNothingThatItCannotJournal) {
 }
 
 TEST_F(PushgatewayTest, DeletesTheGroupThatARefusedFirstPushLeaves) {
-  answer = [](const SeenRequest& request) {
+  Answer([](const SeenRequest& request) {
     return request.method == "PUT" ? Reply{400, {}, "pushed metrics are invalid or inconsistent:\n collected before"}
                                    : Reply{202};
-  };
+  });
   const Outcome outcome = Make()->Export(SampleSnapshot());
   EXPECT_EQ(outcome.delivery, Delivery::kRefused);
   EXPECT_THAT(outcome.detail, HasSubstr("inconsistent:  collected before"));
@@ -186,7 +202,7 @@ TEST_F(PushgatewayTest, DeletesTheGroupThatARefusedFirstPushLeaves) {
 TEST_F(PushgatewayTest, KeepsTheGroupWhenALaterPushIsRefused) {
   const auto exporter = Make();
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
-  answer = [](const SeenRequest&) { return Reply{400}; };
+  Answer([](const SeenRequest&) { return Reply{400}; });
   EXPECT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kRefused);
   EXPECT_THAT(Changes(), ElementsAre("PUT /metrics/job/breakwatch", "PUT /metrics/job/breakwatch"));
 }
@@ -230,7 +246,7 @@ TEST_F(PushgatewayTest, SeesThatTheGatewayStartedAnew) {
   EXPECT_FALSE(exporter->TargetLostState()) << "nothing was published yet";
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
   EXPECT_FALSE(exporter->TargetLostState());
-  status.body = R"({"status":"success","data":{"start_time":"2026-11-21T03:00:00Z"}})";
+  ShowStatus({200, {}, R"({"status":"success","data":{"start_time":"2026-11-21T03:00:00Z"}})"});
   EXPECT_TRUE(exporter->TargetLostState());
   EXPECT_TRUE(exporter->TargetLostState()) << "until it is pushed again";
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
@@ -241,10 +257,10 @@ TEST_F(PushgatewayTest, ReadsNothingIntoAStatusPageThatMakesNoSense) {
   const auto exporter = Make();
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
   for (const char* body : {"", "[]", "{", R"({"data":{"start_time":5}})", R"({"data":[]})", "\xff"}) {
-    status.body = body;
+    ShowStatus({200, {}, body});
     EXPECT_FALSE(exporter->TargetLostState()) << body;
   }
-  status = Reply{503};
+  ShowStatus(Reply{503});
   EXPECT_FALSE(exporter->TargetLostState());
 }
 
