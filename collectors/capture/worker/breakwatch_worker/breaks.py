@@ -72,6 +72,7 @@ class Event:
     frame: str
     compile_id: str
     counted: bool  # Dynamo moves counters["graph_break"] for this kind
+    module_path: str = ""
 
     @property
     def site_id(self) -> str:

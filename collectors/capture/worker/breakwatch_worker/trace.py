@@ -8,7 +8,9 @@ import torch._dynamo
 from torch._dynamo import symbolic_convert
 from torch._dynamo import utils as dynamo_utils
 
+from . import segments
 from .breaks import Event, make_event, sites_of
+from .module_paths import Paths
 
 # What counting does not need. The zoo in tests/worker gives the same counts with and without.
 _QUIET_CONFIG = {
@@ -30,6 +32,7 @@ class Trace:
     frames_total: int = 0
     frames_ok: int = 0
     recompiles: int = 0
+    segments: list = dataclasses.field(default_factory=list)
     error: BaseException = None
 
     @property
@@ -52,6 +55,7 @@ class Trace:
             "recompiles": self.recompiles,
             "unexplained_events": self.unexplained,
             "sites": sites,
+            "segments": self.segments,
         }
 
 
@@ -61,13 +65,15 @@ def _compile_id() -> str:
 
 
 @contextlib.contextmanager
-def _breaks_into(events: list):
+def _breaks_into(events: list, paths: Paths):
     """Every break Dynamo logs becomes an event, at the one place through which all of them pass."""
     original = symbolic_convert.InstructionTranslatorBase.log_graph_break
 
     def log_graph_break(self, code_options, reason, exc):
         if not exc.logged:  # Dynamo itself returns at once for one that was logged further in
-            events.append(make_event(exc, reason, code_options, getattr(self, "lineno", None), _compile_id()))
+            event = make_event(exc, reason, code_options, getattr(self, "lineno", None), _compile_id())
+            event.module_path = paths.of(exc, self)
+            events.append(event)
         return original(self, code_options, reason, exc)
 
     symbolic_convert.InstructionTranslatorBase.log_graph_break = log_graph_break
@@ -92,15 +98,18 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
     arguments in place of the one call; `config` holds further values of torch._dynamo.config.
     """
     found = Trace()
+    graphs = []
 
     def count(graph_module, example_inputs):
         found.graphs += 1
+        if found.graphs <= segments.MAX_SEGMENTS:
+            graphs.append(segments.Graph(graph_module, _compile_id(), found.events))
         return backend(graph_module, example_inputs) if backend is not None else graph_module.forward
 
     reset()
     dynamo_utils.set_compilation_metrics_limit(_METRICS_KEPT)
     patch = {**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})}
-    with torch._dynamo.config.patch(patch), _breaks_into(found.events), torch.set_grad_enabled(grad):
+    with torch._dynamo.config.patch(patch), _breaks_into(found.events, Paths(function)), torch.set_grad_enabled(grad):
         try:
             compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
             call(compiled, arguments) if call is not None else compiled(**arguments)
@@ -111,7 +120,9 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
     found.counter_breaks = sum(counters["graph_break"].values())
     found.frames_total = counters["frames"]["total"]
     found.frames_ok = counters["frames"]["ok"]
-    found.recompiles = sum(_is_recompile(metrics) for metrics in dynamo_utils.get_compilation_metrics())
+    metrics = dynamo_utils.get_compilation_metrics()
+    found.recompiles = sum(_is_recompile(item) for item in metrics)
+    found.segments = segments.describe(graphs, metrics)
     return found
 
 

@@ -10,32 +10,34 @@ from . import __version__
 
 PROTOCOL = 1
 
-# Files whose content changes what a capture finds: they are part of the worker's version, so that results of other
-# recipes are never reused.
-_DIGESTED = (
-    "architecture.py", "breaks.py", "build.py", "child.py", "inputs.py", "make_values.py", "recipes.yaml", "sizes.py",
-    "sizes.yaml", "trace.py", "weights.py", "../../structure_ignored.yaml",
-    "libraries/diffusers_inputs.py", "libraries/diffusers_inputs.yaml", "libraries/diffusers_model.py",
-    "libraries/diffusers_sizes.py", "libraries/diffusers_sizes.yaml", "libraries/pipeline.py", "libraries/plain.py",
-    "libraries/sentence.py", "libraries/timm_model.py",
-)
+# Files whose content changes no capture. The content of all others is part of the worker's version, so that results of
+# other recipes are never reused.
+_UNDIGESTED = {"__main__.py", "ends.py", "host.py", "leg.py", "lines.py", "version.py", "zygote.py"}
+_OUTSIDE = ("../../structure_ignored.yaml",)
 # Libraries whose models are captured, besides transformers, which a toolchain names itself.
 _LIBRARIES = ("diffusers", "timm")
+
+
+def _digested(here: str) -> list:
+    names = list(_OUTSIDE)
+    for folder, folders, files in os.walk(here):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        names += [os.path.relpath(os.path.join(folder, name), here) for name in files
+                  if name.endswith((".py", ".yaml")) and name not in _UNDIGESTED]
+    return sorted(names)
 
 
 @functools.cache
 def worker_version() -> str:
     digest = hashlib.sha256()
     here = os.path.dirname(os.path.abspath(__file__))
-    for name in _DIGESTED:
+    for name in _digested(here):
         digest.update(name.encode())
         try:
             with open(os.path.join(here, name), "rb") as file:
                 digest.update(file.read())
         except OSError:
             digest.update(b"absent")
-    for name in _LIBRARIES:
-        digest.update(f"{name} {_version_of(name)}".encode())
     return f"{__version__}+{digest.hexdigest()[:10]}"
 
 

@@ -1,0 +1,84 @@
+"""Which nn.Module's code a break is in: the innermost frame under translation whose first argument is a module.
+
+Asked only when a break is logged. By then the inlined callees have been left: their arguments are read from the frames
+of the exception's own traceback.
+"""
+
+import types
+
+import torch
+
+
+class Paths:
+    """Names of a model's modules by identity. Made once a trace; holds no module longer than the trace lives."""
+
+    def __init__(self, function):
+        root = function if isinstance(function, torch.nn.Module) else getattr(function, "__self__", None)
+        self._root = root if isinstance(root, torch.nn.Module) else None
+        self._names = None
+
+    def of(self, error: BaseException, translator) -> str:
+        """The path, the root's class for the root itself, or "" where no frame is a module's."""
+        for module in (*reversed(_inlined_modules(error)), _own_module(translator)):
+            if isinstance(module, torch.nn.Module):
+                return self._name(module)
+        return ""
+
+    def _name(self, module) -> str:
+        if module is self._root or self._root is None:
+            return type(module).__name__
+        if self._names is None:
+            self._names = {id(found): name for name, found in self._root.named_modules()}
+        return self._names.get(id(module)) or type(module).__name__
+
+
+def _inlined_modules(error: BaseException) -> list:
+    """The first arguments of the calls being inlined when `error`, or what it replaced, was raised; innermost last."""
+    found = []
+    seen = set()
+    while error is not None and id(error) not in seen and len(seen) < 16:
+        seen.add(id(error))
+        here = []
+        place = error.__traceback__
+        while place is not None:
+            code = place.tb_frame.f_code
+            if code.co_name == "inline_call" and code.co_filename.endswith("symbolic_convert.py"):
+                names = place.tb_frame.f_locals
+                arguments = names.get("args")
+                here.append(_value_of(arguments[0], names.get("parent")) if arguments else None)
+            place = place.tb_next
+        found = here or found  # the replaced error knows the deeper frames
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def _own_module(translator):
+    """Of the compiled frame itself: its first argument, or `self` where a function goes on after a break."""
+    code = getattr(translator, "f_code", None)
+    values = getattr(translator, "f_locals", None) or {}
+    for name in (*(code.co_varnames[:1] if code is not None else ()), "self"):
+        value = values.get(name)
+        if isinstance(value, types.CellType):  # an inner function uses the argument too
+            try:
+                value = value.cell_contents
+            except ValueError:  # nothing in it yet
+                continue
+        if isinstance(value, torch.nn.Module):
+            return value
+    return None
+
+
+def _value_of(variable, translator, depth: int = 0):
+    """The module behind a VariableTracker, without making Dynamo look closer than it did."""
+    if variable is None or depth > 4:
+        return None
+    cache = getattr(variable, "__dict__", {}).get("_cache")
+    if cache is not None:  # lazy: its value is known before it is realized
+        realized = getattr(cache, "vt", None)
+        return _value_of(realized, translator, depth + 1) if realized is not None else getattr(cache, "value", None)
+    fields = getattr(variable, "__dict__", {})
+    if isinstance(fields.get("value"), torch.nn.Module):
+        return fields["value"]
+    if "module_key" in fields:
+        return translator.output.nn_modules.get(fields["module_key"])
+    return None

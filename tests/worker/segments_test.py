@@ -1,0 +1,98 @@
+"""Each graph of a capture, what it holds, and the break between it and the next."""
+
+import torch
+import zoo
+from breakwatch_worker import segments
+from breakwatch_worker.trace import trace
+
+
+def capture(module, **arguments):
+    return trace(module.eval(), arguments or {"x": torch.ones(3)}).numbers()
+
+
+class Layer(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        torch._dynamo.graph_break()
+        return x * 2
+
+
+class Nested(torch.nn.Module):
+    """Two layers that break, called in line, and a method whose argument an inner function shares."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = Layer()
+        self.blocks = torch.nn.ModuleList([torch.nn.Sequential(torch.nn.Tanh(), Layer())])
+
+    def forward(self, x):
+        x = self.blocks[0](self.stem(x))
+        torch._dynamo.graph_break()  # the model's own
+        return (lambda y: y.relu() if self.training else y)(x)
+
+
+def test_a_graph_tells_its_ops_by_kind_its_inputs_and_its_guards():
+    class Mixed(torch.nn.Module):
+        def forward(self, x, y):
+            return torch.relu(x.view(-1) + y.view(-1)).view(3, 1)
+
+    (segment,) = capture(Mixed(), x=torch.ones(3), y=torch.ones(3))["segments"]
+    assert segment["ops"] == {"call_function": 2, "call_method": 3}
+    assert segment["top_ops"] == {"Tensor.view": 3, "add": 1, "relu": 1}
+    assert (segment["ops_total"], segment["inputs"], segment["ended_by"]) == (5, 2, "")
+    assert segment["guards"] > 0
+    assert (segment["file"], segment["function"], segment["compile_id"]) == ("segments_test.py", "forward", "0/0")
+
+
+def test_between_two_graphs_stands_the_break_that_ended_the_first():
+    numbers = capture(zoo.TwoIfs())
+    first, second, third = numbers["segments"]
+    assert [first["ended_by"], second["ended_by"]] == [site["site_id"] for site in numbers["sites"]]
+    assert third["ended_by"] == ""
+    assert first["line"] < second["line"] < third["line"]
+
+
+def test_segments_add_up_to_the_numbers_of_the_capture():
+    for kind in zoo.ALL:
+        numbers = capture(kind())
+        assert len(numbers["segments"]) == numbers["graphs"]
+        assert sum(segment["ops_total"] for segment in numbers["segments"]) == numbers["ops_captured"]
+        sites = {site["site_id"] for site in numbers["sites"]}
+        assert {segment["ended_by"] for segment in numbers["segments"]} <= sites | {""}
+
+
+def test_no_more_segments_are_kept_than_the_bound(monkeypatch):
+    monkeypatch.setattr(segments, "MAX_SEGMENTS", 2)
+    numbers = capture(zoo.TwoIfs())
+    assert (numbers["graphs"], len(numbers["segments"])) == (3, 2)
+
+
+def test_a_site_names_the_module_whose_code_it_is_in():
+    numbers = capture(Nested())
+    paths = [site["module_path"] for site in numbers["sites"]]
+    assert paths == ["stem", "Nested"]  # one line of Layer.forward is one site, named where it was met first
+    assert numbers["sites"][0]["occurrences"] == 3, numbers
+
+
+def test_a_module_path_is_empty_where_no_module_is_concerned():
+    def function(x):
+        torch._dynamo.graph_break()
+        return x + 1
+
+    (site,) = trace(function, {"x": torch.ones(3)}).numbers()["sites"]
+    assert site["module_path"] == ""
+
+
+def test_a_break_behind_two_wrappers_still_knows_its_module():
+    class Loop(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Layer()
+
+        def forward(self, x):
+            for _ in range(2):
+                x = self.inner(x)
+            return x
+
+    (site,) = capture(Loop())["sites"]
+    assert (site["module_path"], site["occurrences"]) == ("inner", 2)
