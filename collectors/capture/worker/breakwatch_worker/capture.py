@@ -1,12 +1,12 @@
 """One `capture` job: which legs it needs, and what is published of them."""
 
-from . import version
+from . import modes, version
 from .leg import Leg
 
 
 def needs_full(depth: str, result: dict) -> bool:
     """Whether a reduced capture is to be repeated at full depth. Where nothing was reduced there is nothing to see."""
-    if result.get("depth") != "reduced":
+    if result.get("depth") != "reduced" or result.get("mode") in modes.REDUCED_ONLY:
         return False
     return result["status"] == "graph_breaks" or (depth == "verify" and result["status"] == "full_graph")
 
@@ -69,7 +69,7 @@ class Capture:
 
     def _finish(self, outcome: dict) -> None:
         self.result = {
-            "type": "result", "job": self.id, **outcome, "mode": outcome.get("mode", "eval"), "device": "cpu",
+            "type": "result", "job": self.id, **outcome, "mode": modes.name_of(self.job), "device": "cpu",
             "toolchain": version.toolchain(),
         }
         self.result["detail"] = self.result.get("detail") or self.result["status"]

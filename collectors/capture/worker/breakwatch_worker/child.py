@@ -12,7 +12,8 @@ import traceback
 
 import torch
 
-from . import architecture, attempts, build, host, inputs, sizes, trace
+from . import architecture, attempts, build, host, inputs, modes, sizes
+from .leg import limits_of
 from .lines import clip, one_line, write_line
 
 _ERROR_BYTES = 16 << 10
@@ -127,7 +128,7 @@ def _guarded(job: dict, depth: str, say) -> dict:
     phases.enter("done")
     result["phase_s"] = phases.numbers()
     result["capture_s"] = round(sum(result["phase_s"].values()), 4)
-    result["mode"] = "eval"
+    result["mode"] = modes.name_of(job)
     result["device"] = "cpu"
     return result
 
@@ -138,6 +139,7 @@ class Attempt:
     def __init__(self, job: dict, depth: str, phases: Phases):
         self._job, self._depth, self._phases = job, depth, phases
         self._known = {}
+        self._mode, self._call = modes.of(job), None
 
     def run(self) -> dict:
         values = self._job.get("config")
@@ -194,15 +196,24 @@ class Attempt:
         model = build.construct(cls, config)
         self._phases.enter("inputs")
         arguments = inputs.make(model, config, variant)
-        self._phases.enter("eager")
-        with torch.no_grad():
-            output = model(**inputs.fresh(arguments))
+        output = self._eager(model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
+                             sizes=inputs.Plan(model, config, variant).sizes)
         return model, arguments, {"finite": inputs.is_finite(output), "gaps": gaps}
 
+    def _eager(self, model, arguments: dict, remake=None, sizes=None):
+        """The output of the call without a compiler, as the job's mode makes it. See modes.Call for the rest."""
+        self._call = modes.Call(model, arguments, remake, sizes, limits_of(self._job)["capture_s"])
+        self._mode.ready(self._call)
+        self._phases.enter("eager")
+        return self._mode.eager(self._call)
+
     def _capture(self, model, arguments: dict, summary: dict, notes: list) -> dict:
+        if self._call is None or self._call.model is not model:
+            self._eager(model, arguments)
+        call = self._call
         self._phases.enter("capture")
-        found = trace.trace(model, inputs.fresh(arguments))
-        described = inputs.describe(arguments)
+        found = self._mode.capture(call)
+        described = inputs.describe(call.arguments)
         result = {
             **self._known,
             "inputs": described,
@@ -210,12 +221,16 @@ class Attempt:
         }
         if not summary["finite"]:
             notes = notes + ["eager output not finite"]
+        if found.mode_detail:
+            result["mode_detail"] = found.mode_detail
         if found.error is not None:
-            again = trace.trace(model, inputs.fresh(arguments), suppress_errors=True)
+            again = self._mode.suppressed(call)
             return {**result, **again.numbers(), **failure("capture", found.error), "phase": "capture"}
         numbers = found.numbers()
-        said = "; ".join([verdict(numbers)] + notes)
-        status = "graph_breaks" if numbers["breaks"] else "full_graph"
+        status = found.status or ("graph_breaks" if numbers["breaks"] else "full_graph")
+        if status not in ("full_graph", "graph_breaks"):
+            return {**result, "status": status, "detail": one_line(found.detail), "phase": "capture"}
+        said = "; ".join([found.detail or verdict(numbers), *found.notes, *notes])
         return {**result, **numbers, "status": status, "detail": one_line(said), "phase": "done"}
 
 

@@ -120,8 +120,11 @@ def variants(model_class) -> list:
     return [variant for variant in load_recipes()["variants"] if set(variant.get("has", ())) <= names]
 
 
-def make(model, config, variant: dict) -> dict:
+def make(model, config, variant: dict, vary: dict = None) -> dict:
+    """The arguments by name. `vary` makes named sizes others: name -> (numerator, denominator) of what they were."""
     plan = Plan(model, config, variant)
+    for name, (numerator, denominator) in (vary or {}).items():
+        plan.sizes.define({name: plan.sizes(name) * numerator // denominator})
     made = {}
     for name in plan.chosen():
         recipe = plan.arguments.get(name)

@@ -66,9 +66,7 @@ class PlainAttempt(child.Attempt):
         model = way.make()
         self._phases.enter("inputs")
         arguments = way.arguments(model)
-        self._phases.enter("eager")
-        with torch.no_grad():
-            output = model(**inputs.fresh(arguments))
+        output = self._eager(model, arguments)
         return model, arguments, {"finite": inputs.is_finite(output), "gaps": []}
 
 

@@ -1,0 +1,81 @@
+"""What every mode is: how the model is called eagerly, how it is captured, and what is said of it."""
+
+import contextlib
+import dataclasses
+import random
+from collections.abc import Callable
+
+import torch
+
+from .. import inputs
+from ..trace import Trace, trace
+
+
+@dataclasses.dataclass
+class Call:
+    """One model with what it is called with."""
+
+    model: Callable  # mostly a module
+    arguments: dict
+    # Arguments of other sizes: name of a size -> (numerator, denominator). None where the arguments came from outside.
+    remake: Callable = None
+    sizes: Callable = None  # a named size of this model, as recipes name them; None where there are no recipes
+    limit_s: float = 300.0  # of the phase `capture`
+
+
+@dataclasses.dataclass
+class Found:
+    """What one capture found. The numbers decide the status unless the mode does."""
+
+    trace: Trace
+    status: str = ""
+    detail: str = ""
+    notes: list = dataclasses.field(default_factory=list)
+    mode_detail: dict = dataclasses.field(default_factory=dict)
+    without: tuple = ()  # numbers that this mode cannot know
+    error: BaseException = None  # a hard error: the capture failed
+
+    def numbers(self) -> dict:
+        return {name: value for name, value in self.trace.numbers().items() if name not in self.without}
+
+
+class Mode:
+    """`eval`, and what the others change of it."""
+
+    config = {}  # further values of torch._dynamo.config
+    dynamic = None
+    fullgraph = False
+
+    def check(self) -> None:
+        """Raises architecture.Stop where this torch cannot do it."""
+
+    def ready(self, call: Call) -> None:
+        """In the phase `inputs`: makes the model and the arguments what the mode needs."""
+
+    def eager(self, call: Call):
+        """In the phase `eager`: the output of the model called without a compiler."""
+        with torch.no_grad():
+            return call.model(**inputs.fresh(call.arguments))
+
+    def capture(self, call: Call) -> Found:
+        """In the phase `capture`. Only what is not the compiler's is raised."""
+        found = self._trace(call)
+        return Found(found, error=found.error)
+
+    def suppressed(self, call: Call) -> Found:
+        """The same with the compiler's errors suppressed: what else there is after a hard error."""
+        return Found(self._trace(call, suppress_errors=True))
+
+    def _trace(self, call: Call, suppress_errors: bool = False) -> Trace:
+        return trace(call.model, inputs.fresh(call.arguments), suppress_errors, dynamic=self.dynamic,
+                     fullgraph=self.fullgraph, config=self.config)
+
+
+def seed() -> None:
+    """Every source of chance a model may draw from."""
+    torch.manual_seed(0)
+    random.seed(0)
+    with contextlib.suppress(ImportError):
+        import numpy
+
+        numpy.random.seed(0)

@@ -1,0 +1,25 @@
+"""The modes that only set a switch of Dynamo's."""
+
+import torch
+import torch._dynamo
+
+from .. import architecture
+from .base import Mode
+
+
+class Dynamic(Mode):
+    """Every size a symbol from the first call on."""
+
+    dynamic = True
+
+
+class Nested(Mode):
+    """A break in an inlined function ends the graph there, instead of once in each caller."""
+
+    config = {"nested_graph_breaks": True}
+
+    def check(self) -> None:
+        if not hasattr(torch._dynamo.config, "nested_graph_breaks"):
+            raise architecture.Stop(
+                "skipped_missing_dependency",
+                f"needs a torch with torch._dynamo.config.nested_graph_breaks: {torch.__version__} has none")

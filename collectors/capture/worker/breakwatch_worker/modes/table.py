@@ -1,0 +1,24 @@
+"""Which name means which mode."""
+
+from .. import architecture
+from . import NAMES
+from .base import Mode
+from .export import Export
+from .plain import Dynamic, Nested
+from .recompile import Recompile
+from .train import Train
+from .whole import Fullgraph
+
+_MODES = {
+    "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,
+    "recompile": Recompile,
+}
+
+
+def find(name: str) -> Mode:
+    cls = _MODES.get(name)
+    if cls is None:
+        raise architecture.Stop("failed_create", f"unknown mode {name!r}: this worker has {', '.join(NAMES)}")
+    mode = cls()
+    mode.check()
+    return mode

@@ -1,0 +1,168 @@
+"""`train`: forward and backward of a model in training, each graph counted as autograd splits it."""
+
+import functools
+import inspect
+import os
+import re
+
+import torch
+import yaml
+from torch._dynamo.backends.common import aot_autograd
+
+from .. import inputs
+from ..make_values import CannotMake, make_value
+from ..trace import Trace, trace
+from .base import Call, Found, Mode, seed
+
+
+@functools.cache
+def _label_rules() -> list:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels.yaml"), encoding="utf-8") as file:
+        return yaml.safe_load(file)["rules"]
+
+
+def labels_for(call: Call) -> dict:
+    """What the class computes its loss from, by the first rule that fits; empty where there is none."""
+    name = type(call.model).__name__
+    if call.sizes is None:
+        return {}
+    names = set(inspect.signature(call.model.forward).parameters)
+    for rule in _label_rules():
+        if re.search(rule["class"], name) is None or not set(rule["labels"]) <= names:
+            continue
+        try:
+            return {label: _label(label, recipe, call) for label, recipe in rule["labels"].items()}
+        except CannotMake:
+            return {}
+    return {}
+
+
+def _label(name: str, recipe: dict, call: Call):
+    if "like" not in recipe:
+        return make_value(name, recipe, call.sizes)
+    for source in recipe["like"]:
+        if isinstance(value := call.arguments.get(source), torch.Tensor):
+            return value.clone()
+    raise CannotMake(f"none of {recipe['like']} is passed")
+
+
+def loss_of(output):
+    """(loss, where it comes from). None where no floating output carries a gradient."""
+    loss = getattr(output, "loss", None)
+    if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
+        return loss.reshape(()), "the class's own loss"
+    tensors = [tensor for tensor in _tensors(output) if tensor.is_floating_point() and tensor.requires_grad]
+    if not tensors:
+        return None, "none: no output carries a gradient"
+    return sum(tensor.sum() for tensor in tensors), "the sum of the floating outputs"
+
+
+def _tensors(output):
+    if isinstance(output, torch.Tensor):
+        yield output
+    elif isinstance(output, (dict, list, tuple)):
+        for item in output.values() if isinstance(output, dict) else output:
+            yield from _tensors(item)
+
+
+class _Autograd:
+    """Counts what autograd makes of Dynamo's graphs, and whether the backward ones were run."""
+
+    def __init__(self):
+        self.forward = self.backward = self.inference = self.backward_runs = 0
+
+    def compiler(self):
+        return aot_autograd(fw_compiler=self._forward, bw_compiler=self._backward, inference_compiler=self._inference)
+
+    def _forward(self, graph_module, example_inputs):
+        self.forward += 1
+        return _boxed(graph_module.forward)
+
+    def _inference(self, graph_module, example_inputs):
+        self.inference += 1
+        return _boxed(graph_module.forward)
+
+    def _backward(self, graph_module, example_inputs):
+        self.backward += 1
+        run = graph_module.forward
+
+        def counted(*arguments):
+            self.backward_runs += 1
+            return run(*arguments)
+
+        return _boxed(counted)
+
+
+def _boxed(function):
+    """Takes its arguments as one list and empties it, so that they can be freed while it runs."""
+    def boxed(arguments: list):
+        given = tuple(arguments)
+        arguments.clear()
+        return function(*given)
+
+    boxed._boxed_call = True
+    return boxed
+
+
+def _forget_gradients(model) -> None:
+    if isinstance(model, torch.nn.Module):
+        model.zero_grad(set_to_none=True)
+
+
+class Train(Mode):
+    """Dropout and the like draw from a seed: two captures see the same."""
+
+    def ready(self, call: Call) -> None:
+        if isinstance(call.model, torch.nn.Module):
+            call.model.train()
+
+    def eager(self, call: Call):
+        """With labels where they fit, else without. Both ways forward and backward."""
+        plain = call.arguments
+        if labels := labels_for(call):
+            call.arguments = {**plain, **labels}
+            try:
+                return self._eager_step(call)
+            except Exception as error:
+                # The error holds the frames that hold the activations: gone before the next attempt.
+                error.__traceback__ = error.__context__ = error.__cause__ = None
+                call.arguments = plain
+                _forget_gradients(call.model)
+        return self._eager_step(call)
+
+    def _eager_step(self, call: Call):
+        seed()
+        with torch.enable_grad():
+            output = call.model(**inputs.fresh(call.arguments))
+            loss, _ = loss_of(output)
+            if loss is not None:
+                loss.backward()
+        _forget_gradients(call.model)
+        return output
+
+    def capture(self, call: Call) -> Found:
+        counts, said = _Autograd(), {"loss": "", "backward_ran": False}
+        found = self._step(call, counts, said, False)
+        detail = {
+            "loss": said["loss"], "forward_graphs": counts.forward, "inference_graphs": counts.inference,
+            "backward_graphs": counts.backward, "backward_graph_runs": counts.backward_runs,
+            "backward_ran": said["backward_ran"],
+        }
+        notes = [] if said["backward_ran"] or found.error is not None else [f"no backward, loss {said['loss']}"]
+        return Found(found, notes=notes, mode_detail=detail, error=found.error)
+
+    def suppressed(self, call: Call) -> Found:
+        return Found(self._step(call, _Autograd(), {}, True))
+
+    def _step(self, call: Call, counts: _Autograd, said: dict, suppress_errors: bool) -> Trace:
+        def step(compiled, arguments):
+            loss, said["loss"] = loss_of(compiled(**arguments))
+            if loss is not None:
+                loss.backward()
+                said["backward_ran"] = True
+
+        seed()
+        found = trace(call.model, inputs.fresh(call.arguments), suppress_errors, backend=counts.compiler(), call=step,
+                      grad=True)
+        _forget_gradients(call.model)
+        return found
