@@ -1,4 +1,4 @@
-"""`python -m breakwatch_worker` is a zygote; with `--describe` it prints its hello line and ends."""
+"""`python -m breakwatch_worker` is a zygote; `--describe` prints its hello line, `--discover` what a script calls."""
 
 import argparse
 import json
@@ -9,7 +9,15 @@ import sys
 def main() -> int:
     parser = argparse.ArgumentParser(prog="breakwatch_worker", description="A zygote that captures graph breaks.")
     parser.add_argument("--describe", action="store_true", help="print the hello line without importing torch")
+    parser.add_argument("--discover", metavar="SCRIPT", help="run a script and list the modules it calls")
+    parser.add_argument("--max-depth", type=int, default=0, help="of --discover: also modules called by modules")
+    parser.add_argument("arguments", nargs="*", help="of --discover, after --: the script's own")
     arguments = parser.parse_args()
+    if arguments.discover:
+        from .sources import discover
+
+        code = discover.main(arguments.discover, arguments.arguments, arguments.max_depth)
+        os._exit(code)
     if arguments.describe:
         from . import version
 

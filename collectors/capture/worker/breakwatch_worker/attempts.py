@@ -6,9 +6,9 @@ from . import libraries
 def of(job: dict):
     """The class whose `run()` gives the result. It is imported here, after the fork: only who needs it pays."""
     if job.get("source") is not None:
-        from .sources.attempt import attempt_of
+        from .sources import attempt
 
-        return attempt_of(job)
+        return attempt.attempt_of(job)
     found = libraries.attempt_of(job)
     if found is None:
         from .child import Attempt as found

@@ -67,11 +67,15 @@ def kill_family(pid: int) -> None:
             os.kill(process, signal.SIGKILL)
 
 
-def scrub_environment() -> None:
-    """No token reaches code that builds models, and nothing there asks the network."""
+def scrub_secrets() -> None:
     for name in list(os.environ):
         if any(part in name.upper() for part in _TOKEN_PARTS) and name != "HF_TOKEN_PATH":
             del os.environ[name]
+
+
+def scrub_environment() -> None:
+    """No token reaches code that builds models, and nothing there asks the network."""
+    scrub_secrets()
     os.environ.update({
         "HF_HUB_OFFLINE": "1",
         "HF_TOKEN_PATH": "/nonexistent",

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from . import host, version
+from . import host, sources, version
 from .capture import Capture
 from .lines import LineReader, LineTooLong, one_line, write_line
 
@@ -136,6 +136,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's ^C is the daemon's to handle; it will say exit
     host.scrub_environment()
     scratch = tempfile.mkdtemp(prefix="breakwatch-zygote-")
+    sources.keep_hub_cache()
     os.environ["HF_HOME"] = os.path.join(scratch, "hf")
     try:
         from . import warm

@@ -1,0 +1,31 @@
+"""A name for a module that is the same in every run of a script: its class, its structure and its source."""
+
+import functools
+import hashlib
+import inspect
+
+_MAX_CLASSES = 512
+DIGITS = 12
+
+
+@functools.lru_cache(4096)
+def source_of(cls: type) -> str:
+    """The text of a class that is not torch's; torch's are named by their name alone."""
+    if cls.__module__.split(".")[0] == "torch":
+        return ""
+    try:
+        return inspect.getsource(cls)
+    except (OSError, TypeError):  # made at run time, or in a shell
+        return ""
+
+
+def digest_of(module) -> str:
+    """Hex digits over class name, the state's names and shapes, and the sources of all classes in it; no weights."""
+    digest = hashlib.sha256(f"{type(module).__qualname__}\0".encode())
+    for name, value in module.state_dict(keep_vars=True).items():
+        shape = tuple(value.shape) if hasattr(value, "shape") else type(value).__name__
+        digest.update(f"{name}{shape}\0".encode())
+    classes = dict.fromkeys(type(part) for part in module.modules())
+    for cls in list(classes)[:_MAX_CLASSES]:
+        digest.update(f"{cls.__qualname__}\0{source_of(cls)}\0".encode("utf-8", "replace"))
+    return digest.hexdigest()[:DIGITS]

@@ -1,0 +1,90 @@
+"""`--discover SCRIPT`: runs a script once and lists the modules it calls, as one JSON line on standard output."""
+
+import json
+import os
+import sys
+import tempfile
+import time
+import traceback
+import weakref
+
+from ..inputs import describe
+from ..lines import clip, one_line
+from . import script
+from .digest import digest_of
+from .watch import Watch
+
+_MAX_MODULES = 1000
+_TAIL_BYTES = 8 << 10
+_ERROR_BYTES = 16 << 10
+
+
+class Listing:
+    """Modules by digest, in the order first called."""
+
+    def __init__(self, max_depth: int):
+        self.found = {}
+        self.left_out = 0
+        self._max_depth = max_depth
+        self._digests = weakref.WeakKeyDictionary()
+
+    def take(self, module, depth: int, place: tuple, arguments: tuple, options: dict) -> None:
+        if depth > self._max_depth:
+            return
+        is_new = module not in self._digests
+        if is_new:
+            self._digests[module] = digest_of(module)
+        digest = self._digests[module]
+        entry = self.found.get(digest)
+        if entry is None:
+            if len(self.found) >= _MAX_MODULES:
+                self.left_out += 1
+                return
+            entry = self.found[digest] = _entry(module, digest, depth, place, arguments, options)
+        entry["calls"] += 1
+        entry["instances"] += is_new
+
+
+def _entry(module, digest: str, depth: int, place: tuple, arguments: tuple, options: dict) -> dict:
+    cls = type(module)
+    return {
+        "class": cls.__qualname__, "module": cls.__module__, "file": place[0], "line": place[1], "hash": digest,
+        "depth": depth, "parameters": sum(p.numel() for p in module.parameters()), "calls": 0, "instances": 0,
+        "training": module.training, "inputs": {"args": describe(list(arguments)), "kwargs": describe(options)},
+    }
+
+
+def discover(path: str, arguments: list, max_depth: int) -> dict:
+    """The message for one run. The script's own output has gone where descriptors 1 and 2 lead."""
+    listing, error = Listing(max_depth), ""
+    begun = time.monotonic()
+    try:
+        with Watch(listing.take).active():
+            ended = script.run(path, arguments)
+    except BaseException as failure:
+        ended = f"{type(failure).__name__}: {one_line(str(failure)) or 'no text'}"
+        error = "".join(traceback.format_exception(failure))
+    return {"type": "discovered", "script": path, "args": arguments, "modules": list(listing.found.values()),
+            "left_out": listing.left_out, "ended": ended, "error": clip(error[-_ERROR_BYTES:], _ERROR_BYTES),
+            "seconds": round(time.monotonic() - begun, 3)}
+
+
+def main(path: str, arguments: list, max_depth: int) -> int:
+    out = os.dup(1)
+    with tempfile.TemporaryFile() as output:
+        os.dup2(output.fileno(), 1)
+        os.dup2(output.fileno(), 2)
+        from .. import host
+
+        host.scrub_secrets()
+        import torch
+
+        torch.set_num_threads(1)
+        message = discover(os.path.abspath(path), arguments, max_depth)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _TAIL_BYTES))
+        message["output_tail"] = output.read(_TAIL_BYTES).decode("utf-8", "replace")
+    with os.fdopen(out, "w") as stdout:
+        stdout.write(json.dumps(message) + "\n")
+    return 0

@@ -1,0 +1,166 @@
+"""The user's own models: what a factory returns, what a script calls, and who may run either."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import BERT, Zygote, environment
+
+MODULES = '''
+import sys
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.inner = torch.nn.Linear(width, width)
+
+    def forward(self, x):
+        torch._dynamo.graph_break()
+        return self.inner(x)
+
+class Net(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.block = Block(width)
+
+    def forward(self, x, scale=1.0):
+        return self.block(x) * scale
+'''
+FACTORIES = MODULES + '''
+def by_name(): return Net(8), {"x": torch.randn(3, 8), "scale": 2.0}
+def by_position(): return Net(8), (torch.randn(3, 8),)
+def alone(): return Net(8)
+def function():
+    def double(x):
+        return x * 2
+    return double, torch.ones(3)
+def many():
+    def add(*parts):
+        return sum(parts)
+    return add, (torch.ones(3), torch.ones(3))
+def number(): return 7
+def raising(): raise RuntimeError("no data here")
+made = Net(8)
+'''
+SCRIPT = MODULES + '''
+def main():
+    net = torch.compile(Net(int(sys.argv[1])))
+    print("printed by the script")
+    for _ in range(3):
+        out = net(torch.randn(5, int(sys.argv[1])))
+    torch.nn.ReLU()(out)
+    if "fail" in sys.argv:
+        raise ValueError("asked to fail")
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("own")
+    (made / "factories_of_a_user.py").write_text(FACTORIES)
+    (made / "script.py").write_text(SCRIPT)
+    return made
+
+
+@pytest.fixture(scope="module")
+def allowing():
+    made = Zygote(BREAKWATCH_ALLOW_FACTORIES="1")
+    made.receive("hello")
+    yield made
+    made.close()
+
+
+def factory(folder, name: str) -> dict:
+    return {"kind": "python", "factory": f"factories_of_a_user:{name}", "path": [str(folder)]}
+
+
+def discover(folder, *arguments) -> dict:
+    done = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--discover", str(folder / "script.py"),
+                           *arguments], capture_output=True, text=True, env=environment(), check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name, shape", [("by_name", [3, 8]), ("by_position", [3, 8])])
+def test_a_factorys_module_is_called_with_its_inputs(allowing, folder, name, shape):
+    result = allowing.capture(source=factory(folder, name))
+    assert (result["status"], result["break_sites"], result["architecture"]) == ("graph_breaks", 1, "Net"), result
+    assert result["inputs"]["x"]["shape"] == shape
+    assert result["params"] == 72 and result["depth"] == "original"
+    assert result["sites"][0]["source_line"] == "torch._dynamo.graph_break()"
+
+
+@pytest.mark.parametrize("name, names", [("function", ["x"]), ("many", ["input_0", "input_1"])])
+def test_any_callable_will_do(allowing, folder, name, names):
+    result = allowing.capture(source=factory(folder, name))
+    assert (result["status"], result["breaks"]) == ("full_graph", 0), result
+    assert list(result["inputs"]) == names
+
+
+@pytest.mark.parametrize("name, words", [
+    ("alone", "let the factory return (module, inputs)"), ("made", "Net needs x"), ("number", "gave int"),
+    ("raising", "no data here"), ("absent", "absent")])
+def test_a_factory_that_gives_nothing_to_capture_says_what_is_missing(allowing, folder, name, words):
+    result = allowing.capture(source=factory(folder, name))
+    assert result["status"] == "failed_create"
+    assert words in result["detail"]
+
+
+@pytest.mark.parametrize("source", [
+    {"kind": "python", "factory": "os:getcwd", "path": []}, {"kind": "script", "path": "/nonexistent", "hash": ""}])
+def test_a_zygote_without_leave_runs_no_code_of_others(zygote, source):
+    result = zygote.capture(source=source)
+    assert result["status"] == "skipped_custom_code"
+    assert "--allow-factories" in result["detail"]
+
+
+def test_a_config_that_looks_like_a_source_is_a_config(allowing):
+    result = allowing.capture({**BERT, "source": {"kind": "python", "factory": "os:getcwd"}})
+    assert result["architecture"] == "BertModel"
+
+
+def test_discover_lists_the_outermost_modules_in_the_order_of_their_calls(folder):
+    found = discover(folder, "--", "6")
+    assert [(m["class"], m["calls"], m["parameters"], m["depth"]) for m in found["modules"]] == [
+        ("Net", 3, 42, 0), ("ReLU", 1, 0, 0)]
+    assert found["ended"] == "" and found["output_tail"] == "printed by the script\n"
+    net = found["modules"][0]
+    assert net["file"] == str(folder / "script.py")
+    assert SCRIPT.split("\n")[net["line"] - 1].strip() == "out = net(torch.randn(5, int(sys.argv[1])))"
+    assert net["inputs"]["args"][0]["shape"] == [5, 6]
+
+
+def test_discover_goes_as_deep_as_asked(folder):
+    found = discover(folder, "--max-depth", "1", "--", "6")
+    assert [(m["class"], m["depth"]) for m in found["modules"]] == [("Net", 0), ("Block", 1), ("ReLU", 0)]
+
+
+def test_a_script_that_fails_is_listed_up_to_there_with_its_error(folder):
+    found = discover(folder, "--", "6", "fail")
+    assert [m["class"] for m in found["modules"]] == ["Net", "ReLU"]
+    assert found["ended"] == "ValueError: asked to fail" and "asked to fail" in found["error"]
+
+
+def test_the_hash_is_of_the_structure_and_not_of_the_weights_or_the_run(folder):
+    first, again, wider = (discover(folder, "--", width)["modules"][0]["hash"] for width in ("6", "6", "7"))
+    assert first == again != wider
+
+
+def test_a_script_is_run_up_to_the_call_of_the_module_with_the_hash(allowing, folder):
+    inner = discover(folder, "--max-depth", "1", "--", "6")["modules"][1]
+    source = {"kind": "script", "path": str(folder / "script.py"), "hash": inner["hash"], "args": ["6"]}
+    result = allowing.capture(source=source)
+    assert (result["status"], result["architecture"], result["breaks"]) == ("graph_breaks", "Block", 1), result
+    assert result["inputs"]["x"]["shape"] == [5, 6]
+    assert "called at script.py:" in result["detail"]
+
+
+def test_a_hash_that_no_call_has_is_said_with_those_that_were_seen(allowing, folder):
+    source = {"kind": "script", "path": str(folder / "script.py"), "hash": "0" * 12, "args": ["6"]}
+    result = allowing.capture(source=source)
+    assert result["status"] == "failed_create"
+    assert "no module 000000000000 was called; seen: " in result["detail"]
