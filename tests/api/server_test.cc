@@ -23,11 +23,14 @@ class FakeQueries final : public Queries {
     return sweep;
   }
   Result<std::vector<ModelResult>> Results(const std::string&) override { return std::vector<ModelResult>(3); }
-  Result<std::optional<ModelResult>> LatestResult(const std::string& model) override {
-    if (model != "org/name") return std::optional<ModelResult>{};
-    ModelResult result;
-    result.info.id = model;
-    return std::optional<ModelResult>{result};
+  Result<std::vector<ModelResult>> ResultsOf(const std::string& model) override {
+    if (model != "org/name") return std::vector<ModelResult>{};
+    ModelResult eval, train;
+    eval.info.id = train.info.id = model;
+    eval.capture.mode = "eval", train.capture.mode = "train";
+    eval.capture.segments = {GraphSegment{}, GraphSegment{}};
+    eval.capture.segments[0].ended_by = "a site";
+    return std::vector<ModelResult>{train, eval};
   }
   bool broken = false;
 };
@@ -140,7 +143,15 @@ TEST_F(ServerTest, AnswersQuestionsOfTheStore) {
   EXPECT_EQ(GetJson("/api/v1/sweeps")["sweeps"].size(), 2u);
   EXPECT_EQ(GetJson("/api/v1/sweeps/s1")["sweep_id"], "s1");
   EXPECT_EQ(GetJson("/api/v1/sweeps/s1/results")["results"].size(), 3u);
-  EXPECT_EQ(GetJson("/api/v1/models/org/name")["model"], "org/name");
+  const json model = GetJson("/api/v1/models/org/name");
+  EXPECT_EQ(model["model"], "org/name");
+  EXPECT_EQ(model["mode"], "eval");
+  EXPECT_EQ(model["segments"].size(), 2u);
+  EXPECT_EQ(model["segments"][0]["ended_by"], "a site");
+  EXPECT_EQ(model["other_results"][0]["mode"], "train");
+  EXPECT_EQ(GetJson("/api/v1/models/org/name?mode=train")["mode"], "train");
+  EXPECT_EQ(client_->Get("/api/v1/models/org/name?mode=export")->status, 404);
+  EXPECT_EQ(client_->Get("/api/v1/models/org/name?toolchain=other")->status, 404);
   EXPECT_EQ(client_->Get("/api/v1/sweeps/s2")->status, 404);
   EXPECT_EQ(client_->Get("/api/v1/models/org/other")->status, 404);
   queries_.broken = true;

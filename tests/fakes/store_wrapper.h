@@ -29,6 +29,9 @@ class StoreWrapper : public store::Store {
   Result<std::optional<ModelResult>> LatestResult(const std::string& model) override {
     return inner_.LatestResult(model);
   }
+  Result<std::vector<ModelResult>> NewestResults(const store::ResultFilter& filter) override {
+    return inner_.NewestResults(filter);
+  }
   Result<std::vector<std::string>> Models() override { return inner_.Models(); }
   Result<std::map<std::string, store::CaptureHistory>> Histories(std::span<const std::string> structures,
                                                                  const std::string& mode) override {

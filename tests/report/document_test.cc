@@ -36,6 +36,39 @@ TEST(DocumentTest, ModelIsTheGoldenTextAndMarkdown) {
   ExpectGolden("model-failed.txt", RenderModel(results[4], Format::kText));
 }
 
+TEST(DocumentTest, ModelWithGraphsAndOtherResultsIsTheGoldenTextAndMarkdown) {
+  std::vector<ModelResult> all = {Detailed(), Detailed(), Detailed()};
+  all[1].capture.mode = "eval", all[2].capture.toolchain.name = "old", all[2].capture.status = Status::kTimeout;
+  ExpectGolden("model-detailed.txt", RenderModel(all[0], Format::kText, {}, all));
+  ExpectGolden("model-detailed.md", RenderModel(all[0], Format::kMarkdown, {}, all));
+  const auto json = nlohmann::json::parse(RenderModel(all[0], Format::kJson, {}, all));
+  EXPECT_EQ(json["segments"].size(), 3u);
+  EXPECT_EQ(json["segments"][0]["ended_by"], json["sites"][0]["site_id"]);
+  EXPECT_EQ(json["segments"][0]["guards"], nullptr);
+  EXPECT_EQ(json["mode_detail"]["first_error"]["line"], 7);
+  EXPECT_EQ(json["sites"][0]["module_path"], "encoder.layer.0");
+  ASSERT_EQ(json["other_results"].size(), 2u);
+  EXPECT_EQ(json["other_results"][1]["toolchain"], "old");
+}
+
+TEST(DocumentTest, ManyGraphsAreCutForPeopleOnly) {
+  ModelResult result = Captured("sample/many", {});
+  result.capture.segments.resize(100);
+  const std::string text = RenderModel(result, Format::kText);
+  EXPECT_NE(text.find("and 60 more graphs"), std::string::npos) << text;
+  EXPECT_EQ(nlohmann::json::parse(RenderModel(result, Format::kJson))["segments"].size(), 100u);
+}
+
+TEST(DocumentTest, SelectsAResultByModeAndToolchain) {
+  std::vector<ModelResult> all = {Detailed(), Detailed(), Detailed()};
+  all[1].capture.mode = all[2].capture.mode = "eval", all[2].capture.toolchain.name = "old";
+  EXPECT_EQ(SelectResult(all, "", ""), &all[1]);
+  EXPECT_EQ(SelectResult(all, "train", ""), &all[0]);
+  EXPECT_EQ(SelectResult(all, "", "old"), &all[2]);
+  EXPECT_EQ(SelectResult(all, "train", "old"), nullptr);
+  EXPECT_EQ(SelectResult(std::span(all).first(1), "", ""), &all[0]) << "no eval: whatever there is";
+}
+
 TEST(DocumentTest, JsonHasEveryResultAndTheContractsFields) {
   const auto json = nlohmann::json::parse(RenderSweep(SampleSweep(), SampleResults(), Format::kJson));
   EXPECT_EQ(json["sweep"]["sweep_id"], SampleSweep().id);

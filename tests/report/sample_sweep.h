@@ -68,6 +68,29 @@ inline ModelResult Captured(const std::string& id, std::vector<BreakSite> sites)
   return result;
 }
 
+// One whose graphs, module paths and mode's findings are known too.
+inline ModelResult Detailed() {
+  ModelResult result = Captured("sample/detailed", {Site("Data-dependent branching", "GB9001", 2, 7),
+                                                    Site("Unsupported | builtin `print`", "", 1, 9)});
+  CaptureResult& c = result.capture;
+  c.mode = "train";
+  c.sites[0].module_path = "encoder.layer.0", c.sites[0].compile_id = "0/0", c.sites[1].wrapped_in = "a loop";
+  for (int i = 0; i < 3; ++i) {
+    GraphSegment segment;
+    segment.index = i, segment.compile_id = std::to_string(i) + "/0";
+    segment.file = "sample/models/alpha.py", segment.line = 5 + i, segment.function = "forward";
+    segment.ops = {{"call_function", 3 + i}, {"output", 1}}, segment.ops_total = 4 + i;
+    segment.top_ops = {{"add", 2}, {"\x1b[31mrelu|", 1}}, segment.inputs = 2;
+    if (i > 0) segment.guards = 10 + i;
+    segment.ended_by = i == 0 ? c.sites[0].site_id : i == 1 ? "elsewhere" : "";
+    c.segments.push_back(segment);
+  }
+  c.inputs_json = R"({"input_ids":{"shape":[2,8],"dtype":"int64"},"use_cache":false,"sizes":[[4,4],[8,8]]})";
+  c.mode_detail_json =
+      R"({"backward_graphs":2,"first_error":{"reason":"a | reason","line":7},"shapes":[[2,8],[3,8]],"draft":null})";
+  return result;
+}
+
 inline std::vector<ModelResult> SampleResults() {
   std::vector<ModelResult> results;
   results.push_back(Captured("sample/whole", {}));

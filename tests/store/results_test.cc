@@ -94,6 +94,37 @@ TEST_P(StoreTest, FindsTheLatestResultOfAModel) {
   EXPECT_EQ(*store_->Models(), (std::vector<std::string>{"a/b", "c/d"}));
 }
 
+TEST_P(StoreTest, FindsTheNewestResultOfEachModeAndToolchain) {
+  const auto append = [&](const std::string& sweep_id, const std::string& model, const std::string& toolchain,
+                          const std::string& revision) {
+    Sweep sweep = SampleSweep(sweep_id);
+    sweep.toolchain.name = toolchain;
+    ASSERT_TRUE(store_->BeginSweep(sweep, SamplePlan(sweep_id, {model}), {}, {}).ok());
+    ModelResult result = SampleResult(sweep_id, model);
+    result.info.sha = revision;
+    result.capture.toolchain.name = toolchain;
+    Append(result);
+  };
+  append("s1", "a/b", "default", std::string(40, '1'));
+  append("s2", "a/b", "default", std::string(40, '2'));
+  append("s3", "a/b", "old", std::string(40, '2'));
+  append("s4", "c/d", "old", std::string(40, '3'));
+  const auto sweeps = [&](const ResultFilter& filter) {
+    std::vector<std::string> ids;
+    const auto results = store_->NewestResults(filter);
+    if (!results) return std::vector<std::string>{results.error().message};
+    for (const ModelResult& result : *results) ids.push_back(result.sweep_id);
+    return ids;
+  };
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(sweeps({}), (Ids{"s3", "s2", "s4"}));
+  EXPECT_EQ(sweeps({.model = "a/b"}), (Ids{"s3", "s2"}));
+  EXPECT_EQ(sweeps({.model = "a/b", .mode = "train"}), Ids{});
+  EXPECT_EQ(sweeps({.toolchain = "old"}), (Ids{"s3", "s4"}));
+  EXPECT_EQ(sweeps({.model = "a/b", .revision = "1111"}), Ids{"s1"});
+  EXPECT_EQ(sweeps({.model = "a%", .revision = "_"}), Ids{});
+}
+
 TEST_P(StoreTest, OrdersModelNamesByBytes) {
   Begin("s1", {"a/b", "B/a", "_/c"});
   for (const std::string model : {"a/b", "B/a", "_/c"}) Append(SampleResult("s1", model));

@@ -11,6 +11,7 @@
 #include "breakwatch/api/control_socket.h"
 #include "breakwatch/core/exposition.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/report/sweep.h"
 #include "documents.h"
 #include "self_metrics.h"
 #include "task_queue.h"
@@ -184,10 +185,12 @@ class HttpServer final : public Server {
     });
     server_.Get(R"(/api/v1/models/(.+))", [this](const httplib::Request& request, httplib::Response& response) {
       const std::string model = request.matches[1];
-      const auto result = parts_.queries.LatestResult(model);
-      if (!result) return Send(response, result.error());
-      if (!*result) return Send(response, 404, "no result of a model \"" + model + "\"");
-      response.set_content(breakwatch::ToJson(**result) + "\n", kJson);
+      const auto results = parts_.queries.ResultsOf(model);
+      if (!results) return Send(response, results.error());
+      const ModelResult* result =
+          report::SelectResult(*results, request.get_param_value("mode"), request.get_param_value("toolchain"));
+      if (result == nullptr) return Send(response, 404, "no such result of a model \"" + model + "\"");
+      response.set_content(report::RenderModel(*result, report::Format::kJson, {}, *results), kJson);
     });
     server_.Get("/api/v1/reasons", [this](const auto&, httplib::Response& response) {
       WithSnapshot(response, [&](const Snapshot& s) { response.set_content(ReasonsDocument(s), kJson); });

@@ -132,6 +132,14 @@ void AddReads(CommandLine& line) {
                              [show](App& app) { return RunShow(app, *show); });
   command->add_option("model", show->model, "Its id, or a part that only one model has")->required();
   command->add_option("--sweep", show->sweep, "Of this sweep instead of the newest result");
+  command->add_option("--mode", show->mode, "Of this mode; eval where there is one");
+  command->add_option("--toolchain", show->toolchain, "By the toolchain of this name; the primary one first");
+  command->add_option("--format", show->format, "text, md, csv (a row per break site) or json")->capture_default_str();
+  command->footer(R"(Examples:
+  breakwatch show org/name                     graphs, break sites, inputs, versions
+  breakwatch show name --mode train            what another mode found
+  breakwatch show name --toolchain old         by another toolchain
+  breakwatch show name --json | jq .segments   every graph, every field)");
 
   auto reasons = std::make_shared<ReasonsOptions>();
   command = AddCommand(line, "reasons", "Why graphs break, most frequent first",

@@ -26,9 +26,12 @@ struct ServeOptions {
 int RunServe(App& app, const ServeOptions& options);
 
 struct ShowOptions {
-  std::string model, sweep;
+  std::string model, sweep, mode, toolchain;
+  std::string format = "text";
 };
 int RunShow(App& app, const ShowOptions& options);
+// The newest result of each mode and toolchain of a model, those of the primary toolchain first.
+Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& settings, const std::string& model);
 
 struct ReasonsOptions {
   std::string by = "events", sweep = "latest";

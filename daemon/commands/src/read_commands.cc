@@ -1,5 +1,7 @@
 // The commands that read: show, reasons, report. They always work, also beside a running sweep.
+#include <algorithm>
 #include <fstream>
+#include <span>
 
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
@@ -48,22 +50,26 @@ Result<std::string> FindModel(store::Store& store, const std::string& selector) 
   return Error{ErrorCode::kUsage, message};
 }
 
-Result<ModelResult> FindResult(store::Store& store, const ShowOptions& options) {
-  const auto model = FindModel(store, options.model);
-  if (!model) return model.error();
-  if (options.sweep.empty()) {
-    auto result = store.LatestResult(*model);
-    if (!result) return result.error();
-    if (*result) return std::move(**result);
-  } else {
-    auto sweep = LoadSweep(store, options.sweep);
-    if (!sweep) return sweep.error();
-    for (ModelResult& result : sweep->results) {
-      if (result.info.id == *model) return std::move(result);
-    }
+// The results to choose from: the newest of each mode and toolchain, or those of one sweep.
+Result<std::vector<ModelResult>> ResultsToShow(store::Store& store, const Settings& settings, const std::string& model,
+                                               const std::string& sweep_id) {
+  if (sweep_id.empty()) return ResultsOf(store, settings, model);
+  auto sweep = LoadSweep(store, sweep_id);
+  if (!sweep) return sweep.error();
+  std::erase_if(sweep->results, [&](const ModelResult& result) { return result.info.id != model; });
+  return std::move(sweep->results);
+}
+
+Error NoResult(const ShowOptions& options, const std::string& model, std::span<const ModelResult> all) {
+  std::string message = "no result of " + model;
+  if (!options.mode.empty()) message += " in mode " + options.mode;
+  if (!options.toolchain.empty()) message += " by toolchain " + options.toolchain;
+  if (!options.sweep.empty()) message += " in sweep " + options.sweep;
+  std::string there;
+  for (const ModelResult& result : all) {
+    there += (there.empty() ? "; there is " : ", ") + result.capture.mode + " by " + result.capture.toolchain.name;
   }
-  return Error{ErrorCode::kNotFound,
-               "no result of " + *model + (options.sweep.empty() ? "" : " in sweep " + options.sweep)};
+  return {ErrorCode::kNotFound, message + there, false, {}};
 }
 
 int Write(const App& app, const std::string& path, const std::string& text) {
@@ -79,12 +85,27 @@ int Write(const App& app, const std::string& path, const std::string& text) {
 
 }  // namespace
 
+Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& settings, const std::string& model) {
+  auto results = store.NewestResults({.model = model, .mode = {}, .toolchain = {}, .revision = {}});
+  if (!results) return results.error();
+  std::stable_partition(results->begin(), results->end(), [&](const ModelResult& result) {
+    return result.capture.toolchain.name == settings.capture.toolchain;
+  });
+  return results;
+}
+
 int RunShow(App& app, const ShowOptions& options) {
+  const auto format = report::ParseFormat(app.json ? "json" : options.format);
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format should be text, md, csv or json"});
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
-  const auto result = FindResult(**store, options);
-  if (!result) return Fail(app, result.error());
-  Print(app, report::RenderModel(*result, FormatOf(app), StyleOf(app)));
+  const auto model = FindModel(**store, options.model);
+  if (!model) return Fail(app, model.error());
+  const auto results = ResultsToShow(**store, app.settings(), *model, options.sweep);
+  if (!results) return Fail(app, results.error());
+  const ModelResult* result = report::SelectResult(*results, options.mode, options.toolchain);
+  if (result == nullptr) return Fail(app, NoResult(options, *model, *results));
+  Print(app, report::RenderModel(*result, *format, StyleOf(app), *results));
   return kExitOk;
 }
 

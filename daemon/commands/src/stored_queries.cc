@@ -1,5 +1,7 @@
 #include "stored_queries.h"
 
+#include "commands.h"
+
 namespace breakwatch::commands {
 
 template <class Ask>
@@ -25,8 +27,8 @@ Result<Sweep> StoredQueries::FindSweep(const std::string& id) {
 Result<std::vector<ModelResult>> StoredQueries::Results(const std::string& sweep_id) {
   return WithStore([&](store::Store& store) { return store.Results(sweep_id); });
 }
-Result<std::optional<ModelResult>> StoredQueries::LatestResult(const std::string& model) {
-  return WithStore([&](store::Store& store) { return store.LatestResult(model); });
+Result<std::vector<ModelResult>> StoredQueries::ResultsOf(const std::string& model) {
+  return WithStore([&](store::Store& store) { return commands::ResultsOf(store, app_.settings(), model); });
 }
 
 }  // namespace breakwatch::commands

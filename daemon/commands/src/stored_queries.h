@@ -18,7 +18,7 @@ class StoredQueries final : public api::Queries {
   Result<std::vector<Sweep>> Sweeps(int limit) override;
   Result<Sweep> FindSweep(const std::string& id) override;
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override;
-  Result<std::optional<ModelResult>> LatestResult(const std::string& model) override;
+  Result<std::vector<ModelResult>> ResultsOf(const std::string& model) override;
 
  private:
   template <class Ask>

@@ -1,17 +1,20 @@
 // Everything known of one model.
+#include <algorithm>
 #include <cstdio>
+#include <span>
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "escape.h"
+#include "segments.h"
 #include "table_json.h"
 
 namespace breakwatch::report {
 namespace {
 
-using Fact = std::pair<std::string, std::string>;
+constexpr std::size_t kMaxGraphsShown = 40;
 
 void AddNumber(std::string& text, const char* name, const std::optional<std::int64_t>& value) {
   if (value) text += (text.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(*value);
@@ -98,7 +101,7 @@ std::vector<Fact> FactsOf(const ModelResult& r) {
       {"depth", DepthOf(c)},
       {"mode", c.mode},
       {"dtype", c.dtype.empty() ? c.device : c.dtype + " on " + c.device},
-      {"inputs", c.inputs_json},
+      {"inputs", InputsText(c.inputs_json)},
       {"phase", HasNumbers(c.status) ? "" : c.phase},
       {"times", Times(c)},
       {"toolchain", c.toolchain.torch.empty() ? "" : c.toolchain.Key() + ", worker " + c.toolchain.worker},
@@ -125,10 +128,13 @@ std::string HeadOf(const BreakSite& site) {
 }
 
 std::vector<Fact> FactsOf(const BreakSite& site) {
-  std::vector<Fact> facts{{"at", PlaceOf(site)}, {"code", site.source_line}, {"why", site.explanation}};
+  std::vector<Fact> facts{
+      {"at", PlaceOf(site)}, {"code", site.source_line}, {"module", site.module_path}, {"why", site.explanation}};
   for (const std::string& hint : site.hints) facts.emplace_back("hint", hint);
   facts.emplace_back("context", site.context);
   facts.emplace_back("wrapped in", site.wrapped_in);
+  facts.emplace_back("compile", site.compile_id);
+  facts.emplace_back("site", site.site_id);
   facts.emplace_back("page", ReasonUrl(site.gb_id));
   std::erase_if(facts, [](const Fact& fact) { return fact.second.empty(); });
   return facts;
@@ -151,10 +157,52 @@ std::string FactLines(const std::vector<Fact>& facts, const std::string& indent,
   return out;
 }
 
-std::string ModelText(const ModelResult& r, Style style) {
+std::string ModeAndToolchain(const CaptureResult& c) { return c.mode + " by " + c.toolchain.name; }
+
+// "train by default: graph_breaks, 3 breaks; ...": the modes and toolchains that have results of their own.
+std::string OthersText(const ModelResult& shown, std::span<const ModelResult> all) {
+  std::string text;
+  for (const ModelResult& r : all) {
+    const CaptureResult& c = r.capture;
+    if (r.info.id != shown.info.id || ModeAndToolchain(c) == ModeAndToolchain(shown.capture)) continue;
+    text += (text.empty() ? "" : "; ") + ModeAndToolchain(c) + ": " + std::string(StatusName(c.status));
+    if (c.status == Status::kGraphBreaks && c.breaks) text += ", " + std::to_string(*c.breaks) + " breaks";
+  }
+  return text;
+}
+
+std::string MoreGraphs(const CaptureResult& c) {
+  if (c.segments.size() <= kMaxGraphsShown) return {};
+  return "and " + std::to_string(c.segments.size() - kMaxGraphsShown) + " more graphs: --json has all";
+}
+
+std::string Indented(const std::string& text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out += "  " + text.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string GraphsText(const CaptureResult& c, Style style) {
+  if (c.segments.empty()) return {};
+  if (style.width > 2) style.width -= 2;
+  const std::string more = MoreGraphs(c);
+  return "\n" + Indented(Render(SegmentTable(c, kMaxGraphsShown), Format::kText, style)) +
+         (more.empty() ? "" : "  " + more + "\n");
+}
+
+std::string ModelText(const ModelResult& r, Style style, std::span<const ModelResult> all) {
   const bool bold = style.color;
   std::string out = (bold ? "\x1b[1m" : "") + OneLine(r.info.id) + (bold ? "\x1b[0m\n" : "\n");
   out += FactLines(FactsOf(r), "  ", 12);
+  if (const std::string others = OthersText(r, all); !others.empty()) out += FactLines({{"others", others}}, "  ", 12);
+  if (const auto facts = ModeFacts(r.capture.mode_detail_json); !facts.empty()) {
+    out += "\n  in mode " + OneLine(r.capture.mode) + "\n" + FactLines(facts, "    ", 16);
+  }
+  out += GraphsText(r.capture, style);
   std::size_t number = 0;
   for (const BreakSite& site : r.capture.sites) {
     out += "\n  " + std::to_string(++number) + ". " + OneLine(HeadOf(site)) + "\n";
@@ -176,8 +224,22 @@ std::string CodeBlock(const std::string& title, const std::string& text) {
   return text.empty() ? "" : "\n## " + title + "\n\n" + Block(text, "    ");
 }
 
-std::string ModelMarkdown(const ModelResult& r) {
-  std::string out = "# " + MarkdownText(r.info.id) + "\n\n" + Render(FactTable(FactsOf(r)), Format::kMarkdown);
+std::string GraphsMarkdown(const CaptureResult& c) {
+  if (c.segments.empty()) return {};
+  Table table = SegmentTable(c, kMaxGraphsShown);
+  table.title = "Graphs";
+  const std::string more = MoreGraphs(c);
+  return "\n" + Render(table, Format::kMarkdown) + (more.empty() ? "" : "\n" + MarkdownText(more) + "\n");
+}
+
+std::string ModelMarkdown(const ModelResult& r, std::span<const ModelResult> all) {
+  auto facts = FactsOf(r);
+  if (const std::string others = OthersText(r, all); !others.empty()) facts.emplace_back("others", others);
+  std::string out = "# " + MarkdownText(r.info.id) + "\n\n" + Render(FactTable(facts), Format::kMarkdown);
+  if (const auto found = ModeFacts(r.capture.mode_detail_json); !found.empty()) {
+    out += "\n## In mode " + MarkdownText(r.capture.mode) + "\n\n" + Render(FactTable(found), Format::kMarkdown);
+  }
+  out += GraphsMarkdown(r.capture);
   for (const BreakSite& site : r.capture.sites) {
     out += "\n## " + MarkdownText(HeadOf(site)) + "\n\n" + Render(FactTable(FactsOf(site)), Format::kMarkdown);
   }
@@ -200,28 +262,63 @@ Table SiteTable(const ModelResult& r) {
                           {"explanation", ""},
                           {"hints", ""},
                           {"context", ""},
-                          {"url", ""}},
+                          {"url", ""},
+                          {"module_path", ""},
+                          {"frame", ""},
+                          {"compile_id", ""},
+                          {"wrapped_in", ""}},
               .rows = {}};
   for (const BreakSite& s : r.capture.sites) {
     std::string hints;
     for (const std::string& hint : s.hints) hints += (hints.empty() ? "" : "\n") + hint;
     table.rows.push_back({r.info.id, r.info.sha, s.site_id, s.reason, s.gb_id, s.fixability, s.occurrences, s.file,
                           s.line > 0 ? Cell(std::int64_t{s.line}) : Cell(), s.function, s.source_line, s.explanation,
-                          hints, s.context, ReasonUrl(s.gb_id)});
+                          hints, s.context, ReasonUrl(s.gb_id), s.module_path, s.frame, s.compile_id, s.wrapped_in});
   }
   return table;
 }
 
+Json ModelJson(const ModelResult& r, std::span<const ModelResult> all) {
+  Json document = Json::parse(ToJson(r), nullptr, /*allow_exceptions=*/false);
+  Json others = Json::array();
+  for (const ModelResult& other : all) {
+    const CaptureResult& c = other.capture;
+    if (other.info.id != r.info.id || ModeAndToolchain(c) == ModeAndToolchain(r.capture)) continue;
+    others.push_back({{"mode", c.mode},
+                      {"toolchain", c.toolchain.name},
+                      {"status", StatusName(c.status)},
+                      {"breaks", c.breaks ? Json(*c.breaks) : Json()},
+                      {"break_sites", c.break_sites ? Json(*c.break_sites) : Json()},
+                      {"sweep_id", other.sweep_id}});
+  }
+  document["other_results"] = std::move(others);
+  return document;
+}
+
 }  // namespace
 
-std::string RenderModel(const ModelResult& result, Format format, Style style) {
+const ModelResult* SelectResult(std::span<const ModelResult> results, std::string_view mode,
+                                std::string_view toolchain) {
+  const auto fits = [&](const ModelResult& r, std::string_view wanted_mode) {
+    return (wanted_mode.empty() || r.capture.mode == wanted_mode) &&
+           (toolchain.empty() || r.capture.toolchain.name == toolchain);
+  };
+  for (const std::string_view wanted : {mode.empty() ? std::string_view("eval") : mode, mode}) {
+    for (const ModelResult& result : results) {
+      if (fits(result, wanted)) return &result;
+    }
+  }
+  return nullptr;
+}
+
+std::string RenderModel(const ModelResult& result, Format format, Style style, std::span<const ModelResult> all) {
   switch (format) {
     case Format::kText:
-      return ModelText(result, style);
+      return ModelText(result, style, all);
     case Format::kJson:
-      return Dump(Json::parse(ToJson(result), nullptr, false));
+      return Dump(ModelJson(result, all));
     case Format::kMarkdown:
-      return ModelMarkdown(result);
+      return ModelMarkdown(result, all);
     case Format::kCsv:
       return Render(SiteTable(result), Format::kCsv);
   }

@@ -1,3 +1,7 @@
+#include <map>
+#include <set>
+#include <tuple>
+
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
@@ -12,7 +16,8 @@ constexpr const char* kSelectResults =
     " LEFT JOIN captures c ON c.id = r.capture_id"
     " LEFT JOIN plans p ON p.sweep_id = r.sweep_id AND p.model = r.model AND p.mode = r.mode ";
 
-Result<std::vector<ModelResult>> ReadResults(soci::session& sql, const std::string& rest, const std::string& value) {
+template <class... Values>
+Result<std::vector<ModelResult>> ReadResults(soci::session& sql, const std::string& rest, const Values&... values) {
   std::vector<ModelResult> results;
   std::optional<Error> error;
   Query<std::string, std::string>(
@@ -25,9 +30,54 @@ Result<std::vector<ModelResult>> ReadResults(soci::session& sql, const std::stri
           error = result.error().Within("a stored result");
         return result.ok();
       },
-      value);
+      values...);
   if (error) return *error;
   return results;
+}
+
+struct ResultKey {
+  std::string sweep_id, model, mode;
+};
+
+// Whose sweep it is: a result without a capture names no toolchain of its own.
+Result<std::map<std::string, std::string>> ToolchainsBySweep(soci::session& sql) {
+  std::map<std::string, std::string> names;
+  std::optional<Error> error;
+  Query<std::string, std::string>(sql, "SELECT id, document FROM sweeps",
+                                  [&](const std::string& id, const std::string& document) {
+                                    auto sweep = SweepFromJson(document);
+                                    if (sweep)
+                                      names[id] = std::move(sweep->toolchain.name);
+                                    else
+                                      error = sweep.error().Within("a stored sweep");
+                                    return sweep.ok();
+                                  });
+  if (error) return *error;
+  return names;
+}
+
+// The newest result of each (model, mode, toolchain name), by model and then newest first.
+std::vector<ResultKey> NewestKeys(soci::session& sql, const ResultFilter& filter,
+                                  const std::map<std::string, std::string>& toolchains) {
+  std::vector<ResultKey> keys;
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  const auto take = [&](const std::string& sweep, const std::string& model, const std::string& mode,
+                        const std::string& revision) {
+    const auto toolchain = toolchains.find(sweep);
+    const std::string name = toolchain == toolchains.end() ? "" : toolchain->second;
+    const bool wanted = (filter.mode.empty() || filter.mode == mode) &&
+                        (filter.toolchain.empty() || filter.toolchain == name) && revision.starts_with(filter.revision);
+    if (wanted && seen.emplace(model, mode, name).second) keys.push_back({sweep, model, mode});
+    return true;
+  };
+  const std::string select = "SELECT sweep_id, model, mode, revision FROM results";
+  if (filter.model.empty()) {
+    Query<std::string, std::string, std::string, std::string>(sql, select + " ORDER BY model, seq DESC", take);
+  } else {
+    Query<std::string, std::string, std::string, std::string>(
+        sql, select + " WHERE model = :model ORDER BY seq DESC", take, ToUtf8(filter.model));
+  }
+  return keys;
 }
 
 // Why a result may not be stored, if so.
@@ -104,6 +154,25 @@ Result<std::optional<ModelResult>> SqlStore::LatestResult(const std::string& mod
     auto found = ReadResults(sql, "WHERE r.model = :model ORDER BY r.seq DESC LIMIT 1", ToUtf8(model));
     if (!found) return found.error();
     return found->empty() ? std::optional<ModelResult>() : std::move(found->front());
+  });
+}
+
+Result<std::vector<ModelResult>> SqlStore::NewestResults(const ResultFilter& filter) {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
+    const auto toolchains = ToolchainsBySweep(sql);
+    if (!toolchains) return toolchains.error();
+    std::vector<ModelResult> results;
+    for (const ResultKey& key : NewestKeys(sql, filter, *toolchains)) {
+      auto found = ReadResults(sql, "WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode", key.sweep_id,
+                               key.model, key.mode);
+      if (!found) return found.error();
+      for (ModelResult& result : *found) {
+        // What was never captured is still an answer of this toolchain.
+        if (result.capture.toolchain.torch.empty()) result.capture.toolchain.name = toolchains->at(key.sweep_id);
+        results.push_back(std::move(result));
+      }
+    }
+    return results;
   });
 }
 

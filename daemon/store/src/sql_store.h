@@ -28,6 +28,7 @@ class SqlStore : public Store {
                             const CurrentChange& change) override;
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override;
   Result<std::optional<ModelResult>> LatestResult(const std::string& model) override;
+  Result<std::vector<ModelResult>> NewestResults(const ResultFilter& filter) override;
   Result<std::vector<std::string>> Models() override;
 
   // captures.cc

@@ -1,7 +1,6 @@
 // Queries: the seam to what is stored, read only. The wiring binds it to a store session of its own.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +17,8 @@ class Queries {
   virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;                           // newest first
   virtual Result<Sweep> FindSweep(const std::string& id) = 0;                         // or "latest"
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
-  virtual Result<std::optional<ModelResult>> LatestResult(const std::string& model) = 0;
+  // The newest of each mode and toolchain, those of the primary toolchain first; empty for an unknown model.
+  virtual Result<std::vector<ModelResult>> ResultsOf(const std::string& model) = 0;
 };
 
 }  // namespace breakwatch::api

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/sweep.h"
@@ -46,8 +47,15 @@ std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results
 // action.
 std::string RenderPlan(const Plan& plan, Format format, Style style = {});
 
-// Everything known of one model: status, numbers, commit, structure, sites with file, line, function, source,
-// reason and its page, hints, inputs, versions, times. JSON: the result's fields. CSV: a row per site.
-std::string RenderModel(const ModelResult& result, Format format, Style style = {});
+// Of the newest results of a model, the one of this mode and toolchain: the first that fits. No mode means eval, and
+// whatever there is where eval is not. Null when nothing fits.
+const ModelResult* SelectResult(std::span<const ModelResult> results, std::string_view mode,
+                                std::string_view toolchain);
+
+// Everything known of one model: status, numbers, commit, structure, graphs and what ended each, sites with file,
+// line, function, source, module, reason and its page, hints, inputs, versions, times; what the mode found; and in a
+// line (JSON: "other_results") what `all` has of it by other modes and toolchains. CSV: a row per site.
+std::string RenderModel(const ModelResult& result, Format format, Style style = {},
+                        std::span<const ModelResult> all = {});
 
 }  // namespace breakwatch::report

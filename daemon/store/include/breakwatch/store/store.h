@@ -58,6 +58,13 @@ struct RevisionRecord {  // the newest known commit of a model before this plan
   Toolchain toolchain;
 };
 
+// Which results; an empty field is any.
+struct ResultFilter {
+  std::string model, mode;
+  std::string toolchain;  // by name, of the sweep
+  std::string revision;   // a commit or its beginning
+};
+
 struct DeadLetter {
   std::string exporter;
   StoredEvent event;
@@ -92,6 +99,8 @@ class Store {
   virtual Result<Plan> LoadPlan(const std::string& sweep_id) = 0;
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
   virtual Result<std::optional<ModelResult>> LatestResult(const std::string& model) = 0;
+  // The newest of each (model, mode, toolchain name), by model and then newest first.
+  virtual Result<std::vector<ModelResult>> NewestResults(const ResultFilter& filter) = 0;
   // Every model that ever had a result, for selectors and suggestions.
   virtual Result<std::vector<std::string>> Models() = 0;
 
