@@ -8,8 +8,8 @@ import re
 import sysconfig
 
 from torch._dynamo import exc as dynamo_exc
-from torch._dynamo import graph_break_hints as hint_texts
 
+from . import dynamo_compat
 from .lines import clip
 
 REASON_BYTES = 120
@@ -22,13 +22,13 @@ _HINT = re.compile(r"\n\s*Hint: (.*?)(?=\n\s*Hint: |\n\n\s*Developer debug conte
 
 # First match names the fixability: from "it will never work" down to "it came from another break".
 _FIXABILITY = (
-    ("fundamental", hint_texts.FUNDAMENTAL),
-    ("user_error", hint_texts.USER_ERROR),
-    ("inference_mode", hint_texts.INFERENCE_MODE),
-    ("supportable", hint_texts.SUPPORTABLE),
-    ("difficult", hint_texts.DIFFICULT),
-    ("dynamo_bug", hint_texts.DYNAMO_BUG),
-    ("caused_by_earlier", hint_texts.CAUSED_BY_EARLIER_GRAPH_BREAK),
+    ("fundamental", dynamo_compat.hint_texts("FUNDAMENTAL")),
+    ("user_error", dynamo_compat.hint_texts("USER_ERROR")),
+    ("inference_mode", dynamo_compat.hint_texts("INFERENCE_MODE")),
+    ("supportable", dynamo_compat.hint_texts("SUPPORTABLE")),
+    ("difficult", dynamo_compat.hint_texts("DIFFICULT")),
+    ("dynamo_bug", dynamo_compat.hint_texts("DYNAMO_BUG")),
+    ("caused_by_earlier", dynamo_compat.hint_texts("CAUSED_BY_EARLIER_GRAPH_BREAK")),
 )
 
 # Exceptions that carry no gb_type: the closed set of reasons for them. UserError says its kind besides.
@@ -48,6 +48,7 @@ _REASON_OTHER = "Other exception"
 # The texts Dynamo puts in front of a reason when it logs it, and whether it then moves counters["graph_break"].
 # None is the plain text: data-dependent branching is logged as it is, and not counted.
 _PREFIXES = (
+    (f"{dynamo_compat.FRAME_LEFT} {dynamo_compat.IN_LOOP}", "graph break in loop / frame skipped", False),
     ("Encountered graph break that we cannot resume from.", "cannot resume", False),
     ("Failed to handle graph break gracefully.", "frame skipped", False),
     ("Encountered graph break ", "", True),
@@ -73,6 +74,7 @@ class Event:
     compile_id: str
     counted: bool  # Dynamo moves counters["graph_break"] for this kind
     module_path: str = ""
+    moved: int = 0  # how often Dynamo did
 
     @property
     def site_id(self) -> str:
@@ -82,7 +84,7 @@ class Event:
 
 def _registry() -> dict:
     """gb_type (of any revision) -> id, from the file that ships in the wheel."""
-    return dynamo_exc._load_gb_type_to_gb_id_map()
+    return dynamo_compat.registry()
 
 
 def _bounded(gb_type: str) -> str:
@@ -111,6 +113,8 @@ def reason_of(error: BaseException) -> tuple:
         return _bounded(outer), registry.get(outer, ""), "", inner_message
     if inner in registry:
         return _bounded(inner), registry[inner], "", inner_message
+    if not registry and isinstance(error, (dynamo_compat.Jump, dynamo_exc.Unsupported)):
+        return _bounded(dynamo_compat.old_reason(inner_message)) or untyped_reason(error), "", "", message
     return untyped_reason(error), "", "", message
 
 
@@ -210,7 +214,7 @@ def sites_of(events: list) -> list:
         site = sites.get(event.site_id)
         if site is None:
             site = sites[event.site_id] = {"site_id": event.site_id, **dataclasses.asdict(event), "occurrences": 0}
-            del site["counted"]
+            del site["counted"], site["moved"]
         site["occurrences"] += 1
         if site["wrapped_in"] and not event.wrapped_in:
             site["wrapped_in"] = ""  # met bare as well: the wrapper is not what matters

@@ -1,14 +1,12 @@
 """Counts what Dynamo does with one call: graphs, ops, frames, and every break it logs."""
 
-import contextlib
 import dataclasses
 
 import torch
 import torch._dynamo
-from torch._dynamo import symbolic_convert
 from torch._dynamo import utils as dynamo_utils
 
-from . import segments
+from . import dynamo_compat, segments
 from .breaks import Event, make_event, sites_of
 from .module_paths import Paths
 
@@ -37,8 +35,9 @@ class Trace:
 
     @property
     def unexplained(self) -> int:
-        """How far the events of the kind that Dynamo counts are from its count; 0 when all is understood."""
-        return abs(sum(event.counted for event in self.events) - self.counter_breaks)
+        """Events that Dynamo did not count as their kind says, and moves of its counter that are no event's."""
+        wrong = sum(event.moved != event.counted for event in self.events)
+        return wrong + abs(self.counter_breaks - sum(event.moved for event in self.events))
 
     def numbers(self) -> dict:
         sites = sites_of(self.events)
@@ -64,30 +63,27 @@ def _compile_id() -> str:
     return str(current) if current is not None else ""
 
 
-@contextlib.contextmanager
-def _breaks_into(events: list, paths: Paths):
-    """Every break Dynamo logs becomes an event, at the one place through which all of them pass."""
-    original = symbolic_convert.InstructionTranslatorBase.log_graph_break
+class _Breaks:
+    """Every break Dynamo logs becomes an event; every move of its counter is charged to one."""
 
-    def log_graph_break(self, code_options, reason, exc):
-        if not exc.logged:  # Dynamo itself returns at once for one that was logged further in
-            event = make_event(exc, reason, code_options, getattr(self, "lineno", None), _compile_id())
-            event.module_path = paths.of(exc, self)
-            events.append(event)
-        return original(self, code_options, reason, exc)
+    def __init__(self, function, events: list):
+        self.events = events
+        self._paths = Paths(function)
 
-    symbolic_convert.InstructionTranslatorBase.log_graph_break = log_graph_break
-    try:
-        yield
-    finally:
-        symbolic_convert.InstructionTranslatorBase.log_graph_break = original
+    def logged(self, error, text: str, code_options: dict, translator) -> None:
+        event = make_event(error, text, code_options, getattr(translator, "lineno", None), _compile_id())
+        event.module_path = self._paths.of(error, translator)
+        self.events.append(event)
+        error._breakwatch_event = event
+
+    def counted(self, error) -> None:
+        event = getattr(error, "_breakwatch_event", None)
+        if event is not None:  # a move without an event shows in the counter
+            event.moved += 1
 
 
 def reset() -> None:
-    torch._dynamo.reset()
-    dynamo_utils.counters.clear()
-    dynamo_utils.reset_graph_break_dup_checker()
-    dynamo_utils.clear_compilation_metrics()
+    dynamo_compat.reset()
 
 
 def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=None, call=None, grad: bool = False,
@@ -108,8 +104,10 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
 
     reset()
     dynamo_utils.set_compilation_metrics_limit(_METRICS_KEPT)
-    patch = {**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})}
-    with torch._dynamo.config.patch(patch), _breaks_into(found.events, Paths(function)), torch.set_grad_enabled(grad):
+    breaks = _Breaks(function, found.events)
+    patch = dynamo_compat.known_config({**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})})
+    with torch._dynamo.config.patch(patch), dynamo_compat.listening(breaks.logged, breaks.counted), \
+            torch.set_grad_enabled(grad):
         try:
             compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
             call(compiled, arguments) if call is not None else compiled(**arguments)

@@ -27,12 +27,13 @@ def _import_and_trace() -> None:
     import torch._dynamo
     import torch._dynamo.variables  # noqa: F401
     import transformers
-    from transformers import masking_utils, modeling_outputs, modeling_utils  # noqa: F401
+    from transformers import modeling_outputs, modeling_utils  # noqa: F401
     from transformers.models.auto import modeling_auto  # noqa: F401
 
     transformers.logging.set_verbosity_error()
     logging.getLogger("torch").setLevel(logging.CRITICAL)
-    for name in ("timm", "torchvision", "torchvision.ops", "scipy.optimize", "torchvision.transforms.v2.functional"):
+    for name in ("transformers.masking_utils", "timm", "torchvision", "torchvision.ops", "scipy.optimize",
+                 "torchvision.transforms.v2.functional"):
         _try_import(name)
     for name in _MODELLING:
         _try_import(f"transformers.models.{name}.modeling_{name}")

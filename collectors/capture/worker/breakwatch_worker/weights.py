@@ -171,7 +171,9 @@ def _fill_by_name(name: str, parameter: torch.Tensor, salt: int) -> None:
 
 
 def _library_table() -> dict:
-    """transformers keeps torch's functions in a table of its own and calls through it."""
-    from transformers import initialization
-
-    return initialization.TORCH_INIT_FUNCTIONS
+    """transformers keeps torch's functions in a table of its own and calls through it: since 5.0 in a module for it."""
+    try:
+        from transformers import initialization as home
+    except ImportError:
+        from transformers import modeling_utils as home
+    return getattr(home, "TORCH_INIT_FUNCTIONS", {})

@@ -1,0 +1,202 @@
+"""Where Dynamo differs between torch 2.6 and today, all of it: what is there is asked for, never a version.
+
+- The place where breaks are logged: a method with `exc`, a method with `user_stack`, a function of the module.
+- Older releases log fewer breaks: one that ends in a step back to the last checkpoint, and one that leaves the frame
+  alone, pass no log there. They are met where Dynamo handles them.
+- An older one logs a branch on a value twice when it is in an inlined callee: inside, then outside. Once is kept.
+- Types and ids of breaks (the registry) and the texts of hints came later; before, the message's first line is all.
+"""
+
+import contextlib
+import re
+import sys
+
+import torch
+import torch._dynamo
+from torch._dynamo import exc as dynamo_exc
+from torch._dynamo import symbolic_convert
+from torch._dynamo import utils as dynamo_utils
+
+# What older releases say, by today's name. Only what is the same break in other words.
+_OLD_REASONS = {
+    "Data-dependent jump": "Data-dependent branching",
+    "should_compile_partial_graph=False": "Data-dependent branching",
+}
+_VARIES = re.compile(r"\s*(?:[\[{<;=]|\(\)|0x[0-9a-f]|'|\"|: \d| in file ).*$", re.S)
+
+STEPPED_BACK = "Encountered graph break that we cannot resume from."
+FRAME_LEFT = "Failed to handle graph break gracefully."
+IN_LOOP = "graph break in loop"
+
+
+class Jump(Exception):
+    """Stands for the exception that an older release does not make for a branch on a value."""
+
+    def __init__(self):
+        self.msg = "Data-dependent jump"
+        super().__init__(self.msg)
+        self.real_stack = torch._guards.TracingContext.extract_stack()
+
+
+def registry() -> dict:
+    """gb_type (of any revision) -> id, from the file that ships in the wheel; empty where none does."""
+    load = getattr(dynamo_exc, "_load_gb_type_to_gb_id_map", None)
+    return load() if load is not None else {}
+
+
+def hint_texts(name: str) -> list:
+    """The texts of one class of hints, or none."""
+    try:
+        from torch._dynamo import graph_break_hints
+    except ImportError:
+        return []
+    return getattr(graph_break_hints, name, [])
+
+
+def old_reason(message: str) -> str:
+    """A reason without what varies, from the first line of a message that has no type."""
+    first = message.strip().split("\n", 1)[0].strip()
+    first = first.removeprefix("Unsupported: ").lstrip("'\"")
+    return _OLD_REASONS.get(first) or _VARIES.sub("", first)
+
+
+def known_config(values: dict) -> dict:
+    """Those of the settings that this release has."""
+    return {name: value for name, value in values.items() if hasattr(torch._dynamo.config, name)}
+
+
+def reset() -> None:
+    torch._dynamo.reset()
+    dynamo_utils.counters.clear()
+    dynamo_utils.clear_compilation_metrics()
+    if hasattr(dynamo_utils, "reset_graph_break_dup_checker"):
+        dynamo_utils.reset_graph_break_dup_checker()
+
+
+@contextlib.contextmanager
+def listening(on_break, on_counted):
+    """Within, `on_break(error, text, code_options, translator)` is called once for each break Dynamo logs, before it
+    goes on, and `on_counted(error)` when Dynamo then moves its own counter."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_counter(on_counted))
+        if hasattr(symbolic_convert.InstructionTranslatorBase, "log_graph_break"):
+            stack.enter_context(_method(on_break))
+        else:
+            stack.enter_context(_function(_Once(on_break)))
+        yield
+
+
+@contextlib.contextmanager
+def _replaced(owner, name: str, make):
+    original = getattr(owner, name)
+    own = name in vars(owner)
+    setattr(owner, name, make(original))
+    try:
+        yield
+    finally:
+        if own:
+            setattr(owner, name, original)
+        else:
+            delattr(owner, name)
+
+
+def _counter(on_counted):
+    def make(original):
+        def add_to_stats(self, category="unimplemented"):
+            if category == "graph_break":
+                on_counted(self)
+            return original(self, category)
+
+        return add_to_stats
+
+    return _replaced(dynamo_exc.Unsupported, "add_to_stats", make)
+
+
+def _error_of(arguments, options):
+    """The exception a call of log_graph_break is about: an argument today, what is being handled before."""
+    for value in (options.get("exc"), *arguments):
+        if isinstance(value, BaseException):
+            return value
+    return sys.exc_info()[1]
+
+
+def _method(on_break):
+    def make(original):
+        def log_graph_break(self, code_options, *arguments, **options):
+            error = _error_of(arguments, options) or Jump()
+            if not getattr(error, "logged", False):  # Dynamo itself returns at once for one that was logged further in
+                text = options.get("reason") or next((value for value in arguments if isinstance(value, str)), "")
+                on_break(error, text, code_options, self)
+            return original(self, code_options, *arguments, **options)
+
+        return log_graph_break
+
+    return _replaced(symbolic_convert.InstructionTranslatorBase, "log_graph_break", make)
+
+
+class _Once:
+    """An older exception does not know that it was logged."""
+
+    def __init__(self, on_break):
+        self._on_break = on_break
+
+    def __call__(self, error, text, translator) -> None:
+        if getattr(error, "_breakwatch_logged", False):
+            return
+        error._breakwatch_logged = True
+        self._on_break(error, text, translator.code_options, translator)
+
+
+@contextlib.contextmanager
+def _function(on_break):
+    def log(original):
+        def log_graph_break(code_options, reason="", *arguments, **options):
+            translator = sys._getframe(1).f_locals.get("self")
+            error = sys.exc_info()[1]
+            if not isinstance(error, dynamo_exc.Unsupported):
+                error = Jump()
+            inlined = not translator.should_compile_partial_graph()
+            if not (inlined and isinstance(error, Jump)):  # the frame it is inlined into logs it next
+                on_break(error, _old_text(error, translator), translator)
+            return original(code_options, reason, *arguments, **options)
+
+        return log_graph_break
+
+    def run(original):
+        def run_root(self):
+            try:
+                return original(self)
+            except dynamo_exc.Unsupported as error:
+                if not getattr(self, "one_graph", False):
+                    on_break(error, FRAME_LEFT, self)
+                raise
+
+        return run_root
+
+    with _replaced(symbolic_convert, "log_graph_break", log), _replaced(
+            symbolic_convert.InstructionTranslator, "run", run), _replaced(
+            symbolic_convert, "log", lambda original: _StepLog(original, on_break)):
+        yield
+
+
+def _old_text(error, translator) -> str:
+    """Says by its beginning what becomes of the frame, as later releases do."""
+    if translator.maybe_has_backedge():
+        return f"{FRAME_LEFT} {IN_LOOP}"
+    return "" if isinstance(error, Jump) else "Encountered graph break "
+
+
+class _StepLog:
+    """The module's logger: the only thing an older release tells when it steps back to a checkpoint."""
+
+    def __init__(self, log, on_break):
+        self._log, self._on_break = log, on_break
+
+    def __getattr__(self, name):
+        return getattr(self._log, name)
+
+    def debug(self, message, *arguments, **options):
+        error = sys.exc_info()[1]
+        if message == "step triggered compile" and isinstance(error, dynamo_exc.Unsupported):
+            self._on_break(error, STEPPED_BACK, sys._getframe(1).f_locals["self"])
+        return self._log.debug(message, *arguments, **options)
