@@ -110,6 +110,17 @@ test: test-packages test-venv ## All tests: ctest, pytest, end to end on real se
 bench: venv build ## Figures: captures a minute, core time inside tracing, memory at rest
 	@.venv/bin/python tests/benchmarks/bench.py
 
+# SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script.
+SAMPLE ?=
+COVERAGE_FLAGS ?=
+.PHONY: coverage
+coverage: venv ## Every model class of the library from its default config: SAMPLE=1 for the fixed sample
+	@.venv/bin/python tests/coverage/cover.py $(if $(SAMPLE),--sample) $(COVERAGE_FLAGS)
+
+.PHONY: shrink-proof
+shrink-proof: venv ## Reduced captures against full width and full depth; renews tests/coverage/shrink.csv
+	@.venv/bin/python tests/coverage/shrink_proof.py
+
 .PHONY: lint
 lint: test-packages ## clang-format, clang-tidy, ruff, shellcheck, promtool
 	@$(call install,$(LINT_PACKAGES))

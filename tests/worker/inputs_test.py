@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers
 import yaml
-from breakwatch_worker import build, child, inputs, make_values, version
+from breakwatch_worker import architecture, build, child, inputs, make_values, version
 from conftest import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
@@ -151,3 +151,74 @@ def _numbers(config: dict) -> dict:
     result = child._guarded({"config": config}, "reduced", lambda message: None)
     kept = ("status", "graphs", "breaks", "ops_captured", "sites", "frames_total", "dynamo_counter_breaks", "inputs")
     return {name: result.get(name) for name in kept}
+
+
+def ways_of(cls, failures: list, spec=None) -> list:
+    """The names of the ways tried by a model that fails of each text in turn, then for good of nothing it says."""
+    ways, names = inputs.Ways(cls, spec), []
+    for way in ways:
+        names.append(way["name"])
+        ways.learn(failures.pop(0) if failures else "eager: no text")
+    return names
+
+
+def test_what_a_failed_model_asks_for_is_tried_before_anything_is_left_out():
+    names = ways_of(transformers.BertModel, ["eager: ValueError: encoder_hidden_states must be given for this"])
+    assert names[:2] == ["all", "with encoder_hidden_states"]
+    assert names[-1] == "all"  # with the sizes that were passed over
+
+
+def test_a_model_that_repeats_itself_is_not_asked_for_ever():
+    ways = inputs.Ways(transformers.BertModel)
+    asked = "eager: ValueError: token_type_ids must be given"
+    assert ways.learn(asked)
+    assert not ways.learn(asked)
+    assert not ways.learn("eager: ValueError: no_such_argument must be given")
+
+
+def test_a_wish_for_bins_changes_how_many_there_are():
+    class Model(torch.nn.Module):
+        main_input_name = "input_features"
+
+        def forward(self, input_features):
+            return input_features
+
+    ways = inputs.Ways(Model)
+    tried = iter(ways)
+    next(tried)
+    assert ways.learn("eager: RuntimeError: mat1 and mat2 shapes cannot be multiplied (128x80 and 320x1024)")
+    made_again = inputs.make(Model(), transformers.BertConfig(num_mel_bins=80), next(tried))
+    assert made_again["input_features"].shape == (2, 64, 320)
+
+
+def test_the_users_word_comes_last():
+    spec = {"sizes": {"seq": 5}, "arguments": {"attention_mask": None, "token_type_ids": {"kind": "ones",
+            "shape": ["batch", "seq"]}}}
+    config = transformers.BertConfig(**TEXT)
+    way = next(iter(inputs.Ways(transformers.BertModel, spec)))
+    arguments = made(transformers.BertModel, config, way)
+    assert inputs.describe(arguments) == {
+        "input_ids": {"shape": [2, 5], "dtype": "int64"}, "token_type_ids": {"shape": [2, 5], "dtype": "int64"}}
+    assert (arguments["token_type_ids"] == 1).all()
+
+
+@pytest.mark.parametrize("spec, key", [
+    ([], "inputs_spec"), ({"size": {}}, "size"), ({"sizes": {"seq": [1]}}, "sizes.seq"),
+    ({"sizes": {"seq": 1 << 40}}, "sizes.seq"), ({"arguments": {"nothing": None}}, "arguments.nothing"),
+    ({"arguments": {"input_ids": 3}}, "arguments.input_ids"), ({"omit": "input_ids"}, "omit"),
+    ({"arguments": {"input_ids": {"kind": "lies", "shape": [1]}}}, "arguments.input_ids.kind"),
+    ({"arguments": {"input_ids": {"kind": "ids"}}}, "arguments.input_ids.shape"), ({"add": ["nothing"]}, "add"),
+    ({"arguments": {"input_ids": {"kind": "list", "items": [{"kind": "value"}]}}},
+     "arguments.input_ids.items[0].value"),
+])
+def test_a_wrong_word_of_the_user_is_refused_by_the_name_of_its_key(spec, key):
+    with pytest.raises(architecture.Stop) as stop:
+        inputs.Ways(transformers.BertModel, spec)
+    assert stop.value.status == "failed_inputs"
+    assert stop.value.detail.startswith(f"inputs_spec: {key}:")
+
+
+def test_values_a_default_leaves_at_odds_are_made_to_agree():
+    config = transformers.BertConfig(hidden_size=48, num_attention_heads=7)
+    assert inputs.fill_required(config, "create: ValueError: embed_dim must be divisible by num_heads")
+    assert config.num_attention_heads == 6

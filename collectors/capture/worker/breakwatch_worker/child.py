@@ -162,7 +162,8 @@ class Attempt:
 
     def _run_smallest(self, cls, config_class, config, notes: list) -> dict:
         first = None
-        for variant in inputs.variants(cls):
+        ways, made = inputs.Ways(cls, self._job.get("inputs_spec")), False
+        for variant in ways:
             for size in sizes.plans(config, self._depth):
                 try:
                     prepared = self._prepare(cls, config_class, size, variant)
@@ -184,9 +185,13 @@ class Attempt:
                 if failed["status"] == "skipped_missing_dependency":
                     return {**self._known, **failed}
                 self._phases.enter("create")
+                made = made or failed["phase"] != "create"
+                if ways.learn(failed["detail"]):
+                    first = None  # it is what the model says to its wish that tells why it fails
+                    break
                 if failed["status"] in ("out_of_memory", "skipped_too_large"):
                     break
-            if first["phase"] == "create":
+            if not made:
                 break  # another way of calling does not mend a model that cannot be made
         return {**self._known, **first}
 

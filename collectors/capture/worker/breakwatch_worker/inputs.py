@@ -1,5 +1,6 @@
 """The arguments of one forward call, from the config and the signature. The recipes are data: recipes.yaml."""
 
+import copy
 import functools
 import inspect
 import os
@@ -8,6 +9,7 @@ import re
 import torch
 import yaml
 
+from . import inputs_spec
 from .make_values import CannotMake, NodeSizes, Sizes, make_value, sub_configs
 
 _PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
@@ -17,6 +19,8 @@ _PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method
     (("video_token_id", "video_token_index"), "pixel_values_videos", "get_video_features"),
     (("video_token_index",), "pixel_values", "get_video_features"),
 )
+_MISSING = object()
+_MENDS = 4  # of one model: a call that is not right after so many is given up
 
 
 @functools.cache
@@ -33,7 +37,8 @@ class Plan:
         parameters = inspect.signature(model.forward).parameters.values()
         self.names = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
         self.required = [p.name for p in parameters if p.default is p.empty and p.name in self.names]
-        self.main = getattr(model, "main_input_name", "input_ids")
+        main = getattr(model, "main_input_name", "input_ids")
+        self.main = main[0] if isinstance(main, (list, tuple)) else main
         self.arguments = dict(recipes["arguments"])
         self.sizes = Sizes(config, recipes["sizes"])
         self.add, self.omit, self.prepare, self.tokens = [], set(), {}, None
@@ -47,9 +52,16 @@ class Plan:
                 self.omit |= set(rule.get("omit") or [])
                 self.omit -= set(rule.get("add") or [])
                 self.tokens = rule.get("tokens", self.tokens)
-        self.arguments.update(variant.get("arguments") or {})
-        self.add += variant.get("add") or []
-        self.omit |= set(variant.get("omit") or [])
+        for more in (*variant.get("steps", [variant]), variant.get("spec") or {}):
+            self._apply(more)
+
+    def _apply(self, more: dict) -> None:
+        """A variant, a mend or the user's own words: the last one wins. Sizes may speak of what they replace."""
+        self.sizes.define({name: self.sizes(value) for name, value in (more.get("sizes") or {}).items()})
+        self.arguments.update(more.get("arguments") or {})
+        self.add += more.get("add") or []
+        self.omit -= set(more.get("add") or [])
+        self.omit |= set(more.get("omit") or [])
 
     def _matches(self, when: dict, config) -> bool:
         """All conditions given must hold: of the model's type, a part's type, its class (a pattern), its signature."""
@@ -63,6 +75,15 @@ class Plan:
             "main": lambda wanted: self.main in wanted,
         }
         return all(tests[name](wanted) for name, wanted in when.items())
+
+    def recipe(self, name: str):
+        """By name, then by what the name looks like; None: it cannot be made."""
+        if name in self.arguments:
+            return self.arguments[name]
+        for pattern in load_recipes()["patterns"]:
+            if re.search(pattern["name"], name):
+                return pattern["recipe"]
+        return None
 
     def chosen(self) -> list:
         """The arguments to pass, in the order they are made."""
@@ -96,28 +117,104 @@ def fill_gaps(config) -> list:
 def fill_required(config, why: str) -> list:
     """Values that models need and configs may leave null or out. `why` is what the model said. Says which were set.
 
-    Null is filled where the model could not be made, or named the key; a key that is not there where it was missed.
+    Null is filled where the model could not be made, or named the key, or met a null; a key that is not there where it
+    was missed. Then what one value must be to another.
     """
     notes = []
     missed = re.search(r"'(\w+)' object has no attribute '(\w+)'", why)
+    any_null = why.startswith("create:") or "NoneType" in why
     for node in sub_configs(config):
         for key, value in load_recipes()["gaps"].items():
-            null = key in vars(node) and getattr(node, key) is None and (why.startswith("create:") or key in why)
+            here = vars(node).get(key, _MISSING)
+            null = (here is None or here == []) and (any_null or key in why)
             absent = missed and missed.groups() == (type(node).__name__, key)
             if not (null or absent):
                 continue
             try:
-                setattr(node, key, NodeSizes(node)(value))
-            except CannotMake:
+                setattr(node, key, _gap(value, NodeSizes(node)))
+            except (CannotMake, ValueError, TypeError):
                 continue
             notes.append(f"{key} set")
+        notes += _agreed(node, why)
     return notes
 
 
-def variants(model_class) -> list:
-    """The ways of calling to try, most complete first."""
-    names = set(inspect.signature(model_class.forward).parameters)
-    return [variant for variant in load_recipes()["variants"] if set(variant.get("has", ())) <= names]
+def _gap(value, sizes: NodeSizes):
+    if isinstance(value, dict) and "per_layer" in value:
+        return [value["per_layer"]] * sizes(value.get("layers", "num_hidden_layers"))
+    return copy.deepcopy(sizes(value))
+
+
+def _agreed(node, why: str) -> list:
+    """Values that defaults of the library leave at odds with one another."""
+    rope = vars(node).get("rope_parameters")
+    kinds = vars(node).get("layer_types")
+    width, heads = vars(node).get("hidden_size"), vars(node).get("num_attention_heads")
+    if "divisible" in why and isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads:
+        node.num_attention_heads = next(count for count in range(heads, 0, -1) if width % count == 0)
+        return [f"num_attention_heads {heads}->{node.num_attention_heads}"]
+    if rope == {} and isinstance(kinds, list):
+        node.rope_parameters = {kind: {"rope_type": "default", "rope_theta": 10000.0} for kind in kinds}
+        return ["rope_parameters set"]
+    sections = re.search(r"sum exactly to (\d+) .*split_sizes=\[(\d+), (\d+), (\d+)\]", why)
+    if sections and isinstance(rope, dict) and "rope_theta" in rope and "mrope_section" not in rope:
+        total, *parts = map(int, sections.groups())
+        first, second = (part * total // sum(parts) for part in parts[:2])
+        node.rope_parameters = {**rope, "mrope_section": [first, second, total - first - second]}
+        return ["mrope_section set"]
+    return []
+
+
+class Ways:
+    """The ways of calling to try: everything; what the model itself asked for when it failed; less and less."""
+
+    def __init__(self, model_class, spec: dict = None):
+        self._names = set(inspect.signature(model_class.forward).parameters)
+        self._spec = inputs_spec.checked(spec, self._names)
+        self._mends = []
+
+    def __iter__(self):
+        first, *others = [way for way in load_recipes()["variants"] if set(way.get("has", ())) <= self._names]
+        yield self._way(first)
+        tried = 0
+        while tried < len(self._mends):
+            tried = len(self._mends)
+            yield self._way(first)
+        for way in others:
+            yield self._way(way)
+        if self._mends:  # it was left at once for what it said: now with every size
+            self._mends = [None] * _MENDS
+            yield {"name": first["name"], "spec": self._spec}
+
+    def learn(self, said: str) -> bool:
+        """Whether the failure names a want that a recipe meets and that was not met yet: then another way follows."""
+        if len(self._mends) >= _MENDS:
+            return False
+        for mend in load_recipes()["mends"]:
+            found = re.search(mend["said"], said)
+            if found is None or not set(mend.get("has", ())) <= self._names:
+                continue
+            filled = _filled({key: value for key, value in mend.items() if key not in ("said", "has", "reason")}, found)
+            if filled not in self._mends and set(filled.get("add", ())) <= self._names:
+                self._mends.append(filled)
+                return True
+        return False
+
+    def _way(self, way: dict) -> dict:
+        mends = [mend for mend in self._mends if mend]
+        names = [way["name"]] * (way["name"] != "all" or not mends) + [mend["name"] for mend in mends]
+        return {"name": ", ".join(names), "steps": [*mends, way], "spec": self._spec}
+
+
+def _filled(value, found):
+    """A copy with $1, $2, ... replaced by what the pattern found."""
+    if isinstance(value, dict):
+        return {_filled(key, found): _filled(item, found) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, found) for item in value]
+    if not isinstance(value, str):
+        return value
+    return re.sub(r"\$(\d)", lambda match: found.group(int(match.group(1))) or "", value)
 
 
 def make(model, config, variant: dict, vary: dict = None) -> dict:
@@ -127,7 +224,7 @@ def make(model, config, variant: dict, vary: dict = None) -> dict:
         plan.sizes.define({name: plan.sizes(name) * numerator // denominator})
     made = {}
     for name in plan.chosen():
-        recipe = plan.arguments.get(name)
+        recipe = plan.recipe(name)
         if recipe is None:
             if name in plan.required:
                 raise CannotMake(f"no recipe for the required argument {name} of {plan.class_name}")

@@ -77,9 +77,28 @@ def _is_int(value) -> bool:
 def _shortened(base: dict) -> tuple:
     tree = copy.deepcopy(base)
     notes = []
+    lent = _lend_to_vision(tree)
     for path, node in _nodes(tree):
         notes += _shorten_node(path, node)
+    for owner, key in lent:
+        owner[key] = tree["vision_config"].pop(key)
     return tree, notes
+
+
+def _lend_to_vision(tree: dict) -> list:
+    """Keys beside the vision part that name its layers are put into it for a while, and are cut along with it."""
+    rules = load_rules()
+    vision = tree.get("vision_config")
+    if not isinstance(vision, dict) or not rules["layer_counts"] & vision.keys():
+        return []
+    lent = []
+    for _, node in list(_nodes(tree)):
+        for key in rules["taken_of_vision"] & node.keys():
+            values = node[key] if isinstance(node[key], list) else [node[key]]
+            if node is not vision and key not in vision and any(_is_int(item) and abs(item) > 2 for item in values):
+                vision[key] = node[key]
+                lent.append((node, key))
+    return lent
 
 
 def _shorten_node(path: str, node: dict) -> list:
@@ -104,6 +123,10 @@ def _shorten_node(path: str, node: dict) -> list:
         if max(value, default=0) > 2:
             changed[key] = [min(count, 2) for count in value]
             notes.append(f"{path}{key} {value}->{changed[key]}")
+    for key in rules["depth_factors"] & node.keys():
+        if isinstance(node[key], float) and node[key] > 1:
+            changed[key] = 1.0
+            notes.append(f"{path}{key} {node[key]:g}->1")
     node.update(changed)
     names = node.get("stage_names")
     if counts and changed and isinstance(names, list) and len(names) - 1 in counts.values():
@@ -262,9 +285,14 @@ def _factor(tree: dict) -> int:
     for factor in _FACTORS:
         if max(widths) // factor < rules["width_aim"]:
             continue
-        if all(width % factor == 0 and width // factor >= 4 for width in widths) and _heads_take(tree, factor):
+        if all(_divides(width, factor) for width in widths) and _heads_take(tree, factor):
             return factor
     return 1
+
+
+def _divides(width: int, factor: int) -> bool:
+    """Rows of 16 bytes stay rows of 16 bytes: grouped matrix products want them so."""
+    return width % factor == 0 and width // factor >= 4 and (width % 4 > 0 or width // factor % 4 == 0)
 
 
 def _heads_take(tree: dict, factor: int) -> bool:
@@ -339,6 +367,9 @@ def _smaller_picture(path: str, node: dict) -> list:
                        if all(side % (unit * factor) == 0 and side // factor >= 4 * unit for side in sides)), 1)
         if factor > 1:
             node[key] = value // factor if _is_int(value) else [side // factor for side in sides]
+            for grid in rules["image_grids"] & node.keys():
+                if _is_int(node[grid]) and node[grid] % factor == 0:
+                    node[grid] //= factor
             notes.append(f"{path}{key} {value}->{node[key]}")
     return notes
 

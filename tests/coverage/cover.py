@@ -1,0 +1,278 @@
+"""`make coverage`: every model class of the installed transformers, captured from its default configuration.
+
+    .venv/bin/python tests/coverage/cover.py [--sample] [--all] [--kinds base,head,file] [--types REGEX] [--zygotes N]
+
+The cases are, by the library's own tables: the class of MODEL_MAPPING of every model type (base), every class of the
+other MODEL_*_MAPPING tables (head), and every config.json of ../shared/hub/configs where it is there (file). A case is
+one `capture` line to a real zygote, as the daemon sends it. Results are kept in var/coverage/results.jsonl as they
+come, so that a run that was stopped goes on where it was; one of the same worker, torch and transformers is not made
+again without --all. With --kept good results of other worker versions are taken too: the table names each row's worker.
+
+A whole run renews table.csv. Exit code 1 under the goal. A sample (every SAMPLE_EVERY-th model type by the alphabet,
+its base class) renews nothing.
+"""
+
+import argparse
+import concurrent.futures
+import csv
+import hashlib
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKER = ROOT / "collectors/capture/worker"
+CONFIGS = ROOT.parent / "shared/hub/configs"
+RESULTS = ROOT / "var/coverage/results.jsonl"
+TABLE = Path(__file__).with_name("table.csv")
+GOAL = 0.95
+SAMPLE_EVERY = 16
+GOOD = ("full_graph", "graph_breaks")
+# Answers about a file that are right as they are: its model is not a class of the library.
+NO_MODEL_OF_THE_LIBRARY = ("skipped_custom_code", "skipped_unsupported_library", "skipped_no_config")
+SECONDS, MEMORY_MB = 2.0, 6144  # what a capture may take: nine of ten types within the first, all under the second
+SECONDS_SHARE = 0.9
+SILENCE_S = 900
+# By the clock, and so roomy: what a capture may cost is judged by its core time.
+LIMITS = {"create_s": 300, "inputs_s": 120, "eager_s": 300, "capture_s": 600, "rss_bytes": 6 << 30}
+COLUMNS = ("model_type", "class", "kind", "verdict", "breaks", "sites", "graphs", "depth", "cpu_s", "peak_mb",
+           "unexplained", "inputs_digest", "inputs", "detail", "toolchain")
+
+
+def mapped_classes() -> list:
+    """(model type, class name, kind), each class once per type; the tables of processors and configs are left out."""
+    from transformers.models.auto import modeling_auto
+
+    found = {}
+    for name in sorted(vars(modeling_auto)):
+        if not re.fullmatch(r"MODEL_.*MAPPING_NAMES", name):
+            continue
+        kind = "base" if name == "MODEL_MAPPING_NAMES" else "head"
+        for model_type, classes in vars(modeling_auto)[name].items():
+            for cls in classes if isinstance(classes, (tuple, list)) else [classes]:
+                if kind == "base" or (model_type, cls) not in found:
+                    found[model_type, cls] = kind
+    return sorted((model_type, cls, kind) for (model_type, cls), kind in found.items())
+
+
+def cases_of(kinds: list, types: str, every: int) -> list:
+    """All cases, or with `every` those of each so-manieth model type."""
+    cases = [{"model_type": model_type, "class": cls, "kind": kind, "config": {"model_type": model_type}}
+             for model_type, cls, kind in mapped_classes() if kind in kinds]
+    if every:
+        kept = sorted({case["model_type"] for case in cases})[::every]
+        return [case for case in cases if case["model_type"] in kept]
+    if "file" in kinds and CONFIGS.is_dir():
+        for path in sorted(CONFIGS.glob("*.json")):
+            config = json.loads(path.read_text(encoding="utf-8"))
+            names = config.get("architectures") or [""]
+            cases.append({"model_type": path.stem, "class": names[0], "kind": "file", "config": config})
+    return [case for case in cases if re.search(types, case["model_type"])]
+
+
+def identity(case: dict) -> str:
+    text = json.dumps([case["model_type"], case["class"], case["kind"], case["config"]], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Zygote:
+    """One worker process, driven by one thread; started anew when it is lost."""
+
+    def __init__(self, niceness: int):
+        self._niceness = niceness
+        self._process = None
+
+    def capture(self, case: dict) -> dict:
+        if self._process is None:
+            self._start()
+        job = {"type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
+               "config": case["config"], "architecture": case["class"] if case["kind"] != "file" else "",
+               "library": "", "mode": "eval", "depth": "auto", "structure": "", "limits": LIMITS}
+        try:
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+            return self._answer("result")
+        except (OSError, EOFError) as error:
+            self.close()
+            return {"status": "worker_lost", "detail": str(error)}
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.stdin.close()
+            try:
+                self._process.wait(5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._process = None
+
+    def _start(self) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(WORKER)}
+        self._process = subprocess.Popen(
+            ["nice", "-n", str(self._niceness), sys.executable, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True)
+        self._answer("hello")
+
+    def _answer(self, kind: str) -> dict:
+        alarm = threading.Timer(SILENCE_S, self._process.kill)
+        alarm.start()
+        try:
+            for line in self._process.stdout:
+                message = json.loads(line)
+                if message["type"] == kind:
+                    return message
+        finally:
+            alarm.cancel()
+        raise EOFError("the zygote ended its output")
+
+
+def toolchain() -> dict:
+    told = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--describe"], capture_output=True, check=True,
+                          env={**os.environ, "PYTHONPATH": str(WORKER)})
+    return json.loads(told.stdout)
+
+
+def known_results(path: Path, here: dict, kept: bool) -> dict:
+    """The newest usable result of each case. A torn last line is of a run that was stopped."""
+    found = {}
+    if not path.exists():
+        return found
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        chain = entry["result"].get("toolchain") or {}
+        same = all(chain.get(name) == here[name] for name in ("torch", "transformers", "python"))
+        good = entry["result"]["status"] in GOOD
+        if same and (chain.get("worker") == here["worker"] or (kept and good)):
+            found[entry["case"]] = entry["result"]
+    return found
+
+
+def shortened(result: dict) -> dict:
+    """Without what a table never shows: the file stays small enough to be read again."""
+    long = ("sites", "segments", "output_tail", "mode_detail")
+    return {name: value for name, value in result.items() if name not in long}
+
+
+def row_of(case: dict, result: dict) -> dict:
+    chain = result.get("toolchain") or {}
+    names = [f"{name}{_shape(value)}" for name, value in (result.get("inputs") or {}).items()]
+    return {
+        "model_type": case["model_type"], "class": case["class"], "kind": case["kind"], "verdict": result["status"],
+        "breaks": result.get("breaks", ""), "sites": result.get("break_sites", ""), "graphs": result.get("graphs", ""),
+        "depth": result.get("depth", ""), "cpu_s": f"{result['cpu_s']:.1f}" if "cpu_s" in result else "",
+        "peak_mb": round(result["peak_rss_mb"]) if "peak_rss_mb" in result else "",
+        "unexplained": result.get("unexplained_events", ""), "inputs_digest": result.get("inputs_digest", ""),
+        "inputs": " ".join(names), "detail": result["detail"][:300],
+        "toolchain": " ".join(chain.get(name, "") for name in ("torch", "transformers", "worker")),
+    }
+
+
+def _shape(value) -> str:
+    if isinstance(value, dict) and isinstance(value.get("shape"), list):
+        return "[" + ",".join(map(str, value["shape"])) + "]"
+    return "=..." if isinstance(value, (dict, list)) else f"={value}"
+
+
+def summary_of(rows: list) -> tuple:
+    """(lines, share): the last line is the share of the goal."""
+    asked = [row for row in rows if row["verdict"] not in NO_MODEL_OF_THE_LIBRARY or row["kind"] != "file"]
+    good = [row for row in asked if row["verdict"] in GOOD]
+    types = {}
+    for row in good:
+        types.setdefault(row["model_type"], []).append(row)
+    quick = [name for name, rows in types.items() if all(float(row["cpu_s"]) <= SECONDS for row in rows)]
+    heavy = [row for row in asked if row["peak_mb"] and row["peak_mb"] >= MEMORY_MB]
+    first = [row for row in good if row["kind"] == "base"]
+    lines = [f"{kind}: {sum(row in good for row in asked if row['kind'] == kind)} of "
+             f"{sum(row['kind'] == kind for row in asked)}" for kind in sorted({row["kind"] for row in asked})]
+    lines.append(f"model types with every class within {SECONDS:g} s of core time: {_share(len(quick), len(types))}")
+    lines.append(f"base classes within {SECONDS:g} s: "
+                 f"{_share(sum(float(row['cpu_s']) <= SECONDS for row in first), len(first))}")
+    lines.append(f"at {MEMORY_MB} MB or above: {', '.join(row['class'] for row in heavy) or 'none'}")
+    lines.append(f"with unexplained events: {sum(bool(row['unexplained']) for row in good)}")
+    share = len(good) / max(len(asked), 1)
+    lines.append(f"coverage: {_share(len(good), len(asked))} end in full_graph or graph_breaks")
+    return lines, share
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} = {100 * part / max(whole, 1):.1f} %"
+
+
+def run(cases: list, results: dict, path: Path, zygotes: int, niceness: int) -> None:
+    """Captures what has no result yet, each as it comes into the file."""
+    waiting = queue.SimpleQueue()
+    left = [case for case in cases if identity(case) not in results]
+    # In strides over the alphabet, so that what a stopped run leaves behind speaks for all.
+    left = [case for first in range(SAMPLE_EVERY) for case in left[first::SAMPLE_EVERY]]
+    for case in left:
+        waiting.put(case)
+    lock, began, done = threading.Lock(), time.monotonic(), [0]
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+    def work(file) -> None:
+        zygote = Zygote(niceness)
+        while not waiting.empty():
+            try:
+                case = waiting.get_nowait()
+            except queue.Empty:
+                break
+            result = shortened(zygote.capture(case))
+            with lock:
+                results[identity(case)] = result
+                file.write(json.dumps({"case": identity(case), "result": result}) + "\n")
+                file.flush()
+                done[0] += 1
+                print(f"{done[0]}/{len(left)} {time.monotonic() - began:.0f} s {case['model_type']} {case['class']}: "
+                      f"{result['status']}, {result['detail'][:160]}", flush=True)
+        zygote.close()
+
+    with open(path, "a", encoding="utf-8") as file, concurrent.futures.ThreadPoolExecutor(zygotes) as pool:
+        for future in [pool.submit(work, file) for _ in range(min(zygotes, len(left)))]:
+            future.result()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--every", type=int, default=SAMPLE_EVERY, help="which model types a sample takes")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--all", action="store_true", help="make every result anew")
+    parser.add_argument("--kept", action="store_true", help="take good results of other worker versions")
+    parser.add_argument("--kinds", default="", help="base,head,file; all of them by default")
+    parser.add_argument("--types", default="", help="a pattern of model types")
+    parser.add_argument("--zygotes", type=int, default=2)
+    parser.add_argument("--nice", type=int, default=10)
+    parser.add_argument("--table", action="store_true", help="write the table of what is known, capture nothing")
+    options = parser.parse_args()
+    kinds = (options.kinds or ("base" if options.sample else "base,head,file")).split(",")
+    cases = cases_of(kinds, options.types, options.every if options.sample else 0)
+    results = {} if options.all else known_results(options.results, toolchain(), options.kept)
+    if not options.table:
+        run(cases, results, options.results, options.zygotes, options.nice)
+    rows = [row_of(case, results[identity(case)]) for case in cases if identity(case) in results]
+    whole = not options.sample and not options.types and not options.kinds
+    if whole or options.table:
+        with open(TABLE, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(sorted(rows, key=lambda row: (row["model_type"], row["kind"], row["class"])))
+    for row in rows:
+        if row["verdict"] not in (*GOOD, *NO_MODEL_OF_THE_LIBRARY):
+            print(f"  {row['model_type']} {row['class']}: {row['verdict']}, {row['detail']}")
+    lines, share = summary_of(rows)
+    print("\n".join(lines))
+    return 0 if share >= GOAL else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

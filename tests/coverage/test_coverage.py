@@ -1,0 +1,55 @@
+"""The coverage of a fixed sample, and what its figures are made of."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import cover  # noqa: E402
+
+
+def row(**fields) -> dict:
+    return {"model_type": "a", "class": "A", "kind": "base", "verdict": "full_graph", "cpu_s": "1.0", "peak_mb": 700,
+            "unexplained": 0, **fields}
+
+
+def test_the_share_is_of_all_asked_and_the_last_line_says_it():
+    lines, share = cover.summary_of([row(), row(verdict="graph_breaks"), row(verdict="timeout"), row(cpu_s="3.0")])
+    assert share == 0.75
+    assert lines[-1] == "coverage: 3 of 4 = 75.0 % end in full_graph or graph_breaks"
+    assert "base classes within 2 s: 2 of 3 = 66.7 %" in lines
+
+
+def test_a_file_whose_model_is_not_the_librarys_is_not_asked():
+    assert cover.summary_of([row(), row(kind="file", verdict="skipped_custom_code")])[1] == 1.0
+    assert cover.summary_of([row(), row(verdict="skipped_custom_code")])[1] == 0.5
+
+
+def test_a_result_is_taken_up_only_from_the_same_worker_and_a_torn_line_is_left_out(tmp_path):
+    here = {"torch": "1", "transformers": "2", "python": "3", "worker": "w"}
+    results = [{"case": name, "result": {"status": "full_graph", "toolchain": {**here, "worker": worker}}}
+               for name, worker in (("same", "w"), ("other", "v"))]
+    path = tmp_path / "results.jsonl"
+    path.write_text("\n".join(map(json.dumps, results)) + '\n{"case": "torn')
+    assert set(cover.known_results(path, here, kept=False)) == {"same"}
+    assert set(cover.known_results(path, here, kept=True)) == {"same", "other"}
+
+
+def test_cases_are_the_librarys_own_tables():
+    pytest.importorskip("transformers")
+    cases = cover.mapped_classes()
+    assert len({model_type for model_type, _, _ in cases}) > 500
+    assert ("bert", "BertModel", "base") in cases and ("bert", "BertForMaskedLM", "head") in cases
+    assert not [cls for _, cls, _ in cases if cls.endswith(("Config", "Processor"))]
+
+
+def test_the_fixed_sample_is_covered(tmp_path):
+    run = subprocess.run([sys.executable, str(HERE / "cover.py"), "--sample", "--every", "48", "--results",
+                          str(tmp_path / "results.jsonl"), "--nice", "0"], capture_output=True, text=True, timeout=900)
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-2000:]
+    assert run.stdout.splitlines()[-1].startswith("coverage: ")
