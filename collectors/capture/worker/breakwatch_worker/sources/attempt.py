@@ -119,7 +119,7 @@ class FactoryAttempt(SourceAttempt):
         """(options, notes) for a module that came alone: transformers' are called as any other of theirs."""
         config = getattr(target, "config", None)
         if isinstance(target, torch.nn.Module) and hasattr(config, "model_type"):
-            return inputs.make(target.eval(), config, inputs.variants(type(target))[0]), ["inputs made up"]
+            return inputs.make(target.eval(), config, next(iter(inputs.Ways(type(target))))), ["inputs made up"]
         function = target.forward if isinstance(target, torch.nn.Module) else target
         required = [p.name for p in inspect.signature(function).parameters.values()
                     if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
