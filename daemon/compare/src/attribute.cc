@@ -1,0 +1,297 @@
+#include "breakwatch/compare/attribute.h"
+
+#include <bit>
+#include <set>
+
+namespace breakwatch::compare {
+namespace {
+
+// How a value changes when one factor alone becomes new; nullopt where a corner is missing.
+struct Flips {
+  std::optional<std::int64_t> from_old, to_new;
+  bool Known() const { return from_old || to_new; }
+  bool Moves() const { return from_old.value_or(0) != 0 || to_new.value_or(0) != 0; }
+  bool Agree() const { return !from_old || !to_new || *from_old == *to_new; }
+};
+
+std::optional<std::int64_t> Change(const Corners& values, unsigned from, unsigned to) {
+  if (!values[from] || !values[to]) return std::nullopt;
+  return *values[to] - *values[from];
+}
+
+std::vector<unsigned> Each(unsigned factors) {
+  std::vector<unsigned> bits;
+  for (unsigned bit = 1; bit < kCorners; bit <<= 1) {
+    if (factors & bit) bits.push_back(bit);
+  }
+  return bits;
+}
+
+Flips FlipsOf(const Corners& values, unsigned factor, unsigned all) {
+  return {Change(values, 0, factor), Change(values, all & ~factor, all)};
+}
+
+// The values that would have to be known, and are not.
+unsigned Missing(const Corners& values, unsigned all) {
+  unsigned missing = 0;
+  for (unsigned corner = 0; corner < kCorners; ++corner) {
+    if ((corner & ~all) == 0 && !values[corner]) missing |= 1u << corner;
+  }
+  return missing;
+}
+
+struct Evidence {
+  unsigned movers = 0, unknown = 0;
+  bool agree = true, any_from_old = false, any_to_new = false;
+  std::int64_t sum = 0;  // of one flip of each factor
+};
+
+Evidence Gather(const Corners& values, unsigned all) {
+  Evidence e;
+  for (const unsigned factor : Each(all)) {
+    const Flips flips = FlipsOf(values, factor, all);
+    if (!flips.Known()) e.unknown |= factor;
+    if (flips.Moves()) e.movers |= factor;
+    e.agree = e.agree && flips.Agree();
+    e.any_from_old = e.any_from_old || flips.from_old.value_or(0) != 0;
+    e.any_to_new = e.any_to_new || flips.to_new.value_or(0) != 0;
+    e.sum += flips.from_old ? *flips.from_old : flips.to_new.value_or(0);
+  }
+  return e;
+}
+
+// Who the value hangs on when the flips disagree: a corner between may move where neither end does.
+unsigned Involved(const Corners& values, unsigned all) {
+  unsigned involved = 0;
+  for (const unsigned factor : Each(all)) {
+    for (unsigned corner = 0; corner < kCorners; ++corner) {
+      if ((corner & ~all) || (corner & factor)) continue;
+      if (Change(values, corner, corner | factor).value_or(0) != 0) involved |= factor;
+    }
+  }
+  return involved;
+}
+
+// Together: the value is new only with all of `factors` new. Any: it is old only with all of them old.
+Cause KindOfInteraction(const Corners& values, unsigned factors, unsigned all) {
+  bool together = true, any = true;
+  for (unsigned corner = 0; corner < kCorners; ++corner) {
+    if ((corner & ~all) || !values[corner]) continue;
+    const bool has_all = (corner & factors) == factors, has_none = (corner & factors) == 0;
+    together = together && *values[corner] == (has_all ? *values[all] : *values[0]);
+    any = any && *values[corner] == (has_none ? *values[0] : *values[all]);
+  }
+  return together ? Cause::kTogether : any ? Cause::kAny : Cause::kInteraction;
+}
+
+Attribution Interacting(const Corners& values, unsigned all, Attribution out) {
+  out.factors = Involved(values, all);
+  if (out.factors == 0) out.factors = all;  // the corners that would tell them apart are missing
+  out.cause = KindOfInteraction(values, out.factors, all);
+  return out;
+}
+
+// No corner between shows another value than the flips add up to.
+bool IsSum(const Corners& values, unsigned all) {
+  for (unsigned corner = 0; corner < kCorners; ++corner) {
+    if ((corner & ~all) || !values[corner]) continue;
+    std::int64_t sum = *values[0];
+    for (const unsigned factor : Each(corner)) {
+      const Flips flips = FlipsOf(values, factor, all);
+      if (!flips.Known()) return true;  // nothing to hold against it
+      sum += flips.from_old ? *flips.from_old : *flips.to_new;
+    }
+    if (sum != *values[corner]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string FactorNames(unsigned factors) {
+  static constexpr std::string_view kNames[] = {"torch", "transformers", "the model's commit"};
+  std::string text;
+  const auto bits = Each(factors);
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == bits.size() ? " and " : ", ";
+    text += kNames[std::countr_zero(bits[i])];
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string_view CauseName(Cause cause) {
+  static constexpr std::string_view kNames[] = {"nothing", "alone",       "each",   "together",
+                                                "any",     "interaction", "unknown"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+Attribution Attribute(const Corners& values, unsigned factors) {
+  const unsigned all = factors & kAllFactors;
+  Attribution out;
+  out.missing = Missing(values, all);
+  out.certain = out.missing == 0;
+  if (!values[0] || !values[all]) return out;
+  if (*values[0] == *values[all]) {
+    out.cause = Cause::kNothing, out.certain = true;
+    return out;
+  }
+  const Evidence e = Gather(values, all);
+  if (!e.agree || (e.unknown == 0 && !IsSum(values, all))) return Interacting(values, all, out);
+  const std::int64_t rest = *values[all] - *values[0] - e.sum;
+  out.factors = e.movers;
+  if (rest != 0) {
+    // What the known flips leave over is the doing of the one factor that no corner could try.
+    if (std::popcount(e.unknown) != 1) return out.factors = 0, out;
+    out.factors |= e.unknown;
+  }
+  out.cause = std::popcount(out.factors) == 1 ? Cause::kAlone : Cause::kEach;
+  return out;
+}
+
+namespace {
+
+const CornerResult* At(const std::vector<CornerResult>& corners, unsigned corner) {
+  for (const CornerResult& entry : corners) {
+    if (entry.corner == corner) return &entry;
+  }
+  return nullptr;
+}
+
+bool HasNumbers(const CornerResult& corner) {
+  return corner.result && breakwatch::HasNumbers(corner.result->capture.status);
+}
+
+std::map<std::string, std::int64_t> EventsBySite(const CaptureResult& capture) {
+  std::map<std::string, std::int64_t> events;
+  for (const BreakSite& site : capture.sites) events[site.site_id] += site.occurrences;
+  return events;
+}
+
+// Equal outcomes have equal text: the status, and with numbers every site and its events.
+std::string Signature(const CornerResult& corner, bool numbers) {
+  const CaptureResult& capture = corner.result->capture;
+  if (!numbers) return std::string(StatusName(capture.status));
+  std::string text;
+  for (const auto& [site, events] : EventsBySite(capture)) text += site + ' ' + std::to_string(events) + '\n';
+  return text;
+}
+
+// Whole outcomes as numbers that are equal where the outcomes are, and never add up otherwise: 0 the old one, 1 the
+// new one, powers of a thousand the rest. Between two ends that have numbers a corner without any says nothing;
+// otherwise it is the status that moved.
+Corners OutcomesOf(const std::vector<CornerResult>& corners, unsigned factors, bool numbers) {
+  Corners values;
+  std::map<std::string, std::int64_t> known{{Signature(*At(corners, 0), numbers), 0}};
+  known.emplace(Signature(*At(corners, factors), numbers), 1);
+  std::int64_t next = 1000;
+  for (const CornerResult& corner : corners) {
+    if (!corner.result || (numbers && !HasNumbers(corner))) continue;
+    const auto [entry, is_other] = known.emplace(Signature(corner, numbers), next);
+    if (is_other && next < 1'000'000'000'000'000) next *= 1000;
+    values[corner.corner] = entry->second;
+  }
+  return values;
+}
+
+std::vector<MovedSite> SitesMoved(const std::vector<CornerResult>& corners, unsigned factors) {
+  std::map<std::string, const BreakSite*> sites;
+  for (const unsigned end : {0u, factors}) {
+    for (const BreakSite& site : At(corners, end)->result->capture.sites) sites[site.site_id] = &site;
+  }
+  std::vector<MovedSite> moved;
+  for (const auto& [id, site] : sites) {
+    Corners values;
+    for (const CornerResult& corner : corners) {
+      if (!HasNumbers(corner)) continue;
+      const auto events = EventsBySite(corner.result->capture);
+      const auto found = events.find(id);
+      values[corner.corner] = found == events.end() ? 0 : found->second;
+    }
+    if (*values[0] == *values[factors]) continue;
+    moved.push_back({*site, *values[0], *values[factors], Attribute(values, factors)});
+  }
+  return moved;
+}
+
+std::string TextOf(const Attribution& by) {
+  const std::string names = FactorNames(by.factors);
+  switch (by.cause) {
+    case Cause::kNothing:
+      return "nothing moved: the old and the new state are alike";
+    case Cause::kAlone:
+      return names + " moved it";
+    case Cause::kEach:
+      return names + " moved it, each its own part";
+    case Cause::kTogether:
+      return names + " moved it together: it changes only when all of them are new";
+    case Cause::kAny:
+      return names + " moved it: each of them suffices";
+    case Cause::kInteraction:
+      return names + " moved it by acting on each other";
+    case Cause::kUnknown:
+      break;
+  }
+  return "it cannot be said what moved it";
+}
+
+// The whole outcome's verdict from its sites': outcomes as such cannot be added up, events of a site can.
+Attribution Combine(const std::vector<MovedSite>& sites, unsigned missing) {
+  Attribution out;
+  out.missing = missing;
+  std::set<Cause> causes;
+  for (const MovedSite& site : sites) {
+    causes.insert(site.by.cause);
+    out.factors |= site.by.factors;
+    out.certain = out.certain && site.by.certain;
+  }
+  const bool simple = !causes.contains(Cause::kUnknown) && !causes.contains(Cause::kInteraction) &&
+                      !causes.contains(Cause::kTogether) && !causes.contains(Cause::kAny);
+  if (causes.size() == 1 && *causes.begin() != Cause::kAlone) {
+    out.cause = *causes.begin();
+  } else if (simple) {
+    out.cause = std::popcount(out.factors) == 1 ? Cause::kAlone : Cause::kEach;
+  } else {
+    out.cause = causes.contains(Cause::kUnknown) ? Cause::kUnknown : Cause::kInteraction;
+  }
+  return out;
+}
+
+// Sites of one cause whose factors differ act apart from each other, whatever the cause.
+bool SameFactors(const std::vector<MovedSite>& sites) {
+  for (const MovedSite& site : sites) {
+    if (site.by.factors != sites.front().by.factors) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Bisection Bisect(const std::string& model, unsigned factors, std::vector<CornerResult> corners) {
+  Bisection out;
+  out.model = model, out.factors = factors, out.corners = std::move(corners);
+  const CornerResult *old_end = At(out.corners, 0), *new_end = At(out.corners, factors);
+  if (old_end == nullptr || new_end == nullptr || !old_end->result || !new_end->result) {
+    out.text = "it cannot be said what moved it: an end could not be captured";
+    return out;
+  }
+  const bool numbers = HasNumbers(*old_end) && HasNumbers(*new_end);
+  const Corners outcomes = OutcomesOf(out.corners, factors, numbers);
+  out.verdict = Attribute(outcomes, factors);
+  if (numbers && out.verdict.cause != Cause::kNothing) {
+    out.sites = SitesMoved(out.corners, factors);
+    if (!out.sites.empty()) {
+      out.verdict = Combine(out.sites, out.verdict.missing);
+      if (!SameFactors(out.sites) && out.verdict.cause != Cause::kEach && out.verdict.cause != Cause::kUnknown) {
+        out.verdict.cause = Cause::kInteraction;
+      }
+    }
+  }
+  out.text = TextOf(out.verdict);
+  if (!out.verdict.certain && out.verdict.cause != Cause::kNothing) {
+    out.text += out.verdict.cause == Cause::kUnknown ? ": too few corners could be captured"
+                                                     : ", as far as known: not every corner could be captured";
+  }
+  return out;
+}
+
+}  // namespace breakwatch::compare

@@ -1,0 +1,104 @@
+#include "breakwatch/compare/compare.h"
+
+#include <gtest/gtest.h>
+
+#include "sample_results.h"
+
+namespace breakwatch::compare {
+namespace {
+
+Verdict Judged(const ModelResult& a, const ModelResult& b) { return CompareModel(a, b).verdict; }
+
+TEST(CompareTest, JudgesByEventsAndThenBySites) {
+  const auto clean = Captured("m", {}), one = Captured("m", {{"a", 1}}), two = Captured("m", {{"a", 2}});
+  EXPECT_EQ(Judged(clean, one), Verdict::kWorse);
+  EXPECT_EQ(Judged(two, one), Verdict::kBetter);
+  EXPECT_EQ(Judged(one, one), Verdict::kSame);
+  EXPECT_EQ(Judged(two, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse) << "as many events at more sites";
+}
+
+TEST(CompareTest, SaysWhichSitesCameAndWent) {
+  const auto m = CompareModel(Captured("m", {{"a", 2}, {"b", 2}, {"c", 1}}), Captured("m", {{"b", 3}, {"c", 1}}));
+  EXPECT_EQ(m.verdict, Verdict::kBetter);
+  ASSERT_EQ(m.went.size(), 1u);
+  EXPECT_EQ(m.went[0].site.site_id, "a");
+  ASSERT_EQ(m.changed.size(), 1u);
+  EXPECT_EQ(m.changed[0].before, 2);
+  EXPECT_EQ(m.changed[0].after, 3);
+  EXPECT_TRUE(m.came.empty());
+}
+
+TEST(CompareTest, CallsSitesThatChangedPlacesTheSameAndNamesThem) {
+  const auto m = CompareModel(Captured("m", {{"a", 1}}), Captured("m", {{"b", 1}}));
+  EXPECT_EQ(m.verdict, Verdict::kSame);
+  EXPECT_EQ(m.came.size(), 1u);
+  EXPECT_EQ(m.went.size(), 1u);
+}
+
+TEST(CompareTest, SaysWhyModelsCannotBeCompared) {
+  const auto good = Captured("m", {});
+  const auto failed = Failed("m", Status::kFailedEager, "RuntimeError: sizes");
+  EXPECT_EQ(CompareModel(good, failed).why, "full_graph -> failed_eager: RuntimeError: sizes");
+  EXPECT_EQ(Judged(failed, good), Verdict::kNotComparable);
+  EXPECT_EQ(Judged(failed, failed), Verdict::kSame);
+  EXPECT_EQ(Judged(failed, Failed("m", Status::kTimeout, "late")), Verdict::kNotComparable);
+  auto other = good;
+  other.capture.architecture = "BetaModel", other.capture.dtype = "bfloat16";
+  EXPECT_EQ(CompareModel(good, other).why, "class AlphaModel -> BetaModel, dtype float32 -> bfloat16");
+}
+
+TEST(CompareTest, NamesWhatIsUnlikeAndComparesAllTheSame) {
+  const auto a = Captured("m", {{"a", 1}});
+  auto b = Captured("m", {{"a", 1}});
+  b.capture.toolchain.torch = "2.16.0", b.capture.inputs_digest = "only here", b.capture.mode = "train";
+  const auto m = CompareModel(a, b);
+  EXPECT_EQ(m.verdict, Verdict::kSame);
+  EXPECT_EQ(m.differences, (std::vector<Difference>{{"torch", "2.15.0", "2.16.0"}, {"mode", "eval", "train"}}));
+}
+
+TEST(CompareTest, CountsSitesOnlyWhereDepthsDiffer) {
+  auto reduced = Captured("m", {{"a", 2}});
+  reduced.capture.depth = "reduced";
+  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 24}})), Verdict::kSame);
+  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse);
+  reduced = Captured("m", {});
+  reduced.capture.depth = "reduced";
+  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 24}})), Verdict::kWorse);
+}
+
+TEST(CompareTest, TotalsBothWaysAndByReason) {
+  const std::vector<ModelResult> a = {Captured("same", {{"a", 1}}), Captured("fixed", {{"a", 2}, {"b1", 1}}),
+                                      Captured("gone", {{"a", 9}}), Captured("failing", {{"a", 7}})};
+  const std::vector<ModelResult> b = {Captured("same", {{"a", 1}}), Captured("fixed", {{"b1", 1}, {"b2", 1}}),
+                                      Captured("new", {{"c", 5}}), Failed("failing", Status::kCrashed, "signal 11")};
+  const Comparison c = Compare({"old", a}, {"new", b});
+  ASSERT_EQ(c.models.size(), 5u);
+  EXPECT_EQ(c.models[0].model, "fixed");
+  EXPECT_EQ(c.verdicts, (std::map<Verdict, std::int64_t>{{Verdict::kBetter, 1},
+                                                         {Verdict::kNotComparable, 1},
+                                                         {Verdict::kNew, 1},
+                                                         {Verdict::kGone, 1},
+                                                         {Verdict::kSame, 1}}));
+  EXPECT_EQ(c.all_a, (Totals{.models = 4, .broken = 4, .events = 20, .sites = 5}));
+  EXPECT_EQ(c.all_b, (Totals{.models = 4, .broken = 3, .without_numbers = 1, .events = 8, .sites = 4}));
+  EXPECT_EQ(c.compared_a, (Totals{.models = 2, .broken = 2, .events = 4, .sites = 3}));
+  EXPECT_EQ(c.compared_b, (Totals{.models = 2, .broken = 2, .events = 3, .sites = 3}));
+  ASSERT_EQ(c.reasons.size(), 2u) << "of compared models only";
+  EXPECT_EQ(c.reasons[0].reason, "a");
+  EXPECT_EQ(c.reasons[0].events_a, 3);
+  EXPECT_EQ(c.reasons[0].events_b, 1);
+  EXPECT_EQ(c.reasons[0].models_a, 2);
+  EXPECT_EQ(c.reasons[1].sites_b, 2);
+}
+
+TEST(CompareTest, PutsTheWorstFirst) {
+  const std::vector<ModelResult> a = {Captured("a", {{"x", 2}}), Captured("b", {}), Captured("c", {})};
+  const std::vector<ModelResult> b = {Captured("a", {}), Captured("b", {}), Captured("c", {{"x", 1}})};
+  const Comparison c = Compare({"a", a}, {"b", b});
+  EXPECT_EQ(c.models[0].model, "c");
+  EXPECT_EQ(c.models[1].model, "a");
+  EXPECT_EQ(c.models[2].model, "b");
+}
+
+}  // namespace
+}  // namespace breakwatch::compare
