@@ -1,0 +1,235 @@
+#include "breakwatch/report/compare.h"
+#include "escape.h"
+#include "table_json.h"
+
+namespace breakwatch::report {
+namespace {
+
+using compare::Comparison;
+using compare::ModelComparison;
+using compare::SiteChange;
+using compare::Totals;
+using compare::Verdict;
+
+constexpr std::size_t kMaxSitesShown = 60, kMaxReasonsShown = 20;
+
+Cell Number(const std::optional<std::int64_t>& value) { return value ? Cell(*value) : Cell(); }
+Cell Count(std::size_t value) { return static_cast<std::int64_t>(value); }
+Cell StatusCell(const std::optional<Status>& status) {
+  return status ? Cell(std::string(StatusName(*status))) : Cell();
+}
+
+bool StayedAsItWas(const ModelComparison& m) {
+  return m.verdict == Verdict::kSame && m.came.empty() && m.went.empty() && m.changed.empty();
+}
+
+std::string DifferenceText(const compare::Difference& d) { return d.what + " " + d.a + " -> " + d.b; }
+
+// Why it cannot be compared; else what is unlike of this model and not of every model.
+std::string NoteOf(const ModelComparison& m, const Comparison& c) {
+  if (!m.why.empty() && m.verdict == Verdict::kNotComparable) return m.why;
+  std::string text;
+  for (const compare::Difference& d : m.differences) {
+    for (const auto& [known, models] : c.differences) {
+      if (known == d && models < c.compared_a.models) text += (text.empty() ? "" : ", ") + DifferenceText(d);
+    }
+  }
+  return text;
+}
+
+void AddSites(Table& table, const ModelComparison& m, const char* change, const std::vector<SiteChange>& sites) {
+  for (const SiteChange& s : sites) {
+    std::string place = s.site.file;
+    if (s.site.line > 0) place += ":" + std::to_string(s.site.line);
+    table.rows.push_back({m.model, std::string(change), s.site.reason, s.site.gb_id, s.before, s.after, place,
+                          s.site.function, s.site.source_line, s.site.site_id});
+  }
+}
+
+Table TotalsTable(const Comparison& c) {
+  Table table{.title = "Totals",
+              .columns = {{"of", "OF"},
+                          {"models", "MODELS", true},
+                          {"clean", "WHOLE", true},
+                          {"broken", "BROKEN", true},
+                          {"without_numbers", "NO NUMBERS", true},
+                          {"breaks", "BREAKS", true},
+                          {"sites", "SITES", true}},
+              .rows = {}};
+  const auto add = [&](const std::string& name, const Totals& t) {
+    table.rows.push_back({name, t.models, t.clean, t.broken, t.without_numbers, t.events, t.sites});
+  };
+  add("A, compared models", c.compared_a), add("B, compared models", c.compared_b);
+  add("A, all", c.all_a), add("B, all", c.all_b);
+  return table;
+}
+
+Table DifferenceTable(const Comparison& c) {
+  Table table{.title = "Unlike besides",
+              .columns = {{"what", "WHAT"}, {"a", "A"}, {"b", "B"}, {"models", "MODELS", true}},
+              .rows = {},
+              .when_empty = "nothing: versions, commits, modes, depths and inputs are alike"};
+  for (const auto& [d, models] : c.differences) table.rows.push_back({d.what, d.a, d.b, models});
+  if (table.rows.size() > kMaxReasonsShown) table.rows.resize(kMaxReasonsShown);
+  return table;
+}
+
+Table Cut(Table table, std::size_t rows) {
+  if (table.rows.size() > rows) {
+    table.title += ", " + std::to_string(rows) + " of " + std::to_string(table.rows.size());
+    table.rows.resize(rows);
+  }
+  return table;
+}
+
+std::string Document(const Comparison& c, Format format, Style style, bool all) {
+  const bool markdown = format == Format::kMarkdown;
+  const auto line = [&](const std::string& text) { return (markdown ? MarkdownText(text) : OneLine(text)) + "\n"; };
+  std::string out =
+      markdown ? "# " + line("Compared: " + c.a + " with " + c.b) + "\n" : "A  " + line(c.a) + "B  " + line(c.b);
+  if (!markdown) out += "\n";
+  out += Render(DifferenceTable(c), format, style) + "\n";
+  const Table models = ComparisonTable(c, all);
+  out += Render(models, format, style) + "\n";
+  if (const Table sites = SiteChangeTable(c); !sites.rows.empty())
+    out += Render(Cut(sites, kMaxSitesShown), format, style) + "\n";
+  if (const Table reasons = ReasonChangeTable(c); !reasons.rows.empty())
+    out += Render(Cut(reasons, kMaxReasonsShown), format, style) + "\n";
+  return out + Render(TotalsTable(c), format, style) + "\n" + line(ComparisonSummary(c));
+}
+
+Json TotalsJson(const Totals& t) {
+  return {{"models", t.models}, {"clean", t.clean}, {"broken", t.broken}, {"without_numbers", t.without_numbers},
+          {"breaks", t.events}, {"sites", t.sites}};
+}
+
+Json SitesJson(const std::vector<SiteChange>& sites) {
+  Json list = Json::array();
+  for (const SiteChange& s : sites) {
+    list.push_back({{"site_id", s.site.site_id},
+                    {"reason", s.site.reason},
+                    {"gb_id", s.site.gb_id},
+                    {"file", s.site.file},
+                    {"line", s.site.line},
+                    {"function", s.site.function},
+                    {"source_line", s.site.source_line},
+                    {"module_path", s.site.module_path},
+                    {"breaks_a", s.before},
+                    {"breaks_b", s.after}});
+  }
+  return list;
+}
+
+Json ComparisonJson(const Comparison& c) {
+  Json models = RowsAsJson(ComparisonTable(c, /*all=*/true));
+  for (std::size_t i = 0; i < c.models.size(); ++i) {
+    const ModelComparison& m = c.models[i];
+    models[i]["came"] = SitesJson(m.came), models[i]["went"] = SitesJson(m.went);
+    models[i]["changed"] = SitesJson(m.changed);
+    Json unlike = Json::array();
+    for (const auto& d : m.differences) unlike.push_back({{"what", d.what}, {"a", d.a}, {"b", d.b}});
+    models[i]["unlike"] = std::move(unlike);
+  }
+  Json verdicts = Json::object();
+  for (const auto& [verdict, count] : c.verdicts) verdicts[std::string(VerdictName(verdict))] = count;
+  return {{"a", c.a},
+          {"b", c.b},
+          {"summary", ComparisonSummary(c)},
+          {"verdicts", std::move(verdicts)},
+          {"totals",
+           {{"compared", {{"a", TotalsJson(c.compared_a)}, {"b", TotalsJson(c.compared_b)}}},
+            {"all", {{"a", TotalsJson(c.all_a)}, {"b", TotalsJson(c.all_b)}}}}},
+          {"unlike", RowsAsJson(DifferenceTable(c))},
+          {"models", std::move(models)},
+          {"reasons", RowsAsJson(ReasonChangeTable(c))}};
+}
+
+}  // namespace
+
+Table ComparisonTable(const Comparison& c, bool all) {
+  Table table{.title = {},
+              .columns = {{"model", "MODEL", false, 48},
+                          {"verdict", "VERDICT"},
+                          {"status_a", "A"},
+                          {"status_b", "B"},
+                          {"breaks_a", "BREAKS A", true},
+                          {"breaks_b", "B", true},
+                          {"sites_a", "SITES A", true},
+                          {"sites_b", "B", true},
+                          {"came", "CAME", true},
+                          {"went", "WENT", true},
+                          {"changed", "", true},
+                          {"note", "NOTE", false, 80}},
+              .rows = {},
+              .when_empty = c.models.empty() ? "no models on either side" : "every model stayed as it was"};
+  for (const ModelComparison& m : c.models) {
+    if (!all && StayedAsItWas(m)) continue;
+    table.rows.push_back({m.model, std::string(VerdictName(m.verdict)), StatusCell(m.a), StatusCell(m.b),
+                          Number(m.breaks_a), Number(m.breaks_b), Number(m.sites_a), Number(m.sites_b),
+                          Count(m.came.size()), Count(m.went.size()), Count(m.changed.size()), NoteOf(m, c)});
+  }
+  return table;
+}
+
+Table SiteChangeTable(const Comparison& c) {
+  Table table{.title = "Sites",
+              .columns = {{"model", "MODEL", false, 40},
+                          {"change", "CHANGE"},
+                          {"reason", "REASON", false, 48},
+                          {"gb_id", "ID"},
+                          {"breaks_a", "BREAKS A", true},
+                          {"breaks_b", "B", true},
+                          {"place", "AT", false, 64},
+                          {"function", ""},
+                          {"source_line", ""},
+                          {"site_id", ""}},
+              .rows = {},
+              .when_empty = "no site came or went"};
+  for (const ModelComparison& m : c.models) {
+    AddSites(table, m, "came", m.came), AddSites(table, m, "went", m.went), AddSites(table, m, "changed", m.changed);
+  }
+  return table;
+}
+
+Table ReasonChangeTable(const Comparison& c) {
+  Table table{.title = "By reason",
+              .columns = {{"reason", "REASON", false, 56},
+                          {"gb_id", "ID"},
+                          {"breaks_a", "BREAKS A", true},
+                          {"breaks_b", "B", true},
+                          {"sites_a", "SITES A", true},
+                          {"sites_b", "B", true},
+                          {"models_a", "MODELS A", true},
+                          {"models_b", "B", true}},
+              .rows = {},
+              .when_empty = "no breaks on either side"};
+  for (const auto& r : c.reasons) {
+    table.rows.push_back({r.reason, r.gb_id, r.events_a, r.events_b, r.sites_a, r.sites_b, r.models_a, r.models_b});
+  }
+  return table;
+}
+
+std::string ComparisonSummary(const Comparison& c) {
+  std::string text;
+  for (const auto& [verdict, count] : c.verdicts) {
+    std::string name(VerdictName(verdict));
+    if (verdict == Verdict::kSame) name = "the same";
+    if (verdict == Verdict::kNotComparable) name = "not comparable";
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
+  }
+  const auto change = [](std::int64_t a, std::int64_t b, const char* noun) {
+    return std::to_string(a) + " -> " + std::to_string(b) + " " + noun;
+  };
+  return (text.empty() ? "nothing to compare" : text) + "; " +
+         change(c.compared_a.events, c.compared_b.events, "breaks") + " at " +
+         change(c.compared_a.sites, c.compared_b.sites, "sites") + " of " + std::to_string(c.compared_a.models) +
+         " models compared";
+}
+
+std::string RenderComparison(const Comparison& comparison, Format format, Style style, bool all) {
+  if (format == Format::kJson) return Dump(ComparisonJson(comparison));
+  if (format == Format::kCsv) return Render(ComparisonTable(comparison, /*all=*/true), format);
+  return Document(comparison, format, style, all);
+}
+
+}  // namespace breakwatch::report

@@ -1,0 +1,92 @@
+#include "breakwatch/report/compare.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "csv_reader.h"
+#include "sample_sweep.h"
+
+namespace breakwatch::report {
+namespace {
+
+using testing::HasSubstr;
+
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(BREAKWATCH_TEST_DATA) + "/report/" + name;
+  if (std::getenv("BREAKWATCH_UPDATE_GOLDENS")) std::ofstream(path) << text;
+  std::ostringstream golden;
+  golden << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text, golden.str()) << path;
+}
+
+// A newer torch: one model is whole now, one breaks elsewhere, one failed, one is gone, one new, the rest as before.
+compare::Comparison Sample() {
+  const std::vector<ModelResult> before = SampleResults();
+  std::vector<ModelResult> after = before;
+  after[0] = Captured("sample/whole", {Site("Unsupported | builtin `print`", "", 2, 9)});
+  after[1].capture = Captured("sample/broken", {Site("Data-dependent branching", "GB9001", 1, 7)}).capture;
+  after[2].capture = Ended("sample/one-reason", Status::kCrashed, "signal 11").capture;
+  after[6].info.id = "sample/new";
+  for (ModelResult& result : after) result.capture.toolchain.torch = "2.16.0";
+  return compare::Compare({"sweep one", before}, {"sweep | two \x1b[31m", after});
+}
+
+compare::Bisection SampleBisection() {
+  std::vector<compare::CornerResult> corners(4);
+  for (unsigned i = 0; i < 4; ++i) {
+    corners[i].corner = i;
+    corners[i].torch = i & 1 ? "2.15.0" : "2.13.0", corners[i].transformers = i & 2 ? "5.23.0" : "5.8.0";
+    corners[i].commit = std::string(40, 'a'), corners[i].toolchain = "corner " + std::to_string(i);
+  }
+  corners[0].result = Captured("sample/a", {});
+  corners[1].why = "ImportError: transformers wants torch >= 2.14";
+  corners[2].result = Captured("sample/a", {});
+  corners[3].result = Captured("sample/a", {Site("Data-dependent branching", "GB9001", 3, 7)});
+  return compare::Bisect("sample/a", 3, std::move(corners));
+}
+
+TEST(CompareTest, ComparisonIsTheGoldenTextAndMarkdown) {
+  ExpectGolden("compare.txt", RenderComparison(Sample(), Format::kText));
+  ExpectGolden("compare.md", RenderComparison(Sample(), Format::kMarkdown));
+}
+
+TEST(CompareTest, JsonHasEveryModelAndTotalsOfBothSides) {
+  const auto json = nlohmann::json::parse(RenderComparison(Sample(), Format::kJson));
+  EXPECT_EQ(json["models"].size(), 8u);
+  EXPECT_EQ(json["models"][0]["model"], "sample/whole");
+  EXPECT_EQ(json["models"][0]["verdict"], "worse");
+  EXPECT_EQ(json["models"][0]["came"][0]["breaks_b"], 2);
+  EXPECT_EQ(json["models"][0]["unlike"][0]["what"], "torch");
+  EXPECT_EQ(json["verdicts"]["worse"], 1);
+  EXPECT_EQ(json["totals"]["all"]["a"]["models"], 7);
+  EXPECT_EQ(json["reasons"].size(), 2u);
+}
+
+TEST(CompareTest, CsvHasARowPerModel) {
+  const auto rows = ParseCsv(RenderComparison(Sample(), Format::kCsv));
+  ASSERT_EQ(rows.size(), 9u);
+  EXPECT_EQ(rows[0][1], "verdict");
+}
+
+TEST(CompareTest, ModelsThatStayedAreListedOnRequestOnly) {
+  EXPECT_EQ(RenderComparison(Sample(), Format::kText).find("sample/known"), std::string::npos);
+  EXPECT_THAT(RenderComparison(Sample(), Format::kText, {}, /*all=*/true), HasSubstr("sample/known"));
+}
+
+TEST(CompareTest, BisectionIsTheGoldenTextAndMarkdown) {
+  ExpectGolden("bisect.txt", RenderBisection(SampleBisection(), Format::kText));
+  ExpectGolden("bisect.md", RenderBisection(SampleBisection(), Format::kMarkdown));
+  const auto json = nlohmann::json::parse(RenderBisection(SampleBisection(), Format::kJson));
+  EXPECT_EQ(json["verdict"]["factors"], nlohmann::json({"torch"}));
+  EXPECT_EQ(json["verdict"]["certain"], false);
+  EXPECT_EQ(json["corners"].size(), 4u);
+  EXPECT_EQ(json["corners"][1]["status"], nullptr);
+  EXPECT_EQ(json["sites"][0]["moved_by"]["cause"], "alone");
+}
+
+}  // namespace
+}  // namespace breakwatch::report
