@@ -17,6 +17,7 @@ constexpr const char* kFooter = R"(Examples:
   breakwatch sweep --model org/name@main          one model, by name
   breakwatch show org/name                        where it breaks, and why
   breakwatch reasons --by leverage                which fix makes most models whole
+  breakwatch compare previous latest              what the last sweep changed, site by site
   breakwatch serve --sweep.interval 24h           the daemon
 Every setting is a flag (--exporters.pushgateway.url), an environment variable
 (BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL) and a key of the YAML file (--config.file):
@@ -156,6 +157,27 @@ void AddReads(CommandLine& line) {
   command->add_flag("--list", report->list, "The sweeps there are");
 }
 
+void AddCompare(CommandLine& line) {
+  auto o = std::make_shared<CompareOptions>();
+  auto* compare = AddCommand(line, "compare", "Two sets of results, model by model and site by site",
+                             [o](App& app) { return RunCompare(app, *o); });
+  compare->add_option("a", o->a, "What was: a sweep's id, latest, previous, toolchain:NAME or MODEL@COMMIT")
+      ->required();
+  compare->add_option("b", o->b, "What is, in the same words")->required();
+  compare->add_option("--mode", o->mode, "Results of this mode; eval where there are any");
+  compare->add_option("--fail-on", o->fail_on, "worse: exit 2 when a model got worse")->check(CLI::IsMember({"worse"}));
+  compare->add_flag("--all", o->all, "List also the models that stayed as they were");
+  compare->add_option("--format", o->format, "text, md, csv (a row per model) or json")->capture_default_str();
+  compare->add_option("--output", o->output, "File to write instead of standard output");
+  compare->footer(R"(Examples:
+  breakwatch compare previous latest                        what the last sweep changed
+  breakwatch compare previous latest --fail-on worse        a gate: exit 2 when a model got worse
+  breakwatch compare toolchain:old toolchain:default        the newest results by each toolchain
+  breakwatch compare org/name@1a2b3c4 org/name@5d6e7f8      one model at two commits
+"previous" is the finished sweep of the same list before the latest one. Breaks are compared also where versions,
+modes, depths or inputs differ, and it is said that they do.)");
+}
+
 CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
   CLI::App* parent = line.cli.add_subcommand(name, doc);
   parent->require_subcommand(1);
@@ -227,6 +249,7 @@ int Main(App& app, int argc, char** argv) {
   AddSettings(line);
   AddSweeps(line);
   AddReads(line);
+  AddCompare(line);
   AddUpkeep(line);
   try {
     line.cli.parse(argc, argv);

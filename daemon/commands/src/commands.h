@@ -45,6 +45,12 @@ struct ReportOptions {
 };
 int RunReport(App& app, const ReportOptions& options);
 
+struct CompareOptions {
+  std::string a, b, mode, format = "text", output, fail_on;
+  bool all = false;
+};
+int RunCompare(App& app, const CompareOptions& options);
+
 int RunStoreInfo(App& app);
 int RunStoreCheck(App& app);
 int RunStoreRebuild(App& app);
@@ -59,6 +65,11 @@ int RunVersion(App& app);
 
 // The request that flags and settings make. Error: kUsage, or the plan file's.
 Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& options);
+
+// A model by its id, or by a part of the id that only one model has. Error: kUsage, with what is near.
+Result<std::string> FindModel(store::Store& store, const std::string& selector);
+// To a file; "" and "-" are standard output. Returns the exit code.
+int Write(const App& app, const std::string& path, const std::string& text);
 
 // --json or the text of people, with colour on a terminal.
 report::Format FormatOf(const App& app);

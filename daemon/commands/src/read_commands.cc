@@ -29,27 +29,6 @@ Result<StoredSweep> LoadSweep(App& app, const std::string& id) {
   return LoadSweep(**store, id);
 }
 
-// A model by its id, or by a part of the id that only one model has.
-Result<std::string> FindModel(store::Store& store, const std::string& selector) {
-  const auto models = store.Models();
-  if (!models) return models.error();
-  std::vector<std::string> matches;
-  for (const std::string& model : *models) {
-    if (model == selector) return model;
-    if (model.find(selector) != std::string::npos) matches.push_back(model);
-  }
-  if (matches.size() == 1) return matches.front();
-  std::string message = "no result of a model \"" + selector + "\"";
-  if (matches.size() > 1) {
-    message = "\"" + selector + "\" is part of " + std::to_string(matches.size()) + " models: ";
-    for (std::size_t i = 0; i < matches.size() && i < 5; ++i) message += (i == 0 ? "" : ", ") + matches[i];
-    if (matches.size() > 5) message += ", ...";
-  } else if (const auto nearest = NearestName(selector, *models)) {
-    message += "; did you mean \"" + *nearest + "\"?";
-  }
-  return Error{ErrorCode::kUsage, message};
-}
-
 // The results to choose from: the newest of each mode and toolchain, or those of one sweep.
 Result<std::vector<ModelResult>> ResultsToShow(store::Store& store, const Settings& settings, const std::string& model,
                                                const std::string& sweep_id) {
@@ -72,6 +51,28 @@ Error NoResult(const ShowOptions& options, const std::string& model, std::span<c
   return {ErrorCode::kNotFound, message + there, false, {}};
 }
 
+}  // namespace
+
+Result<std::string> FindModel(store::Store& store, const std::string& selector) {
+  const auto models = store.Models();
+  if (!models) return models.error();
+  std::vector<std::string> matches;
+  for (const std::string& model : *models) {
+    if (model == selector) return model;
+    if (model.find(selector) != std::string::npos) matches.push_back(model);
+  }
+  if (matches.size() == 1) return matches.front();
+  std::string message = "no result of a model \"" + selector + "\"";
+  if (matches.size() > 1) {
+    message = "\"" + selector + "\" is part of " + std::to_string(matches.size()) + " models: ";
+    for (std::size_t i = 0; i < matches.size() && i < 5; ++i) message += (i == 0 ? "" : ", ") + matches[i];
+    if (matches.size() > 5) message += ", ...";
+  } else if (const auto nearest = NearestName(selector, *models)) {
+    message += "; did you mean \"" + *nearest + "\"?";
+  }
+  return Error{ErrorCode::kUsage, message};
+}
+
 int Write(const App& app, const std::string& path, const std::string& text) {
   if (path.empty() || path == "-") {
     Print(app, text);
@@ -82,8 +83,6 @@ int Write(const App& app, const std::string& path, const std::string& text) {
   if (!file.flush()) return Fail(app, {ErrorCode::kStore, "cannot write " + path});
   return kExitOk;
 }
-
-}  // namespace
 
 Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& settings, const std::string& model) {
   auto results = store.NewestResults({.model = model, .mode = {}, .toolchain = {}, .revision = {}});

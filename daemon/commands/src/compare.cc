@@ -1,0 +1,112 @@
+// `breakwatch compare A B`: what a selector stands for, and the gate.
+#include "breakwatch/compare/compare.h"
+
+#include <algorithm>
+
+#include "breakwatch/report/compare.h"
+#include "commands.h"
+
+namespace breakwatch::commands {
+namespace {
+
+constexpr int kMaxSweepsSearched = 1000;
+constexpr std::string_view kToolchainPrefix = "toolchain:";
+
+struct Selected {
+  std::string label;
+  std::vector<ModelResult> results;
+};
+
+Error Nothing(const std::string& selector) {
+  return {ErrorCode::kNotFound, "\"" + selector + "\" selects no result", false, {}};
+}
+
+// The finished sweep before the latest one: of the same list where there is one.
+Result<Sweep> Previous(store::Store& store) {
+  const auto sweeps = store.Sweeps(kMaxSweepsSearched);
+  if (!sweeps) return sweeps.error();
+  std::vector<const Sweep*> finished;
+  for (const Sweep& sweep : *sweeps) {
+    if (sweep.state == SweepState::kFinished) finished.push_back(&sweep);
+  }
+  if (finished.size() < 2) return Error{ErrorCode::kNotFound, "there is no finished sweep before the latest one"};
+  const auto same = std::find_if(finished.begin() + 1, finished.end(),
+                                 [&](const Sweep* sweep) { return sweep->source == finished.front()->source; });
+  return **(same == finished.end() ? finished.begin() + 1 : same);
+}
+
+Result<Selected> OfSweep(store::Store& store, const std::string& selector) {
+  auto sweep = selector == "previous" ? Previous(store) : store.FindSweep(selector);
+  if (!sweep) return sweep.error();
+  auto results = store.Results(sweep->id);
+  if (!results) return results.error();
+  return Selected{"sweep " + sweep->id + ", " + sweep->source + ", " + sweep->toolchain.Key(), std::move(*results)};
+}
+
+Result<Selected> OfToolchain(store::Store& store, const std::string& name) {
+  auto results = store.NewestResults({.model = {}, .mode = {}, .toolchain = name, .revision = {}});
+  if (!results) return results.error();
+  std::string key = name;
+  for (const ModelResult& result : *results) {
+    if (!result.capture.toolchain.torch.empty()) key = result.capture.toolchain.Key();
+  }
+  return Selected{"the newest results by toolchain " + key, std::move(*results)};
+}
+
+Result<Selected> OfCommit(store::Store& store, const Settings& settings, const std::string& name,
+                          const std::string& revision) {
+  const auto model = FindModel(store, name);
+  if (!model) return model.error();
+  if (revision.size() < 4) {
+    return Error{ErrorCode::kUsage, "a commit needs four digits at least: " + name + "@" + revision};
+  }
+  auto results = store.NewestResults({.model = *model, .mode = {}, .toolchain = {}, .revision = revision});
+  if (!results) return results.error();
+  // One result a model: that of the primary toolchain where there is one.
+  std::stable_partition(results->begin(), results->end(), [&](const ModelResult& result) {
+    return result.capture.toolchain.name != settings.capture.toolchain;
+  });
+  return Selected{*model + " at " + (results->empty() ? revision : results->back().info.sha), std::move(*results)};
+}
+
+// Of a side's modes the one asked for; without a wish eval, and where there is none the first there is.
+void KeepMode(std::vector<ModelResult>& results, std::string mode) {
+  if (results.empty()) return;
+  const auto has = [&](const std::string& wanted) {
+    return std::any_of(results.begin(), results.end(), [&](const auto& r) { return r.capture.mode == wanted; });
+  };
+  if (mode.empty()) mode = has("eval") ? "eval" : results.front().capture.mode;
+  std::erase_if(results, [&](const ModelResult& result) { return result.capture.mode != mode; });
+}
+
+Result<Selected> Select(store::Store& store, const Settings& settings, const std::string& selector,
+                        const std::string& mode) {
+  const std::size_t at = selector.rfind('@');
+  auto selected = selector.starts_with(kToolchainPrefix) ? OfToolchain(store, selector.substr(kToolchainPrefix.size()))
+                  : at != std::string::npos ? OfCommit(store, settings, selector.substr(0, at), selector.substr(at + 1))
+                                            : OfSweep(store, selector);
+  if (!selected) return selected;
+  KeepMode(selected->results, mode);
+  if (selected->results.empty()) return Nothing(selector + (mode.empty() ? "" : " in mode " + mode));
+  return selected;
+}
+
+}  // namespace
+
+int RunCompare(App& app, const CompareOptions& options) {
+  const auto format = report::ParseFormat(app.json ? "json" : options.format);
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format should be text, md, csv or json"});
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  const auto a = Select(**store, app.settings(), options.a, options.mode);
+  if (!a) return Fail(app, a.error());
+  const auto b = Select(**store, app.settings(), options.b, options.mode);
+  if (!b) return Fail(app, b.error());
+  const auto comparison = compare::Compare({a->label, a->results}, {b->label, b->results});
+  const int code = Write(app, options.output, report::RenderComparison(comparison, *format, StyleOf(app), options.all));
+  if (code != kExitOk) return code;
+  return options.fail_on == "worse" && comparison.verdicts.contains(compare::Verdict::kWorse) ? kExitRegressions
+                                                                                              : kExitOk;
+}
+
+}  // namespace breakwatch::commands

@@ -1,0 +1,67 @@
+"""Results of two sweeps, toolchains and commits beside each other."""
+
+import json
+
+
+def two_sweeps(breakwatch, hub):
+    hub.model("org/worse", 3, sites=[["one", "GB0001", 1]])
+    hub.model("org/same", 2, sites=[["one", "GB0001", 2]])
+    hub.model("org/better", 1, sites=[["two", "", 4]])
+    breakwatch.run("sweep")
+    old = {model: result["revision"] for model, result in breakwatch.results().items()}
+    hub.model("org/worse", 3, sites=[["one", "GB0001", 1], ["new", "", 1]])
+    hub.model("org/better", 1)
+    breakwatch.run("sweep")
+    return old
+
+
+def test_two_sweeps_are_compared_model_by_model_and_site_by_site(breakwatch, hub):
+    two_sweeps(breakwatch, hub)
+    found = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)
+    models = {model["model"]: model for model in found["models"]}
+    assert {name: model["verdict"] for name, model in models.items()} == {
+        "org/worse": "worse", "org/same": "same", "org/better": "better"}  # fmt: skip
+    assert [site["reason"] for site in models["org/worse"]["came"]] == ["new"]
+    assert [site["breaks_a"] for site in models["org/better"]["went"]] == [4]
+    assert found["totals"]["compared"] == {
+        "a": {"models": 3, "clean": 0, "broken": 3, "without_numbers": 0, "breaks": 7, "sites": 3},
+        "b": {"models": 3, "clean": 1, "broken": 2, "without_numbers": 0, "breaks": 4, "sites": 3},
+    }
+    text = breakwatch.run("compare", "previous", "latest").stdout
+    assert "1 worse, 1 better, 1 the same; 7 -> 4 breaks" in text
+    assert "org/same" not in text and "org/same" in breakwatch.run("compare", "previous", "latest", "--all").stdout
+
+
+def test_the_gate_ends_with_2_only_when_a_model_got_worse(breakwatch, hub):
+    two_sweeps(breakwatch, hub)
+    breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", code=2)
+    breakwatch.run("compare", "latest", "latest", "--fail-on", "worse", code=0)
+
+
+def test_commits_and_toolchains_are_selected_by_name(breakwatch, hub):
+    old = two_sweeps(breakwatch, hub)
+    new = breakwatch.results()["org/worse"]["revision"]
+    found = json.loads(
+        breakwatch.run("compare", f"org/worse@{old['org/worse']}", f"worse@{new[:7]}", "--json").stdout)  # fmt: skip
+    assert [model["verdict"] for model in found["models"]] == ["worse"]
+    assert found["models"][0]["unlike"] == [{"what": "commit", "a": old["org/worse"], "b": new}]
+    found = json.loads(breakwatch.run("compare", "previous", "toolchain:default", "--json").stdout)
+    assert found["verdicts"] == {"worse": 1, "better": 1, "same": 1}
+    rows = breakwatch.run("compare", "previous", "latest", "--format", "csv").stdout.splitlines()
+    assert len(rows) == 4 and rows[0].startswith("model,verdict,")
+
+
+def test_what_selects_nothing_is_said(breakwatch, hub):
+    two_sweeps(breakwatch, hub)
+    assert "selects no result" in breakwatch.run("compare", "toolchain:none", "latest", code=1).stderr
+    assert "selects no result" in breakwatch.run("compare", "latest", "latest", "--mode", "train", code=1).stderr
+    breakwatch.run("compare", "latest", code=64)
+    breakwatch.run("compare", "org/none@1234567", "latest", code=64)
+
+
+def test_show_names_other_modes_and_the_api_says_what_show_says(breakwatch, hub):
+    two_sweeps(breakwatch, hub)
+    shown = json.loads(breakwatch.run("show", "worse", "--json").stdout)
+    assert shown["mode"] == "eval" and shown["segments"] == [] and shown["other_results"] == []
+    assert "there is eval by default" in breakwatch.run("show", "worse", "--mode", "train", code=1).stderr
+    assert breakwatch.run("show", "worse", "--format", "md").stdout.startswith("# org/worse")
