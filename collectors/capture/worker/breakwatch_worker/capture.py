@@ -1,6 +1,6 @@
 """One `capture` job: which legs it needs, and what is published of them."""
 
-from . import modes, version
+from . import modes, repeat, version
 from .leg import Leg
 
 
@@ -44,6 +44,9 @@ class Capture:
         self._cancelled = False
         depth = job.get("depth")
         self._depth = depth if depth in ("auto", "verify", "full") else "auto"
+        self._wanted = repeat.count_of(job)
+        self._published = None  # while repeats of its leg are under way
+        self._repeats = []
         self.leg = self._start("full" if self._depth == "full" else "reduced")
 
     def cancel(self) -> None:
@@ -55,16 +58,36 @@ class Capture:
         outcome = self.leg.outcome()
         if self._cancelled:
             self._finish({"status": "not_attempted", "detail": "cancelled", "phase": self.leg.phase})
+        elif self._published is not None:
+            self._repeats.append(outcome)
+            self._repeat_or_finish()
         elif self._reduced is not None:
-            self._finish(combine(self._reduced, outcome))
+            published = combine(self._reduced, outcome)
+            self._settle(published, outcome if published.get("depth") == outcome.get("depth") else self._reduced)
         elif self._depth != "full" and needs_full(self._depth, outcome):
             self._reduced = outcome
             self.leg = self._start("full")
         else:
-            self._finish(outcome)
+            self._settle(outcome, outcome)
 
-    def _start(self, depth: str) -> Leg:
-        return Leg(self.job, self._body_of(self.job, depth), lambda phase: self._say({
+    def _settle(self, published: dict, leg: dict) -> None:
+        """`leg` is the outcome that was published: what is repeated, where a repeat can say something."""
+        if self._wanted == 1 or published["status"] not in ("full_graph", "graph_breaks"):
+            self._finish(published)
+            return
+        self._published, self._repeats = published, [leg]
+        self._repeat_or_finish()
+
+    def _repeat_or_finish(self) -> None:
+        if len(self._repeats) == self._wanted:
+            self._finish(repeat.publish(self._published, self._repeats))
+        else:
+            full = self._depth == "full" or self._repeats[0].get("depth") == "full"
+            self.leg = self._start("full" if full else "reduced", attempt=len(self._repeats))
+
+    def _start(self, depth: str, attempt: int = 0) -> Leg:
+        job = {**self.job, "attempt": attempt}
+        return Leg(self.job, self._body_of(job, depth), lambda phase: self._say({
             "type": "phase", "job": self.id, "phase": phase}))
 
     def _finish(self, outcome: dict) -> None:

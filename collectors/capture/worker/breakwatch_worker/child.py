@@ -12,7 +12,7 @@ import traceback
 
 import torch
 
-from . import architecture, attempts, build, host, inputs, modes, sizes
+from . import architecture, attempts, build, host, inputs, modes, sizes, trace
 from .leg import limits_of
 from .lines import clip, one_line, write_line
 
@@ -46,6 +46,7 @@ def body(job: dict, depth: str, scratch: str, protocol: int):
     def run(result_fd: int, output_fd: int) -> None:
         try:
             _confine(job, output_fd, protocol, scratch)
+            trace.seed = job.get("attempt") or 0
             result = _guarded(job, depth, lambda message: write_line(result_fd, message))
             write_line(result_fd, {"type": "result", **result})
             code = 0

@@ -1,6 +1,8 @@
 """Counts what Dynamo does with one call: graphs, ops, frames, and every break it logs."""
 
 import dataclasses
+import random
+import sys
 
 import torch
 import torch._dynamo
@@ -17,6 +19,7 @@ _QUIET_CONFIG = {
     "automatic_dynamic_remote_pgo": False,
 }
 _METRICS_KEPT = 100_000
+seed = 0  # other than 0: random numbers are drawn anew before tracing, so that what hangs on them shows in a repeat
 
 
 @dataclasses.dataclass
@@ -103,6 +106,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
         return backend(graph_module, example_inputs) if backend is not None else graph_module.forward
 
     reset()
+    _reseed()
     dynamo_utils.set_compilation_metrics_limit(_METRICS_KEPT)
     breaks = _Breaks(function, found.events)
     patch = dynamo_compat.known_config({**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})})
@@ -122,6 +126,14 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
     found.recompiles = sum(_is_recompile(item) for item in metrics)
     found.segments = segments.describe(graphs, metrics)
     return found
+
+
+def _reseed() -> None:
+    if seed:
+        random.seed(seed)
+        torch.manual_seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed)
 
 
 def _is_recompile(metrics) -> bool:
