@@ -3,11 +3,13 @@
 import contextlib
 import dataclasses
 import random
+import re
 from collections.abc import Callable
 
 import torch
 
 from .. import inputs
+from ..lines import clip
 from ..trace import Trace, trace
 
 
@@ -69,6 +71,19 @@ class Mode:
     def _trace(self, call: Call, suppress_errors: bool = False) -> Trace:
         return trace(call.model, inputs.fresh(call.arguments), suppress_errors, dynamic=self.dynamic,
                      fullgraph=self.fullgraph, config=self.config)
+
+
+_ADVICE = re.compile(
+    r"\n+\s*(User Stack \(|from user code:|For C\+\+ stack trace|Set TORCHDYNAMO_VERBOSE|The error above occurred)")
+_TEXT_BYTES = 4000
+
+
+def said_by(error: BaseException) -> str:
+    """What an error says, without the stacks and the advice that torch appends: those hold paths of this machine."""
+    text = str(error) or repr(error)
+    if cut := _ADVICE.search(text):
+        text = text[:cut.start()]
+    return clip(text.strip(), _TEXT_BYTES)
 
 
 def seed() -> None:

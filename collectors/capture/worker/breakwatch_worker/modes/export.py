@@ -1,5 +1,7 @@
 """`export`: torch.export in its ways, one leg after the other, and what stood in the way of each."""
 
+import dataclasses
+
 from ..breaks import Event
 from ..lines import one_line
 from ..trace import Trace
@@ -33,7 +35,7 @@ class Export(Mode):
 
 
 def _not_exported(ran: dict, detail: dict) -> Found:
-    events = _distinct(event for leg in ran.values() for event in leg.events)
+    events = distinct(event for leg in ran.values() for event in leg.events)
     first = ran["non_strict"]
     if events:
         said = f"not exported: {events[0].reason}"
@@ -43,11 +45,17 @@ def _not_exported(ran: dict, detail: dict) -> Found:
     return Found(Trace(), status=status, detail=said, mode_detail=detail, error=None)
 
 
-def _distinct(events) -> list:
-    """One event a place: the legs meet the same failure one after the other."""
-    kept: dict[str, Event] = {}
+def distinct(events) -> list:
+    """One event a place, by the reason Dynamo registers where a leg gave one: the legs meet the same in turn."""
+    kept: dict[tuple, Event] = {}
     for event in events:
-        kept.setdefault(event.site_id, event)
+        place = (event.file, event.function, event.source_line or event.reason)
+        known = kept.setdefault(place, event)
+        if known is event:
+            continue
+        legs_so_far = [known.wrapped_in] + [event.wrapped_in] * (event.wrapped_in not in known.wrapped_in.split(", "))
+        best = event if event.gb_id and not known.gb_id else known
+        kept[place] = dataclasses.replace(best, wrapped_in=", ".join(legs_so_far))
     return list(kept.values())
 
 

@@ -10,14 +10,14 @@ import traceback
 
 import torch
 from torch._dynamo import exc as dynamo_exc
+from torch._logging import structured
 
 from .. import inputs
 from ..breaks import Event, make_event, relative_file
 from ..lines import clip, one_line
 from ..trace import reset
-from .base import Call
+from .base import Call, said_by
 
-_TEXT_BYTES = 4000
 _FAILURES_KEPT = 64
 _GUARD = "Guard on a data-dependent value"
 # Errors of a class that names what the model does; an error of any other class is only told.
@@ -89,7 +89,7 @@ class Leg:
         if self.error:
             told["error"] = self.error
         if self.text:
-            told["text"] = clip(self.text, _TEXT_BYTES)
+            told["text"] = self.text
         if self.events and self.failures is None:
             event = self.events[0]
             told.update(reason=event.reason, gb_id=event.gb_id, file=event.file, line=event.line,
@@ -125,7 +125,7 @@ def run(way, call: Call, watch: Watch) -> Leg:
         return Leg("skipped", text=str(error))
     except Exception as error:
         event = _event_of(error, way.__name__)
-        return Leg("failed", error=type(error).__name__, text=str(error) or repr(error),
+        return Leg("failed", error=type(error).__name__, text=said_by(error),
                    events=[event] if event is not None else [])
 
 
@@ -166,7 +166,7 @@ def library_exporter(model, arguments: dict) -> Leg:
         from transformers import PreTrainedModel
         from transformers.exporters.exporter_dynamo import DynamoConfig, DynamoExporter
     except ImportError as error:
-        raise NotApplicable(f"this transformers has no exporter: {one_line(str(error))}") from None
+        raise NotApplicable(f"no exporter in this transformers: {one_line(str(error))}") from None
     if not isinstance(model, PreTrainedModel):
         raise NotApplicable("not a model of transformers")
     try:
@@ -228,7 +228,10 @@ def _place(error: BaseException) -> tuple:
 def _failure(report, failure) -> dict:
     """One failure of draft_export's report, with the innermost place that is the model's."""
     data = failure.data
-    stack = [(report.str_to_filename.get(frame["filename"], ""), frame["line"], frame["name"])
+    # The report names only files that no leg before it met; the table it is made from has them all.
+    known = {number: name for name, number in getattr(structured, "INTERN_TABLE", {}).items()}
+    known.update(report.str_to_filename)
+    stack = [(known.get(frame["filename"], ""), frame["line"], frame["name"])
              for frame in data.get("user_stack") or data.get("stack") or ()]
     mine = [frame for frame in stack if relative_file(frame[0])[1] != "torch"] or [("", 0, "")]
     filename, line, function = mine[-1]

@@ -4,10 +4,8 @@ from torch._dynamo import exc as dynamo_exc
 from torch._dynamo import utils as dynamo_utils
 
 from ..breaks import make_event
-from ..lines import clip
-from .base import Call, Found, Mode
+from .base import Call, Found, Mode, said_by
 
-_TEXT_BYTES = 4000
 # What Dynamo takes for a break where breaks are allowed. Anything else is an error there too.
 _BREAKS = (dynamo_exc.Unsupported, dynamo_exc.UserError)
 
@@ -27,7 +25,7 @@ class Fullgraph(Mode):
         first = {
             "reason": event.reason, "gb_id": event.gb_id, "file": event.file, "line": event.line,
             "function": event.function, "error": type(found.error).__name__,
-            "text": clip(str(found.error), _TEXT_BYTES),
+            "text": said_by(found.error),
         }
         where = f" at {event.file}:{event.line}" if event.file else ""
         return Found(found, status="graph_breaks", detail=f"not one graph: {event.reason}{where}", without=left_out,

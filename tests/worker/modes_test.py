@@ -1,0 +1,333 @@
+"""Every mode on modules whose outcome can be read off, and on small models of the library through a zygote."""
+
+import types
+
+import modes_zoo as zoo
+import pytest
+import torch
+from breakwatch_worker import architecture, modes
+from breakwatch_worker.modes import export, legs, plain, recompile, train
+
+LINE_OF_PRINT = "print(\"seen\")"
+LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 32, "num_hidden_layers": 2,
+         "num_attention_heads": 2, "num_key_value_heads": 2, "intermediate_size": 32, "vocab_size": 99}
+# Asks of a tensor's value whether some tokens see all others.
+LONGFORMER = {"model_type": "longformer", "architectures": ["LongformerModel"], "hidden_size": 32,
+              "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 99,
+              "attention_window": [4, 4, 4, 4], "max_position_embeddings": 64}
+VIT = {"model_type": "vit", "architectures": ["ViTForImageClassification"], "hidden_size": 32, "num_hidden_layers": 2,
+       "num_attention_heads": 2, "intermediate_size": 32, "image_size": 32, "patch_size": 8}
+
+
+def capture(mode, module, x=None, limit_s=300.0, before=None):
+    chosen = modes.of({"mode": mode})
+    call = modes.Call(module.eval(), {"x": torch.ones(2, 3) if x is None else x}, limit_s=limit_s)
+    chosen.ready(call)
+    chosen.eager(call)
+    if before is not None:
+        before()
+    return chosen.capture(call)
+
+
+def test_a_job_without_a_mode_is_eval_and_an_unknown_mode_is_named_with_those_there_are():
+    assert (modes.name_of({}), modes.name_of({"mode": "train"})) == ("eval", "train")
+    with pytest.raises(architecture.Stop) as stop:
+        modes.of({"mode": "nonsense"})
+    assert stop.value.status == "failed_create"
+    assert "unknown mode 'nonsense'" in stop.value.detail and "recompile" in stop.value.detail
+
+
+@pytest.mark.parametrize("mode", modes.NAMES)
+def test_every_mode_finds_nothing_in_a_module_without_breaks(mode):
+    found = capture(mode, zoo.Linear())
+    numbers = found.numbers()
+    assert found.error is None and found.status in ("", "full_graph")
+    assert (numbers["breaks"], numbers["sites"], numbers["unexplained_events"]) == (0, [], 0)
+    assert numbers["graphs"] == (2 if mode == "recompile" else 1)
+    assert numbers["ops_captured"] > 0
+
+
+def test_what_is_asked_in_training_alone_breaks_in_training_alone():
+    assert capture("eval", zoo.PrintsInTraining()).numbers()["breaks"] == 0
+    found = capture("train", zoo.PrintsInTraining())
+    numbers = found.numbers()
+    assert (numbers["breaks"], numbers["graphs"], numbers["unexplained_events"]) == (1, 2, 0)
+    assert numbers["sites"][0]["source_line"] == LINE_OF_PRINT
+    assert found.mode_detail == {
+        "loss": "the sum of the floating outputs", "forward_graphs": 2, "inference_graphs": 0, "backward_graphs": 2,
+        "backward_graph_runs": 2, "backward_ran": True}
+
+
+def test_a_model_without_gradients_is_captured_and_says_that_nothing_ran_backward():
+    found = capture("train", zoo.NoGradient())
+    assert (found.mode_detail["backward_ran"], found.mode_detail["backward_graph_runs"]) == (False, 0)
+    assert found.notes == ["no backward, loss none: no output carries a gradient"]
+    assert found.numbers()["graphs"] == 1
+
+
+def test_a_loss_of_the_models_own_is_the_one_that_runs_backward():
+    found = capture("train", zoo.OwnLoss())
+    assert found.mode_detail["loss"] == "the class's own loss"
+    assert found.mode_detail["backward_graph_runs"] == 1
+
+
+def test_training_draws_the_same_chance_whatever_was_drawn_before():
+    first = capture("train", zoo.Drops())
+    again = capture("train", zoo.Drops(), before=lambda: torch.rand(7))
+    assert first.numbers() == again.numbers()
+    assert first.numbers()["breaks"] == 4
+
+
+def test_training_leaves_no_gradient_behind():
+    module = zoo.Linear()
+    capture("train", module)
+    assert all(parameter.grad is None for parameter in module.parameters())
+
+
+def test_labels_are_made_for_a_class_that_takes_them_and_copied_from_what_is_passed():
+    class TinyForCausalLM(torch.nn.Module):
+        def forward(self, input_ids, labels=None):
+            return input_ids
+
+    ids = torch.arange(6).reshape(2, 3)
+    call = modes.Call(TinyForCausalLM(), {"input_ids": ids}, sizes=lambda name: name)
+    made = train.labels_for(call)
+    assert list(made) == ["labels"] and torch.equal(made["labels"], ids) and made["labels"] is not ids
+    assert train.labels_for(modes.Call(zoo.Linear(), {"x": ids}, sizes=lambda name: name)) == {}
+    assert train.labels_for(modes.Call(TinyForCausalLM(), {"input_ids": ids})) == {}
+
+
+def test_a_size_as_a_symbol_breaks_what_a_constant_did_not():
+    assert capture("eval", zoo.GreatestDivisor()).numbers()["breaks"] == 0
+    numbers = capture("dynamic", zoo.GreatestDivisor()).numbers()
+    assert (numbers["breaks"], numbers["unexplained_events"]) == (1, 0)
+    assert "math.gcd" in numbers["sites"][0]["source_line"]
+
+
+def test_fullgraph_stops_at_the_first_break_and_says_where():
+    found = capture("fullgraph", zoo.PrintInCallee())
+    numbers = found.numbers()
+    assert (found.status, numbers["breaks"], numbers["break_sites"], numbers["graphs"]) == ("graph_breaks", 1, 1, 0)
+    site, first = numbers["sites"][0], found.mode_detail["first_error"]
+    assert (site["gb_id"], site["source_line"], site["function"]) == ("GB0059", LINE_OF_PRINT, "inner")
+    assert {key: first[key] for key in ("reason", "gb_id", "file", "line")} == {
+        key: site[key] for key in ("reason", "gb_id", "file", "line")}
+    assert first["error"] == "Unsupported" and first["text"].startswith(first["reason"])
+    assert found.detail == f"not one graph: {site['reason']} at {site['file']}:{site['line']}"
+    assert "frames_total" not in numbers and numbers["unexplained_events"] == 0
+
+
+def test_fullgraph_takes_a_number_out_of_a_tensor_in_as_a_symbol():
+    assert capture("eval", zoo.Item()).numbers()["breaks"] == 1
+    found = capture("fullgraph", zoo.Item())
+    assert (found.status, found.numbers()["breaks"], found.numbers()["graphs"]) == ("", 0, 1)
+
+
+@pytest.mark.parametrize("mode", ["fullgraph", "train", "nested", "dynamic", "recompile"])
+def test_a_hard_error_of_the_compiler_is_no_break(mode, monkeypatch):
+    def fail(*_, **__):
+        raise AssertionError("a fault of the compiler")
+
+    monkeypatch.setattr(torch._dynamo.output_graph.OutputGraph, "compile_subgraph", fail)
+    found = capture(mode, zoo.Linear())
+    assert "a fault of the compiler" in str(found.error)
+    assert found.status == ""
+
+
+def test_nested_breaks_are_met_once_where_each_caller_met_them():
+    outer, nested = (capture(mode, zoo.PrintInCallee()).numbers() for mode in ("eval", "nested"))
+    assert (outer["breaks"], outer["graphs"]) == (2, 3)
+    assert (nested["breaks"], nested["graphs"], nested["unexplained_events"]) == (1, 2, 0)
+    assert nested["sites"][0]["site_id"] == outer["sites"][0]["site_id"]
+
+
+def test_a_torch_without_nested_breaks_is_named_as_what_is_missing(monkeypatch):
+    dynamo = types.SimpleNamespace(config=types.SimpleNamespace())
+    monkeypatch.setattr(plain, "torch", types.SimpleNamespace(_dynamo=dynamo, __version__="2.6.0"))
+    with pytest.raises(architecture.Stop) as stop:
+        modes.of({"mode": "nested"})
+    assert (stop.value.status, "2.6.0" in stop.value.detail) == ("skipped_missing_dependency", True)
+
+
+def test_what_non_strict_export_takes_is_full_graph_even_where_dynamo_breaks():
+    assert capture("eval", zoo.PrintInCallee()).numbers()["breaks"] == 2
+    found = capture("export", zoo.PrintInCallee())
+    assert (found.status, found.numbers()["breaks"]) == ("full_graph", 0)
+    assert found.mode_detail["non_strict"] == {"outcome": "exported", "ops": 3}
+    assert found.mode_detail["draft"]["outcome"] == "skipped"
+
+
+def test_a_branch_on_a_value_is_one_site_that_every_way_of_exporting_meets():
+    found = capture("export", zoo.Branch())
+    numbers = found.numbers()
+    assert (found.status, numbers["breaks"], numbers["break_sites"], numbers["graphs"]) == ("graph_breaks", 1, 1, 0)
+    site = numbers["sites"][0]
+    assert (site["source_line"], site["reason"]) == ("if x.sum() > 0:", "Data-dependent branching")
+    assert site["wrapped_in"] == "non_strict, strict, draft"
+    detail = found.mode_detail
+    assert [detail[leg]["outcome"] for leg in ("non_strict", "strict", "draft")] == ["failed", "failed", "exported"]
+    assert detail["non_strict"]["error"] == "GuardOnDataDependentSymNode"
+    assert detail["non_strict"]["line"] == detail["strict"]["line"] == detail["draft"]["failures"][0]["line"]
+    assert found.detail == "not exported: Data-dependent branching"
+
+
+def test_draft_export_lists_what_comes_after_the_first_failure():
+    found = capture("export", zoo.TwoBranches())
+    failures = found.mode_detail["draft"]["failures"]
+    assert [failure["type"] for failure in failures] == ["DATA_DEPENDENT_ERROR"] * 2
+    assert [failure["source_line"] for failure in failures] == ["if x.sum().item() > 0:", "if x.max().item() > 1:"]
+    assert found.numbers()["break_sites"] == 2
+
+
+def test_an_operator_without_a_fake_kernel_is_named():
+    with torch.library._scoped_library("modes_zoo", "FRAGMENT") as library:
+        library.define("opaque(Tensor x) -> Tensor")
+        library.impl("opaque", lambda x: x.clone(), "CPU")
+
+        class Opaque(torch.nn.Module):
+            def forward(self, x):
+                return torch.ops.modes_zoo.opaque(x) + 1
+
+        found = capture("export", Opaque())
+    assert found.status == "graph_breaks"
+    assert [failure["op"] for failure in found.mode_detail["draft"]["failures"]] == ["modes_zoo.opaque.default"]
+    assert "Operator without a fake kernel" in {event.reason for event in found.trace.events}
+
+
+def test_an_error_without_a_known_reason_is_a_failed_capture_with_its_text():
+    found = capture("export", zoo.ReturnsAnObject())
+    assert found.status == "failed_capture"
+    assert found.detail.startswith("capture: not exported: RuntimeError: ") and "Holder" in found.detail
+
+
+def test_a_way_of_exporting_that_takes_too_long_costs_only_itself():
+    found = capture("export", zoo.NeverExported(), limit_s=1.0)
+    assert found.mode_detail["non_strict"]["outcome"] == "timeout"
+    assert found.status in ("timeout", "graph_breaks")
+    assert "draft" in found.mode_detail
+
+
+def test_what_an_export_leaves_on_a_module_is_taken_off():
+    class Keeps(zoo.Linear):
+        def forward(self, x):
+            self.kept = self.inner(x)
+            return self.kept + 1
+
+    module = Keeps()
+    capture("export", module)
+    assert type(module.kept) is torch.Tensor
+
+
+def test_one_place_is_one_failure_and_dynamos_reason_wins():
+    def event(reason, gb_id, way, line="x"):
+        return legs.Event(reason=reason, gb_id=gb_id, wrapped_in=way, explanation="", context="", hints=[],
+                          fixability="none", file="a.py", line=1, function="f", source_line=line, frame="user",
+                          compile_id="", counted=False)
+
+    folded = export.distinct([event("guard", "", "non_strict"), event("branch", "GB0170", "strict"),
+                              event("guard", "", "draft"), event("guard", "", "draft", "y")])
+    assert [(e.reason, e.gb_id, e.wrapped_in) for e in folded] == [
+        ("branch", "GB0170", "non_strict, strict, draft"), ("guard", "", "draft")]
+
+
+def test_a_second_shape_is_compiled_anew_and_a_third_is_not():
+    found = capture("recompile", zoo.Linear())
+    detail = found.mode_detail
+    assert [call["shape"] for call in detail["shapes"]] == [{"x": [2, 3]}, {"x": [3, 3]}, {"x": [5, 3]}]
+    assert [call["recompiles"] for call in detail["shapes"]] == [0, 1, 0]
+    assert (detail["varied"], detail["recompiles"], detail["limit_hit"]) == (["x[0]"], 1, False)
+    assert [(item["reason"], item["count"]) for item in detail["reasons"]] == [
+        ("tensor 'x' size mismatch at index 0. expected 2, actual 3", 1)]
+    assert found.numbers()["recompiles"] == 1 and "explain_breaks" not in found.numbers()
+    assert found.notes == ["1 recompile over 3 shapes"]
+
+
+def test_a_break_of_the_second_shape_alone_is_found():
+    assert capture("eval", zoo.BreaksOnThree()).numbers()["breaks"] == 0
+    found = capture("recompile", zoo.BreaksOnThree())
+    assert [call["breaks"] for call in found.mode_detail["shapes"]] == [0, 1, 0]
+    assert found.numbers()["sites"][0]["source_line"] == LINE_OF_PRINT
+    assert found.numbers()["unexplained_events"] == 0
+
+
+def test_the_limit_of_recompiles_is_seen():
+    with torch._dynamo.config.patch(recompile_limit=1):
+        found = capture("recompile", zoo.Linear())
+    assert found.mode_detail["limit_hit"] is True
+    assert "the limit of recompiles was hit" in found.notes
+
+
+def test_without_a_size_to_change_there_is_no_second_shape():
+    found = capture("recompile", zoo.NoTensor(), x=2.0)
+    assert (found.status, found.detail) == ("failed_inputs", "no second shape: no argument has a size to change")
+
+
+def test_a_shape_that_does_not_run_gives_way_to_a_smaller_change():
+    class TwoColumns(torch.nn.Module):
+        def forward(self, x):
+            if x.shape[1] != 4:
+                raise ValueError("four columns")
+            return x + 1
+
+    def remake(vary):
+        sizes = {"batch": 2, "seq": 4}
+        for name, (top, bottom) in vary.items():
+            sizes[name] = sizes.get(name, 0) * top // bottom
+        return {"x": torch.ones(sizes["batch"], sizes["seq"])}
+
+    mode = recompile.Recompile()
+    call = modes.Call(TwoColumns(), remake({}), remake=remake)
+    mode.eager(call)
+    assert mode.capture(call).mode_detail["varied"] == ["x[0]"]
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("0/0: tensor 'x' size mismatch at index 0. expected 2, actual 3", "tensor 'x' size mismatch at index 0. "
+     "expected 2, actual 3"),
+    ("[1/2]: ___check_obj_id(L['self'], 94523467812345)  # a", "___check_obj_id(L['self'], N) # a"),
+    ("0/1: L['n'] == 2  # x = n  # /opt/env/lib/python3.11/site-packages/pkg/mod.py:12 in f\nmore",
+     "L['n'] == 2 # x = n # pkg/mod.py:12 in f"),
+])
+def test_a_guards_text_is_the_same_from_run_to_run(text, expected):
+    assert recompile.normalize(text) == expected
+
+
+def test_every_mode_says_its_name_and_nothing_is_unexplained(zygote):
+    for mode in modes.NAMES:
+        result = zygote.capture(mode=mode)
+        assert (result["mode"], result["status"], result["unexplained_events"]) == (mode, "full_graph", 0), result
+
+
+def test_an_unknown_mode_fails_with_a_text_and_leaves_the_zygote_well(zygote):
+    result = zygote.capture(mode="nonsense")
+    assert (result["status"], result["mode"]) == ("failed_create", "nonsense")
+    assert "unknown mode" in result["detail"]
+
+
+def test_a_language_model_trains_on_the_text_it_is_given_and_is_exported_with_its_cache(zygote):
+    trained = zygote.capture(LLAMA, mode="train")
+    assert (trained["status"], trained["mode_detail"]["loss"]) == ("full_graph", "the class's own loss")
+    assert trained["inputs"]["labels"] == trained["inputs"]["input_ids"]
+    exported = zygote.capture(LLAMA, mode="export")
+    assert exported["status"] == "full_graph", exported["mode_detail"]
+    assert exported["mode_detail"]["library_exporter"]["outcome"] == "exported"
+
+
+def test_a_picture_model_keeps_its_pictures_size_where_only_the_batch_may_change(zygote):
+    result = zygote.capture(VIT, mode="recompile")
+    assert result["mode_detail"]["varied"] == ["pixel_values[0]"]
+    assert (result["status"], result["recompiles"]) == ("full_graph", 1)
+
+
+def test_one_graph_is_demanded_of_the_reduced_model_alone(zygote):
+    whole = zygote.capture(LONGFORMER, mode="fullgraph")
+    assert (whole["status"], whole["breaks"], whole["depth"]) == ("graph_breaks", 1, "reduced")
+    first, site = whole["mode_detail"]["first_error"], whole["sites"][0]
+    assert (first["file"], first["line"], first["reason"]) == (site["file"], site["line"], site["reason"])
+    assert site["frame"] == "library" and "from user code" not in first["text"]
+
+
+def test_nested_breaks_are_counted_at_full_depth_as_those_of_eval_are(zygote):
+    result = zygote.capture(LONGFORMER, mode="nested")
+    assert (result["status"], result["depth"], result["unexplained_events"]) == ("graph_breaks", "full", 0)
+    assert result["breaks"] == sum(site["occurrences"] for site in result["sites"])
