@@ -65,6 +65,26 @@ def test_a_model_without_gradients_is_captured_and_says_that_nothing_ran_backwar
     assert found.numbers()["graphs"] == 1
 
 
+def test_a_backward_that_is_captured_but_cannot_be_run_is_told_and_not_taken_for_a_failed_capture(monkeypatch):
+    def fails(*_):
+        raise RuntimeError("view size is not compatible")
+
+    original = train._Autograd._backward
+    monkeypatch.setattr(train._Autograd, "_backward", lambda *args: train._boxed(original(*args) and fails))
+    found = capture("train", zoo.Linear())
+    assert found.error is None and found.numbers()["graphs"] == 1
+    assert found.mode_detail["backward_error"] == "RuntimeError: view size is not compatible"
+    assert (found.mode_detail["backward_graphs"], found.mode_detail["backward_ran"]) == (1, False)
+
+
+def test_a_backward_that_cannot_be_compiled_is_a_hard_error(monkeypatch):
+    def fails(*_):
+        raise RuntimeError("no backward graph")
+
+    monkeypatch.setattr(train._Autograd, "_backward", fails)
+    assert "no backward graph" in str(capture("train", zoo.Linear()).error)
+
+
 def test_a_loss_of_the_models_own_is_the_one_that_runs_backward():
     found = capture("train", zoo.OwnLoss())
     assert found.mode_detail["loss"] == "the class's own loss"
@@ -198,6 +218,14 @@ def test_an_error_without_a_known_reason_is_a_failed_capture_with_its_text():
     found = capture("export", zoo.ReturnsAnObject())
     assert found.status == "failed_capture"
     assert found.detail.startswith("capture: not exported: RuntimeError: ") and "Holder" in found.detail
+
+
+def test_strict_export_is_left_out_where_its_copy_of_the_parameters_would_not_fit():
+    chosen = modes.of({"mode": "export"})
+    call = modes.Call(zoo.Linear().eval(), {"x": torch.ones(2, 3)}, limit_bytes=1 << 20)
+    found = chosen.capture(call)
+    assert (found.status, found.mode_detail["strict"]["outcome"]) == ("full_graph", "skipped")
+    assert "near the bound on memory" in found.mode_detail["strict"]["text"]
 
 
 def test_a_way_of_exporting_that_takes_too_long_costs_only_itself():

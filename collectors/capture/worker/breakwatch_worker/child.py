@@ -208,7 +208,8 @@ class Attempt:
 
     def _eager(self, model, arguments: dict, remake=None, sizes=None):
         """The output of the call without a compiler, as the job's mode makes it. See modes.Call for the rest."""
-        self._call = modes.Call(model, arguments, remake, sizes, limits_of(self._job)["capture_s"])
+        limits = limits_of(self._job)
+        self._call = modes.Call(model, arguments, remake, sizes, limits["capture_s"], int(limits["rss_bytes"]))
         self._mode.ready(self._call)
         self._phases.enter("eager")
         return self._mode.eager(self._call)

@@ -23,6 +23,7 @@ class Call:
     remake: Callable = None
     sizes: Callable = None  # a named size of this model, as recipes name them; None where there are no recipes
     limit_s: float = 300.0  # of the phase `capture`
+    limit_bytes: int = 6 << 30  # of resident memory
 
 
 @dataclasses.dataclass

@@ -2,8 +2,10 @@
 
 import contextlib
 import dataclasses
+import gc
 import linecache
 import logging
+import os
 import signal
 import time
 import traceback
@@ -12,8 +14,9 @@ import torch
 from torch._dynamo import exc as dynamo_exc
 from torch._logging import structured
 
-from .. import inputs
+from .. import host, inputs
 from ..breaks import Event, make_event, relative_file
+from ..build import byte_count
 from ..lines import clip, one_line
 from ..trace import reset
 from .base import Call, said_by
@@ -116,6 +119,10 @@ def _as_it_was(model):
 
 def run(way, call: Call, watch: Watch) -> Leg:
     reset()
+    gc.collect()  # the program of the leg before
+    if way is strict and (wanted := _bytes_of(call.model) + host.resident_bytes(os.getpid())) > 0.9 * call.limit_bytes:
+        # It copies every parameter: passing the bound would end the capture, and lose what the other legs found.
+        return Leg("skipped", text=f"copies the parameters: {wanted >> 20} MiB, near the bound on memory")
     try:
         with watch.leg(), _as_it_was(call.model), torch.no_grad(), _silent():
             return way(_module_of(call.model), inputs.fresh(call.arguments))
@@ -139,6 +146,10 @@ class _Module(torch.nn.Module):
 
 def _module_of(model) -> torch.nn.Module:
     return model if isinstance(model, torch.nn.Module) else _Module(model)
+
+
+def _bytes_of(model) -> int:
+    return byte_count(model) if isinstance(model, torch.nn.Module) else 0
 
 
 @contextlib.contextmanager

@@ -10,9 +10,10 @@ import yaml
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import inputs
+from ..lines import one_line
 from ..make_values import CannotMake, make_value
 from ..trace import Trace, trace
-from .base import Call, Found, Mode, seed
+from .base import Call, Found, Mode, said_by, seed
 
 
 @functools.cache
@@ -148,7 +149,12 @@ class Train(Mode):
             "backward_graphs": counts.backward, "backward_graph_runs": counts.backward_runs,
             "backward_ran": said["backward_ran"],
         }
-        notes = [] if said["backward_ran"] or found.error is not None else [f"no backward, loss {said['loss']}"]
+        notes = []
+        if "backward_error" in said:
+            detail["backward_error"] = said["backward_error"]
+            notes = [f"the captured backward failed when run: {said['backward_error']}"]
+        elif not said["backward_ran"] and found.error is None:
+            notes = [f"no backward, loss {said['loss']}"]
         return Found(found, notes=notes, mode_detail=detail, error=found.error)
 
     def suppressed(self, call: Call) -> Found:
@@ -157,9 +163,15 @@ class Train(Mode):
     def _step(self, call: Call, counts: _Autograd, said: dict, suppress_errors: bool) -> Trace:
         def step(compiled, arguments):
             loss, said["loss"] = loss_of(compiled(**arguments))
-            if loss is not None:
+            if loss is None:
+                return
+            try:
                 loss.backward()
                 said["backward_ran"] = True
+            except Exception as error:
+                if counts.backward < counts.forward:
+                    raise  # it was not captured; else all graphs are there, and running one failed
+                said["backward_error"] = f"{type(error).__name__}: {one_line(said_by(error))}"
 
         seed()
         found = trace(call.model, inputs.fresh(call.arguments), suppress_errors, backend=counts.compiler(), call=step,
