@@ -88,12 +88,12 @@ class Zygote:
         self._niceness = niceness
         self._process = None
 
-    def capture(self, case: dict) -> dict:
+    def capture(self, case: dict, depth: str = "auto") -> dict:
         if self._process is None:
             self._start()
         job = {"type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
                "config": case["config"], "architecture": case["class"] if case["kind"] != "file" else "",
-               "library": "", "mode": "eval", "depth": "auto", "structure": "", "limits": LIMITS}
+               "library": "", "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS}
         try:
             self._process.stdin.write(json.dumps(job) + "\n")
             self._process.stdin.flush()
@@ -136,6 +136,24 @@ def toolchain() -> dict:
     told = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--describe"], capture_output=True, check=True,
                           env={**os.environ, "PYTHONPATH": str(WORKER)})
     return json.loads(told.stdout)
+
+
+def known_lines(path: Path) -> dict:
+    """What each case was last found to be. A torn last line is of a run that was stopped."""
+    found = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        found.setdefault(entry["case"], []).append(entry["result"])
+    return {case: results[-1] for case, results in found.items()}
+
+
+def append_line(path: Path, entry: dict) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
 
 
 def known_results(path: Path, here: dict, kept: bool) -> dict:

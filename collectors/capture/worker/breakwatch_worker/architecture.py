@@ -190,6 +190,11 @@ def model_class_of(job: dict, values: dict, config):
 def stand_in(cls, config) -> tuple:
     """(class, config, note) of the part to capture; the class itself where it can be called."""
     if cls.forward.__name__ != "_forward_unimplemented":
+        wanted = getattr(cls, "config_class", None)
+        if wanted is not None and not isinstance(config, wanted):
+            for name, part in vars(config).items():  # an Auto table may name the class of a part
+                if isinstance(part, wanted):
+                    return cls, part, f"{cls.__name__} is the model of {name} alone"
         return cls, config, ""
     key, name = _STAND_INS.get(cls.__name__, ("", ""))
     part, part_class = getattr(config, key, None) if key else None, _exported(name) if name else None

@@ -9,7 +9,7 @@ class TooLarge(Exception):
     """The model does not fit the bound on what a capture may allocate."""
 
 
-MAX_BYTES = 3 << 30  # of parameters and buffers; with activations a capture stays under 6 GB
+MAX_BYTES = 7 << 29  # of parameters and buffers; with activations a capture stays under 6 GB
 
 
 def byte_count(model: torch.nn.Module) -> int:

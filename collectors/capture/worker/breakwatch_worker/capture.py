@@ -3,6 +3,10 @@
 from . import modes, repeat, version
 from .leg import Leg
 
+# Depths that need one leg. The last two are there to prove the size policy by: the config's own widths at reduced
+# depth, and the config as it is.
+_ALONE = ("full", "wide", "original")
+
 
 def needs_full(depth: str, result: dict) -> bool:
     """Whether a reduced capture is to be repeated at full depth. Where nothing was reduced there is nothing to see."""
@@ -43,11 +47,11 @@ class Capture:
         self._reduced = None
         self._cancelled = False
         depth = job.get("depth")
-        self._depth = depth if depth in ("auto", "verify", "full") else "auto"
+        self._depth = depth if depth in ("auto", "verify", *_ALONE) else "auto"
         self._wanted = repeat.count_of(job)
         self._published = None  # while repeats of its leg are under way
         self._repeats = []
-        self.leg = self._start("full" if self._depth == "full" else "reduced")
+        self.leg = self._start(depth if depth in _ALONE else "reduced")
 
     def cancel(self) -> None:
         self._cancelled = True
@@ -64,7 +68,7 @@ class Capture:
         elif self._reduced is not None:
             published = combine(self._reduced, outcome)
             self._settle(published, outcome if published.get("depth") == outcome.get("depth") else self._reduced)
-        elif self._depth != "full" and needs_full(self._depth, outcome):
+        elif self._depth not in _ALONE and needs_full(self._depth, outcome):
             self._reduced = outcome
             self.leg = self._start("full")
         else:
@@ -82,8 +86,8 @@ class Capture:
         if len(self._repeats) == self._wanted:
             self._finish(repeat.publish(self._published, self._repeats))
         else:
-            full = self._depth == "full" or self._repeats[0].get("depth") == "full"
-            self.leg = self._start("full" if full else "reduced", attempt=len(self._repeats))
+            depth = "full" if self._repeats[0].get("depth") == "full" else "reduced"
+            self.leg = self._start(self._depth if self._depth in _ALONE else depth, attempt=len(self._repeats))
 
     def _start(self, depth: str, attempt: int = 0) -> Leg:
         job = {**self.job, "attempt": attempt}

@@ -18,6 +18,7 @@ from .lines import clip, one_line, write_line
 
 _ERROR_BYTES = 16 << 10
 _GIB = 1 << 30
+_GAP_ROUNDS = 3  # a default may lack one value behind another
 
 
 class Phases:
@@ -140,6 +141,7 @@ class Attempt:
     def __init__(self, job: dict, depth: str, phases: Phases):
         self._job, self._depth, self._phases = job, depth, phases
         self._known = {}
+        self._said = []  # by the failures of the last round
         self._mode, self._call = modes.of(job), None
 
     def run(self) -> dict:
@@ -153,16 +155,21 @@ class Attempt:
         config_class = type(config)
         self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
         notes += [note] if note else []
-        result = self._run_smallest(cls, config_class, config, notes)
-        failed = result["status"] in ("failed_create", "failed_inputs", "failed_eager")
-        if failed and (gaps := inputs.fill_required(config, result["detail"])):
+        result = latest = self._run_smallest(cls, config_class, config, notes)
+        for _ in range(_GAP_ROUNDS):
+            failed = latest["status"] in ("failed_create", "failed_inputs", "failed_eager")
             # What the config itself says comes first; only a model that cannot be made of it is helped along.
-            again = self._run_smallest(cls, config_class, config, notes + gaps)
-            return again if again["status"] in ("full_graph", "graph_breaks") else result
+            gaps = next((gaps for said in self._said if (gaps := inputs.fill_required(config, said))), [])
+            if not failed or not gaps:
+                break
+            notes = notes + gaps
+            latest = self._run_smallest(cls, config_class, config, notes)
+            if latest["status"] in ("full_graph", "graph_breaks"):
+                return latest
         return result
 
     def _run_smallest(self, cls, config_class, config, notes: list) -> dict:
-        first = None
+        first, self._said = None, []
         ways, made = inputs.Ways(cls, self._job.get("inputs_spec")), False
         for variant in ways:
             for size in sizes.plans(config, self._depth):
@@ -183,6 +190,7 @@ class Attempt:
                     return self._capture(model, arguments, summary, notes + said)
                 # What the smallest size says is reported: larger ones mostly fail of their size.
                 first = first or failed
+                self._said.append(failed["detail"])
                 if failed["status"] == "skipped_missing_dependency":
                     return {**self._known, **failed}
                 self._phases.enter("create")

@@ -122,7 +122,7 @@ def fill_required(config, why: str) -> list:
     """
     notes = []
     missed = re.search(r"'(\w+)' object has no attribute '(\w+)'", why)
-    any_null = why.startswith("create:") or "NoneType" in why
+    any_null = why.startswith("create:") or "None" in why or "non-empty" in why
     for node in sub_configs(config):
         for key, value in load_recipes()["gaps"].items():
             here = vars(node).get(key, _MISSING)
@@ -153,9 +153,19 @@ def _agreed(node, why: str) -> list:
     if "divisible" in why and isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads:
         node.num_attention_heads = next(count for count in range(heads, 0, -1) if width % count == 0)
         return [f"num_attention_heads {heads}->{node.num_attention_heads}"]
+    if "multiple of 16 bytes" in why:  # what the products of groups of experts want
+        odd = [key for key in ("moe_intermediate_size", "intermediate_size") if isinstance(vars(node).get(key), int)
+               and vars(node)[key] % 4]
+        for key in odd:
+            setattr(node, key, vars(node)[key] // 4 * 4)
+        return [f"{key} rounded" for key in odd]
     if rope == {} and isinstance(kinds, list):
         node.rope_parameters = {kind: {"rope_type": "default", "rope_theta": 10000.0} for kind in kinds}
         return ["rope_parameters set"]
+    if "RoPE axes" in why and isinstance(rope, dict) and "mrope_section" not in rope and heads:
+        half = (vars(node).get("head_dim") or width // heads) // 2
+        node.rope_parameters = {**rope, "mrope_section": [half // 4] * 3 + [half - half // 4 * 3]}
+        return ["mrope_section set"]
     sections = re.search(r"sum exactly to (\d+) .*split_sizes=\[(\d+), (\d+), (\d+)\]", why)
     if sections and isinstance(rope, dict) and "rope_theta" in rope and "mrope_section" not in rope:
         total, *parts = map(int, sections.groups())

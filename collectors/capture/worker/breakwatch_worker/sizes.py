@@ -39,19 +39,22 @@ class Size:
 def plans(config, depth: str):
     """From the smallest to the original; the first that builds and runs is captured."""
     base = config.to_dict()
-    narrow, width_notes = _narrowed(base)
+    if depth in ("wide", "original"):  # to prove the rest by
+        short, notes = _shortened(base) if depth == "wide" else (None, [])
+        yield Size("reduced", ", ".join(notes), short) if notes else Size("original", "", None, config)
+        return
+    narrowed = [(tree, notes) for tree, notes in _all_narrowed(base) if notes]
     if depth == "full":
-        if width_notes:
+        for narrow, width_notes in narrowed:
             yield Size("full", ", ".join(width_notes), narrow)
         yield Size("full", "", None, config)
         return
     short, depth_notes = _shortened(base)
-    if depth_notes and width_notes:
-        both, _ = _shortened(narrow)
-        yield Size("reduced", ", ".join(depth_notes + width_notes), both)
     if depth_notes:
+        for narrow, width_notes in narrowed:
+            yield Size("reduced", ", ".join(depth_notes + width_notes), _shortened(narrow)[0])
         yield Size("reduced", ", ".join(depth_notes), short)
-    if width_notes:
+    for narrow, width_notes in narrowed:
         yield Size("original", ", ".join(width_notes), narrow)
     yield Size("original", "", None, config)
 
@@ -163,6 +166,10 @@ def _kept_layers(node: dict, total: int) -> list:
         while needed < total and any(kind(layer) not in seen for layer in range(needed, total)):
             seen.add(kind(needed))
             needed += 1
+        if node.get("model_type") in rules["kinds_twice"]:
+            while needed < total and any(
+                    sum(kind(layer) == one for layer in range(needed)) < 2 for one in {kind(0), *seen}):
+                needed += 1
         return list(range(needed))
     kept = {0, total - 1}
     seen = {kind(0), kind(total - 1)}
@@ -244,14 +251,22 @@ def _stage(name, place: dict):
 # Width
 
 
-def _narrowed(base: dict) -> tuple:
+def _all_narrowed(base: dict):
+    """(tree, notes) of each way to make the rest smaller: all widths, or where they have no common divisor the text's
+    alone, then only what is no width: experts, pictures, the vocabulary."""
+    if (factor := _factor(base)) > 1:
+        yield _narrowed(base, lambda tree: _divide_all(tree, factor), f"widths /{factor}")
+        return
+    text = base.get("text_config")
+    if isinstance(text, dict) and (factor := _factor(text)) > 1:
+        yield _narrowed(base, lambda tree: _divide_text(tree, factor), f"widths of the text /{factor}")
+    yield _narrowed(base, lambda tree: None, "")
+
+
+def _narrowed(base: dict, divide, note: str) -> tuple:
     tree = copy.deepcopy(base)
-    notes = []
-    factor = _factor(tree)
-    if factor > 1:
-        for _, node in _nodes(tree):
-            _divide(node, factor)
-        notes.append(f"widths /{factor}")
+    divide(tree)
+    notes = [note] if note else []
     experts = 0
     for _, node in _nodes(tree):
         experts = max(experts, _fewer_experts(node))
@@ -263,9 +278,30 @@ def _narrowed(base: dict) -> tuple:
     return tree, notes
 
 
+def _divide_all(tree: dict, factor: int) -> None:
+    for _, node in _free_nodes(tree):
+        _divide(node, factor)
+
+
+def _divide_text(tree: dict, factor: int) -> None:
+    """The text's widths, and those by which other parts say how wide the text is."""
+    rules = load_rules()
+    width = tree["text_config"].get("hidden_size")
+    _divide_all(tree["text_config"], factor)
+    for _, node in _nodes(tree):
+        for key in rules["text_widths"] & node.keys():
+            if node[key] == width:
+                node[key] //= factor
+
+
+def _free_nodes(tree: dict):
+    """Nodes whose widths the config decides."""
+    return [(path, node) for path, node in _nodes(tree) if node.get("model_type") not in load_rules()["node_kept"]]
+
+
 def _values(tree: dict, keys: set) -> list:
     found = []
-    for _, node in _nodes(tree):
+    for _, node in _free_nodes(tree):
         for key in keys & node.keys():
             value = node[key]
             found += [value] if _is_int(value) else [item for item in value if _is_int(item)] if isinstance(
@@ -278,7 +314,9 @@ def _factor(tree: dict) -> int:
     rules = load_rules()
     if any(node.get("model_type") in rules["width_kept"] for _, node in _nodes(tree)):
         return 1
-    widths = _values(tree, rules["widths"])
+    bound = [node for _, node in _free_nodes(tree) if rules["inner_bound"] & node.keys()]
+    widths = _values(tree, rules["widths"] - rules["inner_widths"])
+    widths += [value for node in bound for value in _values({**node}, rules["inner_widths"])]
     if not widths or max(_values(tree, {"hidden_size", "d_model", "n_embd", "dim", "embed_dim", "hidden_dim"}),
                          default=0) <= rules["width_floor"]:
         return 1
@@ -297,39 +335,43 @@ def _divides(width: int, factor: int) -> bool:
 
 def _heads_take(tree: dict, factor: int) -> bool:
     rules = load_rules()
-    for _, node in _nodes(tree):
+    for _, node in _free_nodes(tree):
         heads = [node[key] for key in rules["heads"] & node.keys() if _is_int(node[key]) and node[key] > 0]
         grouped = [node[key] for key in rules["key_value_heads"] & node.keys() if _is_int(node[key]) and node[key] > 0]
-        if any(head % factor for head in heads):
+        if any(head % factor for head in heads if head > 1):
             return False
         for count in grouped:
-            if count % factor and factor % count:
-                return False
             smaller = _fewer(count, factor)
             # Grouped attention stays grouped, and one head alone is another path than several.
-            regrouped = any((head > count) != (head // factor > smaller) for head in heads)
-            changes = regrouped or (count > 1) != (smaller > 1)
-            if changes and any(head != count for head in heads):
+            regrouped = any((head > count) != (max(head // factor, 1) > smaller) for head in heads)
+            uneven = any(head % count == 0 and head // factor % smaller for head in heads)
+            if (regrouped or uneven) and any(head != count for head in heads):
                 return False
     return True
 
 
 def _fewer(count: int, factor: int) -> int:
-    return max(1, count // factor)
+    return max(min(count, 2), count // factor)
 
 
 def _divide(node: dict, factor: int) -> None:
     rules = load_rules()
     for key, value in list(node.items()):
         if key in rules["widths"]:
+            inner = key in rules["inner_widths"] and not rules["inner_bound"] & node.keys()
             if _is_int(value) and value > 0:
-                node[key] = value // factor
+                node[key] = _inner(value, factor) if inner else value // factor
             elif isinstance(value, list) and all(map(_is_int, value)):
-                node[key] = [item // factor for item in value]
-        elif key in rules["heads"] and _is_int(value) and value > 0:
+                node[key] = [_inner(item, factor) if inner else item // factor for item in value]
+        elif key in rules["heads"] and _is_int(value) and value > 1:
             node[key] = value // factor
         elif key in rules["key_value_heads"] and _is_int(value) and value > 0:
             node[key] = _fewer(value, factor)
+
+
+def _inner(width: int, factor: int) -> int:
+    """A width that meets no other: any number will do, in rows of 16 bytes and in halves."""
+    return width // factor if _divides(width, factor) else max(width // factor // 8 * 8, 8)
 
 
 def _fewer_experts(node: dict) -> int:

@@ -1,0 +1,107 @@
+"""`make shrink-proof`: what is captured made smaller against the same model as its config has it.
+
+    .venv/bin/python tests/coverage/shrink_proof.py [--every N] [--first N] [--all]
+
+The models are the base classes of every EVERY-th type of the library, by the alphabet, FIRST of them at most, from
+their default configurations. Each is captured as users get it (depth `auto`), and then unchanged (depth `original`:
+full width and full depth): sites and, for a model with breaks, events must be equal. One too large for memory unchanged
+is captured at full width and reduced depth (`wide`): the sites must be equal. One that is too large even so proves
+nothing and does not count, nor does one of which nothing was made smaller. Writes shrink.csv; exit code 1 on a
+disagreement or where fewer than GOAL architectures were proven.
+"""
+
+import argparse
+import csv
+import datetime
+import sys
+from pathlib import Path
+
+import cover
+
+TABLE = Path(__file__).with_name("shrink.csv")
+RESULTS = cover.RESULTS.with_name("shrink.jsonl")
+EVERY, FIRST, GOAL = 5, 100, 60
+COLUMNS = ("model_type", "class", "proof", "against", "verdict", "sites", "events", "their_sites", "their_events",
+           "made_smaller", "worker")
+
+
+def proof_of(reduced: dict, wide: dict) -> str:
+    """"same", "nothing smaller", "no answer", or what differs."""
+    if reduced["status"] not in cover.GOOD:
+        return "no answer"
+    if not _made_smaller(reduced):
+        return "nothing smaller"
+    if wide["status"] not in cover.GOOD:
+        return "no answer"
+    ours, theirs = ({site["site_id"] for site in result.get("sites") or []} for result in (reduced, wide))
+    if ours != theirs:
+        return f"sites differ: {len(ours - theirs)} only when smaller, {len(theirs - ours)} only at full size"
+    if wide["asked"] == "original" and reduced["breaks"] != wide["breaks"]:
+        return "events differ"
+    return "same"
+
+
+def _made_smaller(result: dict) -> bool:
+    return result.get("depth") != "original" or "widths" in result["detail"] or "->" in result["detail"]
+
+
+def captured(zygote, case: dict, depths: tuple) -> dict:
+    """The first of these depths that fits memory."""
+    for depth in depths:
+        result = {**zygote.capture(case, depth), "asked": depth}
+        if result["status"] not in ("skipped_too_large", "out_of_memory"):
+            break
+    return result
+
+
+def row_of(case: dict, reduced: dict, wide: dict) -> dict:
+    return {
+        "model_type": case["model_type"], "class": case["class"], "proof": proof_of(reduced, wide),
+        "against": wide["asked"], "verdict": reduced["status"], "sites": reduced.get("break_sites", ""),
+        "events": reduced.get("breaks", ""), "their_sites": wide.get("break_sites", ""),
+        "their_events": wide.get("breaks", ""),
+        "made_smaller": reduced["detail"] if reduced["status"] in cover.GOOD else "",
+        "worker": (reduced.get("toolchain") or {}).get("worker", ""),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--every", type=int, default=EVERY)
+    parser.add_argument("--first", type=int, default=FIRST)
+    parser.add_argument("--all", action="store_true", help="make every proof anew")
+    parser.add_argument("--nice", type=int, default=10)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--table", type=Path, default=TABLE)
+    options = parser.parse_args()
+    cases = cover.cases_of(["base"], "", options.every)[:options.first]
+    here = cover.toolchain()
+    known = {} if options.all else cover.known_lines(options.results)
+    zygote, rows = cover.Zygote(options.nice), []
+    for number, case in enumerate(cases, 1):
+        key = f"{cover.identity(case)} {here['torch']} {here['transformers']}"
+        if key not in known:
+            reduced = captured(zygote, case, ("auto",))
+            worth = reduced["status"] in cover.GOOD and _made_smaller(reduced)
+            wide = captured(zygote, case, ("original", "wide")) if worth else {"status": "", "asked": ""}
+            known[key] = row_of(case, reduced, wide)
+            cover.append_line(options.results, {"case": key, "result": known[key]})
+        rows.append(known[key])
+        print(f"{number}/{len(cases)} {case['class']}: {known[key]['proof']} {known[key]['against']}", flush=True)
+    zygote.close()
+    with open(options.table, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    same = [row for row in rows if row["proof"] == "same"]
+    differing = [row for row in rows if "differ" in row["proof"]]
+    for row in differing:
+        print(f"  {row['class']}: {row['proof']}")
+    whole = sum(row["against"] == "original" for row in same)
+    print(f"{datetime.date.today()}: proven the same: {len(same)} architectures ({whole} at full width and full depth, "
+          f"{len(same) - whole} at full width), {len(differing)} differ")
+    return 0 if not differing and len(same) >= min(GOAL, len(cases) // 2) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
