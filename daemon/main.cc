@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "breakwatch/capture/compose.h"
 #include "breakwatch/capture/launcher.h"
 #include "breakwatch/capture/zygote_runner.h"
 #include "breakwatch/commands/app.h"
@@ -106,12 +107,22 @@ bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() =
 
 std::string ScratchOf(const Settings& settings) { return fs::absolute(settings.state_dir).string() + "/scratch"; }
 
+// The folder of the environment whose interpreter this is.
+std::string EnvironmentOf(const std::string& python) { return fs::path(python).parent_path().parent_path().string(); }
+
+Result<void> ComposeToolchain(const std::string& torch_python, const std::string& rest_python,
+                              const std::string& target) {
+  return capture::ComposeToolchain(EnvironmentOf(Resource(torch_python)), EnvironmentOf(Resource(rest_python)), target);
+}
+
 capture::LauncherChoice LauncherOf(const Settings& settings) {
   if (!IsAuto(settings.capture.launcher)) return {settings.capture.launcher, "capture.launcher"};
   const std::string python = Resource(settings.capture.worker.front());
   std::error_code ignored;
   fs::create_directories(ScratchOf(settings), ignored);
-  return capture::DefaultLauncher(ScratchOf(settings), {fs::path(python).parent_path().parent_path().string(), Root()});
+  std::vector<std::string> visible = capture::ComposedOf(EnvironmentOf(python));
+  visible.insert(visible.end(), {EnvironmentOf(python), Root()});
+  return capture::DefaultLauncher(ScratchOf(settings), visible);
 }
 
 // Without a launcher, which takes a probe to find.
@@ -334,6 +345,7 @@ int main(int argc, char** argv) {
     return std::unique_ptr<CaptureRunner>(capture::MakeZygoteRunner(std::move(options), *app.clock));
   };
   app.describe_toolchain = [&](const Settings& s) { return DescribeToolchain(app, s); };
+  app.compose_toolchain = ComposeToolchain;
   app.ignored_config_keys = [](const Settings&) { return IgnoredConfigKeys(); };
   app.make_exporters = [&](const Settings& s) { return MakeExporters(app, s); };
   app.make_sender = [] { return net::MakeHttpSender(kUserAgent); };

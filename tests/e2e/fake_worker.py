@@ -11,6 +11,18 @@ import time
 TOOLCHAIN = {"torch": "2.0.0", "transformers": "5.0.0", "python": "3.11.2", "worker": "fake-1", "device": "cpu"}
 
 
+def read_versions():
+    """Of the environment it plays the interpreter of, if any."""
+    for entry in os.listdir(os.environ["FAKE_SITE"]) if "FAKE_SITE" in os.environ else []:
+        name, _, version = entry.removesuffix(".dist-info").partition("-")
+        if version and name in TOOLCHAIN:
+            TOOLCHAIN[name] = version
+
+
+def matches(rule):
+    return all(TOOLCHAIN[name].startswith(version) for name, version in rule.items() if name in TOOLCHAIN)
+
+
 def say(message):
     print(json.dumps(message), flush=True)
 
@@ -25,15 +37,22 @@ def site(reason, gb_id, number, occurrences):
 
 
 def capture(job, folder):
-    fake = job["config"].get("fake", {})
+    fake = dict(job["config"].get("fake", {}))
+    # The first rule whose versions are those of this environment adds to what is said for all.
+    fake |= next((rule for rule in fake.get("rules", []) if matches(rule)), {})
     with open(os.path.join(folder, "captures"), "a") as log:
         log.write(job["model"] + " " + job["revision"] + "\n")
+    with open(os.path.join(folder, "captured_by"), "a") as log:
+        log.write(f"{TOOLCHAIN['torch']} {TOOLCHAIN['transformers']} {job['revision']}\n")
     say({"type": "phase", "job": job["job"], "phase": "capture"})
     if fake.get("hang"):
         while True:
             say({"type": "heartbeat", "job": job["job"]})
             time.sleep(0.2)
-    sites = [site(reason, gb_id, n, count) for n, (reason, gb_id, count) in enumerate(fake.get("sites", []))]
+    sites = [
+        site(reason, gb_id, place[0] if place else n, count)
+        for n, (reason, gb_id, count, *place) in enumerate(fake.get("sites", []))
+    ]
     status = fake.get("status", "graph_breaks" if sites else "full_graph")
     result = {"type": "result", "job": job["job"], "status": status, "detail": "as its config says", "phase": "done",
               "mode": "eval", "device": "cpu", "dtype": "float32", "depth": "original", "architecture": "Fake",
@@ -49,6 +68,7 @@ def capture(job, folder):
 
 def main():
     folder = sys.argv[1]
+    read_versions()
     hello = {"type": "hello", "protocol": 1, "pid": os.getpid(), **TOOLCHAIN}
     say(hello)
     if "--describe" in sys.argv:

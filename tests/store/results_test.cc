@@ -123,6 +123,7 @@ TEST_P(StoreTest, FindsTheNewestResultOfEachModeAndToolchain) {
   EXPECT_EQ(sweeps({.toolchain = "old"}), (Ids{"s3", "s4"}));
   EXPECT_EQ(sweeps({.model = "a/b", .revision = "1111"}), Ids{"s1"});
   EXPECT_EQ(sweeps({.model = "a%", .revision = "_"}), Ids{});
+  EXPECT_EQ(sweeps({.model = "a/b", .each_commit = true}), (Ids{"s3", "s2", "s1"}));
 }
 
 TEST_P(StoreTest, OrdersModelNamesByBytes) {

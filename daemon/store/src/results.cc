@@ -60,22 +60,24 @@ Result<std::map<std::string, std::string>> ToolchainsBySweep(soci::session& sql)
 std::vector<ResultKey> NewestKeys(soci::session& sql, const ResultFilter& filter,
                                   const std::map<std::string, std::string>& toolchains) {
   std::vector<ResultKey> keys;
-  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
   const auto take = [&](const std::string& sweep, const std::string& model, const std::string& mode,
                         const std::string& revision) {
     const auto toolchain = toolchains.find(sweep);
     const std::string name = toolchain == toolchains.end() ? "" : toolchain->second;
     const bool wanted = (filter.mode.empty() || filter.mode == mode) &&
                         (filter.toolchain.empty() || filter.toolchain == name) && revision.starts_with(filter.revision);
-    if (wanted && seen.emplace(model, mode, name).second) keys.push_back({sweep, model, mode});
+    if (wanted && seen.emplace(model, mode, name, filter.each_commit ? revision : "").second) {
+      keys.push_back({sweep, model, mode});
+    }
     return true;
   };
   const std::string select = "SELECT sweep_id, model, mode, revision FROM results";
   if (filter.model.empty()) {
     Query<std::string, std::string, std::string, std::string>(sql, select + " ORDER BY model, seq DESC", take);
   } else {
-    Query<std::string, std::string, std::string, std::string>(
-        sql, select + " WHERE model = :model ORDER BY seq DESC", take, ToUtf8(filter.model));
+    Query<std::string, std::string, std::string, std::string>(sql, select + " WHERE model = :model ORDER BY seq DESC",
+                                                              take, ToUtf8(filter.model));
   }
   return keys;
 }

@@ -58,6 +58,10 @@ struct App {
   std::function<Result<std::unique_ptr<ModelLister>>(const Settings&)> make_lister;
   std::function<Result<std::unique_ptr<CaptureRunner>>(const Settings&)> make_runner;
   std::function<Result<Toolchain>(const Settings&)> describe_toolchain;
+  // An environment of two: torch of one interpreter's, the rest of the other's.
+  std::function<Result<void>(const std::string& torch_python, const std::string& rest_python,
+                             const std::string& target)>
+      compose_toolchain;
   std::function<Result<std::set<std::string>>(const Settings&)> ignored_config_keys;
   std::function<Result<engine::DeliveryThread::Exporters>(const Settings&)> make_exporters;
   std::function<std::unique_ptr<net::HttpSender>()> make_sender;

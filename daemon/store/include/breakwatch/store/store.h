@@ -60,9 +60,10 @@ struct RevisionRecord {  // the newest known commit of a model before this plan
 
 // Which results; an empty field is any.
 struct ResultFilter {
-  std::string model, mode;
-  std::string toolchain;  // by name, of the sweep
-  std::string revision;   // a commit or its beginning
+  std::string model{}, mode{};
+  std::string toolchain{};   // by name, of the sweep
+  std::string revision{};    // a commit or its beginning
+  bool each_commit = false;  // the newest of each commit, too
 };
 
 struct DeadLetter {
@@ -95,7 +96,7 @@ class Store {
   virtual Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) = 0;
   virtual Result<std::optional<Sweep>> NewestUnfinished() = 0;
   virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;    // newest first
-  virtual Result<Sweep> FindSweep(const std::string& id) = 0;  // "latest": the newest finished
+  virtual Result<Sweep> FindSweep(const std::string& id) = 0;  // "latest": the newest finished, not a bisect's
   virtual Result<Plan> LoadPlan(const std::string& sweep_id) = 0;
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
   virtual Result<std::optional<ModelResult>> LatestResult(const std::string& model) = 0;
