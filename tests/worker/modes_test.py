@@ -320,6 +320,14 @@ def test_a_guards_text_is_the_same_from_run_to_run(text, expected):
     assert recompile.normalize(text) == expected
 
 
+def test_a_detail_past_its_bound_loses_the_end_of_its_longest_list_and_says_so():
+    long = {"draft": {"failures": [{"expr": "u" * 100}] * 64, "outcome": "exported"}, "reasons": ["a", "b"]}
+    cut = modes.bounded(long, 1000)
+    assert (len(cut["draft"]["failures"]), cut["reasons"], cut["cut"]) == (8, ["a", "b"], True)
+    assert modes.bounded({"text": "u" * 2000}, 1000) == {"cut": True}
+    assert modes.bounded({"reasons": ["a"]}, 1000) == {"reasons": ["a"]}
+
+
 def test_every_mode_says_its_name_and_nothing_is_unexplained(zygote):
     for mode in modes.NAMES:
         result = zygote.capture(mode=mode)

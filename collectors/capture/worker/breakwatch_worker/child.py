@@ -237,7 +237,7 @@ class Attempt:
         if not summary["finite"]:
             notes = notes + ["eager output not finite"]
         if found.mode_detail:
-            result["mode_detail"] = found.mode_detail
+            result["mode_detail"] = modes.bounded(found.mode_detail)
         if found.error is not None:
             again = self._mode.suppressed(call)
             return {**result, **again.numbers(), **failure("capture", found.error), "phase": "capture"}

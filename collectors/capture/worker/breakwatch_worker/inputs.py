@@ -1,5 +1,6 @@
 """The arguments of one forward call, from the config and the signature. The recipes are data: recipes.yaml."""
 
+import contextlib
 import copy
 import functools
 import inspect
@@ -231,7 +232,8 @@ def make(model, config, variant: dict, vary: dict = None) -> dict:
     """The arguments by name. `vary` makes named sizes others: name -> (numerator, denominator) of what they were."""
     plan = Plan(model, config, variant)
     for name, (numerator, denominator) in (vary or {}).items():
-        plan.sizes.define({name: plan.sizes(name) * numerator // denominator})
+        with contextlib.suppress(CannotMake):  # a size this model has nothing to do with
+            plan.sizes.define({name: plan.sizes(name) * numerator // denominator})
     made = {}
     for name in plan.chosen():
         recipe = plan.recipe(name)

@@ -22,9 +22,9 @@ def of(job: dict):
     return table.find(name_of(job))
 
 
-def __getattr__(name: str):  # `Call` needs torch
-    if name == "Call":
-        from .base import Call
+def __getattr__(name: str):  # these need torch
+    if name in ("Call", "bounded"):
+        from . import base
 
-        return Call
+        return getattr(base, name)
     raise AttributeError(name)

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import json
 import random
 import re
 from collections.abc import Callable
@@ -77,6 +78,7 @@ class Mode:
 _ADVICE = re.compile(
     r"\n+\s*(User Stack \(|from user code:|For C\+\+ stack trace|Set TORCHDYNAMO_VERBOSE|The error above occurred)")
 _TEXT_BYTES = 4000
+_DETAIL_BYTES = 60 << 10  # what a repeat adds has room below the protocol's 64 KiB
 
 
 def said_by(error: BaseException) -> str:
@@ -85,6 +87,24 @@ def said_by(error: BaseException) -> str:
     if cut := _ADVICE.search(text):
         text = text[:cut.start()]
     return clip(text.strip(), _TEXT_BYTES)
+
+
+def bounded(detail: dict, most: int = _DETAIL_BYTES) -> dict:
+    """A mode's detail within its bound: the longest list loses its second half until it fits, and `cut` says so."""
+    while len(json.dumps(detail)) > most:
+        longest = max(_lists(detail), key=lambda found: len(json.dumps(found)) * (len(found) > 1), default=[])
+        if len(longest) < 2:
+            return {"cut": True}
+        del longest[len(longest) // 2:]
+        detail["cut"] = True
+    return detail
+
+
+def _lists(value):
+    if isinstance(value, list):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _lists(item)
 
 
 def seed() -> None:

@@ -78,9 +78,7 @@ class SourceAttempt(child.Attempt):
             self._known["params"] = sum(p.numel() for p in target.parameters())
         self._phases.enter("inputs")
         target, by_name, note = named(target, arguments, options)
-        self._phases.enter("eager")
-        with torch.no_grad():
-            output = target(**inputs.fresh(by_name))
+        output = self._eager(target, by_name)
         summary = {"finite": inputs.is_finite(output), "gaps": []}
         return self._capture(target, by_name, summary, notes + ([note] if note else []))
 
