@@ -8,12 +8,13 @@ ends the whole frame. A callee without any tensor operation before its break sti
 import logging
 
 import torch
+from zoo_counts import counts
 
 
 class Clean(torch.nn.Module):
     """Nothing breaks."""
 
-    expected = {"breaks": 0, "sites": 0, "graphs": 1}
+    expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
     def forward(self, x):
         return (x + 1).relu()
@@ -22,7 +23,7 @@ class Clean(torch.nn.Module):
 class Print(torch.nn.Module):
     """One print in the compiled frame itself: once. The graphs before and after it are two."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1, "ids": {"GB0059"}}
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0059")
 
     def forward(self, x):
         x = x + 1
@@ -33,7 +34,7 @@ class Print(torch.nn.Module):
 class PrintInCallee(torch.nn.Module):
     """One print in a callee: logged by the caller and by the callee, at one place."""
 
-    expected = {"breaks": 2, "sites": 1, "graphs": 3, "counter": 2}
+    expected = counts(events=2, sites=1, graphs=3, ops=3, counter=2, explain=2, ids="GB0059")
 
     def inner(self, x):
         x = x + 1
@@ -47,7 +48,7 @@ class PrintInCallee(torch.nn.Module):
 class DataDependentIf(torch.nn.Module):
     """A branch on a value: Dynamo logs it and counts nothing."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 0, "reasons": {"Data-dependent branching"}}
+    expected = counts(events=1, sites=1, graphs=2, ops=3, counter=0, explain=1, ids="GB0170")
 
     def forward(self, x):
         if x.sum() > 0:
@@ -58,7 +59,7 @@ class DataDependentIf(torch.nn.Module):
 class TwoIfs(torch.nn.Module):
     """Two branches on values, one after the other."""
 
-    expected = {"breaks": 2, "sites": 2, "graphs": 3, "counter": 0}
+    expected = counts(events=2, sites=2, graphs=3, ops=6, counter=0, explain=2, ids="GB0170")
 
     def forward(self, x):
         if x.sum() > 0:
@@ -71,7 +72,7 @@ class TwoIfs(torch.nn.Module):
 class Item(torch.nn.Module):
     """.item() takes a number out of a tensor."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+    expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0124")
 
     def forward(self, x):
         n = (x * 2).sum().item()
@@ -81,7 +82,7 @@ class Item(torch.nn.Module):
 class Nonzero(torch.nn.Module):
     """The shape of nonzero depends on the data."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
 
     def forward(self, x):
         x = x + 1
@@ -92,8 +93,8 @@ class Nonzero(torch.nn.Module):
 class BreakInLoop(torch.nn.Module):
     """A break in a loop ends the frame: one event, wrapped, not counted; nothing is captured."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 0, "counter": 0, "wrapped": {"graph break in loop / frame skipped"},
-                "fallback": 1, "ids": {"GB0025"}}
+    expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
+                      wrapped="graph break in loop / frame skipped", fallback=1)
 
     def forward(self, x):
         for _ in range(3):
@@ -105,7 +106,7 @@ class BreakInLoop(torch.nn.Module):
 class CalleeTwice(torch.nn.Module):
     """A breaking callee called twice: the caller meets it at each call, the callee once, for it is compiled once."""
 
-    expected = {"breaks": 3, "sites": 1, "counter": 3}
+    expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
 
     def inner(self, x):
         x = x + 1
@@ -120,7 +121,8 @@ class CalleeTwice(torch.nn.Module):
 class Logger(torch.nn.Module):
     """A call of a logger's method."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0291")
+
     log = logging.getLogger("zoo")
 
     def forward(self, x):
@@ -132,7 +134,7 @@ class Logger(torch.nn.Module):
 class Disabled(torch.nn.Module):
     """A callee that is kept out of the compiler."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0099")
 
     @torch._dynamo.disable
     def inner(self, x):
@@ -145,7 +147,7 @@ class Disabled(torch.nn.Module):
 class ExceptionAfterBreak(torch.nn.Module):
     """A break, then an exception that the module itself handles: the handled exception is no break."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 2, "counter": 1}
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0025")
 
     def forward(self, x):
         x = x + 1
@@ -159,7 +161,8 @@ class ExceptionAfterBreak(torch.nn.Module):
 class BreakInTry(torch.nn.Module):
     """Dynamo cannot resume inside try, and nothing before it is a place to resume from: the frame is left alone."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 0, "counter": 0, "wrapped": {"frame skipped"}, "fallback": 1}
+    expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
+                      wrapped="frame skipped", fallback=1)
 
     def forward(self, x):
         x = x + 1
@@ -173,7 +176,7 @@ class BreakInTry(torch.nn.Module):
 class BreakInTryAfterCall(torch.nn.Module):
     """The same behind a call: Dynamo compiles up to that call and leaves the rest. One event, not counted."""
 
-    expected = {"breaks": 1, "sites": 1, "counter": 0, "wrapped": {"cannot resume"}}
+    expected = counts(events=1, sites=1, graphs=1, ops=3, counter=0, explain=0, ids="GB0025", wrapped="cannot resume")
 
     def forward(self, x):
         x = torch.relu(x + 1)
@@ -188,7 +191,7 @@ class BreakInTryAfterCall(torch.nn.Module):
 class NoOperations(torch.nn.Module):
     """Nothing to capture at all."""
 
-    expected = {"breaks": 0, "sites": 0, "graphs": 0}
+    expected = counts(events=0, sites=0, graphs=0, ops=0, counter=0, explain=-1)
 
     def forward(self, x):
         return x
@@ -197,7 +200,7 @@ class NoOperations(torch.nn.Module):
 class BreakWithoutOperations(torch.nn.Module):
     """A break before any tensor operation: no graph in front of it, yet an event that graphs - 1 never sees."""
 
-    expected = {"breaks": 1, "sites": 1, "graphs": 1, "counter": 1}
+    expected = counts(events=1, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0025")
 
     def forward(self, x):
         torch._dynamo.graph_break()
@@ -208,7 +211,7 @@ class TwiceAlike(torch.nn.Module):
     """The same line twice in one function: two events, and one site, for a site knows its line's text and not its
     number."""
 
-    expected = {"breaks": 2, "sites": 1, "graphs": 3, "counter": 2}
+    expected = counts(events=2, sites=1, graphs=3, ops=3, counter=2, explain=2, ids="GB0025")
 
     def forward(self, x):
         x = x + 1
@@ -221,7 +224,7 @@ class TwiceAlike(torch.nn.Module):
 class TwoPlaces(torch.nn.Module):
     """One kind of break at two places: two sites of one reason."""
 
-    expected = {"breaks": 2, "sites": 2, "graphs": 2, "counter": 2, "ids": {"GB0059"}}
+    expected = counts(events=2, sites=2, graphs=2, ops=2, counter=2, explain=1, ids="GB0059")
 
     def forward(self, x):
         x = x + 1
@@ -233,7 +236,8 @@ class TwoPlaces(torch.nn.Module):
 class ThreeKinds(torch.nn.Module):
     """A print in a callee, a branch on a value, a break in a loop: print twice, the branch once, the loop once."""
 
-    expected = {"breaks": 4, "sites": 3, "graphs": 2, "counter": 2}
+    expected = counts(events=4, sites=3, graphs=2, ops=3, counter=2, explain=1, ids="GB0025,GB0059,GB0170",
+                      wrapped="graph break in loop / frame skipped", fallback=1)
 
     def inner(self, x):
         print("seen")
@@ -252,7 +256,7 @@ class ThreeKinds(torch.nn.Module):
 class ZeroOpCallee(torch.nn.Module):
     """A callee with no operation that breaks: its two events leave one graph, for everything else is one piece."""
 
-    expected = {"breaks": 2, "sites": 1, "counter": 2}
+    expected = counts(events=2, sites=1, graphs=1, ops=1, counter=2, explain=0, ids="GB0059")
 
     def inner(self):
         print("seen")

@@ -1,0 +1,21 @@
+"""What a module of the zoo states: numbers counted by reading it, each the one Dynamo gives."""
+
+
+def counts(*, events, sites, graphs, ops, counter, explain, ids="", wrapped="", fallback=0, recompiles=0, error="",
+           until=None) -> dict:
+    """`ids` and `wrapped` are separated by commas. `until`: {release of torch: (why it differs up to there,
+    {what})}."""
+    said = {"events": events, "sites": sites, "graphs": graphs, "ops": ops, "counter": counter, "explain": explain,
+            "ids": [name for name in ids.split(",") if name], "fallback": fallback, "recompiles": recompiles,
+            "wrapped": [name for name in wrapped.split(",") if name], "error": error}
+    return {**said, "until": until or {}}
+
+
+def for_torch(expected: dict, release: tuple) -> dict:
+    """The numbers for one release of torch: the oldest statement that reaches it wins."""
+    said = {key: value for key, value in expected.items() if key != "until"}
+    reach = sorted((tuple(map(int, name.split("."))), name) for name in expected["until"])
+    for last, name in reversed(reach):
+        if release <= last:
+            said.update(expected["until"][name][1])
+    return said
