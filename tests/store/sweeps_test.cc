@@ -98,19 +98,5 @@ TEST_P(StoreTest, FinishesASweepOnce) {
   EXPECT_EQ(store_->FinishSweep(again, {}, {}).error().code, ErrorCode::kNotFound);
 }
 
-TEST_P(StoreTest, TakesNoBisectForTheLatestSweep) {
-  Begin("s1", {"a/b"});
-  Append(SampleResult("s1", "a/b"));
-  Finish("s1");
-  Sweep bisect = SampleSweep("s2");
-  bisect.trigger = "bisect";
-  ASSERT_OK(store_->BeginSweep(bisect, SamplePlan("s2", {"a/b"}), {}, {}));
-  Append(SampleResult("s2", "a/b"));
-  bisect.state = SweepState::kFinished;
-  ASSERT_OK(store_->FinishSweep(bisect, {}, {}));
-  EXPECT_EQ(store_->FindSweep("latest")->id, "s1");
-  EXPECT_EQ(store_->FindSweep("s2")->id, "s2");
-}
-
 }  // namespace
 }  // namespace breakwatch::store

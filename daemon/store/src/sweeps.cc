@@ -114,9 +114,7 @@ Result<std::vector<Sweep>> SqlStore::Sweeps(int limit) {
 
 Result<Sweep> SqlStore::FindSweep(const std::string& id) {
   return db_.Read([&](soci::session& sql) -> Result<Sweep> {
-    auto found = id == "latest" ? ReadSweeps(sql,
-                                             "WHERE state = 'finished' AND document NOT LIKE '%\"trigger\":\"bisect\"%'"
-                                             " ORDER BY started_ns DESC, id DESC LIMIT 1")
+    auto found = id == "latest" ? ReadSweeps(sql, "WHERE state = 'finished' ORDER BY started_ns DESC, id DESC LIMIT 1")
                                 : ReadSweeps(sql, "WHERE id = :id", ToUtf8(id));
     if (!found) return found.error();
     if (found->empty()) return NoSweep(id, db_.name());

@@ -96,7 +96,7 @@ class Store {
   virtual Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) = 0;
   virtual Result<std::optional<Sweep>> NewestUnfinished() = 0;
   virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;    // newest first
-  virtual Result<Sweep> FindSweep(const std::string& id) = 0;  // "latest": the newest finished, not a bisect's
+  virtual Result<Sweep> FindSweep(const std::string& id) = 0;  // "latest": the newest finished
   virtual Result<Plan> LoadPlan(const std::string& sweep_id) = 0;
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
   virtual Result<std::optional<ModelResult>> LatestResult(const std::string& model) = 0;
