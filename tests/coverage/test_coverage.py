@@ -11,6 +11,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import cover  # noqa: E402
+import shrink_proof  # noqa: E402
 
 
 def row(**fields) -> dict:
@@ -53,3 +54,35 @@ def test_the_fixed_sample_is_covered(tmp_path):
                           str(tmp_path / "results.jsonl"), "--nice", "0"], capture_output=True, text=True, timeout=900)
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-2000:]
     assert run.stdout.splitlines()[-1].startswith("coverage: ")
+
+
+SHALLOW = {"num_hidden_layers": 4, "vocab_size": 5000}
+
+
+@pytest.mark.parametrize("config", [
+    {"model_type": "bert", "hidden_size": 2048, "intermediate_size": 4096, "num_attention_heads": 32, **SHALLOW},
+    {"model_type": "llama", "hidden_size": 2048, "intermediate_size": 2752, "num_attention_heads": 16, **SHALLOW},
+    {"model_type": "qwen3_5_vision", "depth": 4},
+], ids=lambda config: config["model_type"])
+def test_a_model_made_smaller_has_the_sites_and_events_of_the_whole_one(config):
+    cls = next(cls for name, cls, kind in cover.mapped_classes() if (name, kind) == (config["model_type"], "base"))
+    zygote = cover.Zygote(0)
+    case = {"model_type": config["model_type"], "class": cls, "kind": "base", "config": config}
+    try:
+        smaller = shrink_proof.captured(zygote, case, ("auto",))
+        whole = shrink_proof.captured(zygote, case, ("original",))
+    finally:
+        zygote.close()
+    assert "widths" in smaller["detail"] and "widths" not in whole["detail"]
+    assert shrink_proof.proof_of(smaller, whole) == "same"
+
+
+@pytest.mark.parametrize("theirs, said", [
+    ({"sites": [{"site_id": "a"}], "breaks": 2}, "same"),
+    ({"sites": [{"site_id": "a"}], "breaks": 3}, "events differ"),
+    ({"sites": [], "breaks": 0}, "sites differ: 1 only when smaller, 0 only at full size"),
+    ({"sites": [{"site_id": "a"}], "breaks": 2, "status": "timeout"}, "no answer"),
+])
+def test_what_a_proof_says(theirs, said):
+    ours = {"status": "graph_breaks", "sites": [{"site_id": "a"}], "breaks": 2, "depth": "full", "detail": "widths /2"}
+    assert shrink_proof.proof_of(ours, {"status": "graph_breaks", "asked": "original", **theirs}) == said

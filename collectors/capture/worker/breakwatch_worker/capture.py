@@ -1,6 +1,6 @@
 """One `capture` job: which legs it needs, and what is published of them."""
 
-from . import modes, repeat, version
+from . import modes, remedies, repeat, version
 from .leg import Leg
 
 # Depths that need one leg. The last two are there to prove the size policy by: the config's own widths at reduced
@@ -100,3 +100,5 @@ class Capture:
             "toolchain": version.toolchain(),
         }
         self.result["detail"] = self.result.get("detail") or self.result["status"]
+        if (remedy := remedies.of(self.result["status"], self.result["detail"])):
+            self.result["remedy"] = remedy

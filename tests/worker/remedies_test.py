@@ -1,0 +1,27 @@
+"""A capture without an answer says what can be done about it."""
+
+import pytest
+from breakwatch_worker import remedies
+
+
+@pytest.mark.parametrize("status, detail, remedy", [
+    ("failed_inputs", "inputs: CannotMake: no recipe for the required argument session of X", "session"),
+    ("failed_inputs", "inputs_spec: sizes.seq: a number", "correct sizes.seq in"),
+    ("skipped_missing_dependency", "needs natten: ImportError: ...", "install natten "),
+    ("timeout", "eager passed its limit of 120 s", "raise capture.eager_s"),
+    ("failed_create", "create: AttributeError: 'XConfig' object has no attribute 'depth'", "add depth to the config"),
+    ("failed_eager", "eager: RuntimeError: something", "when called"),
+])
+def test_the_remedy_speaks_of_what_failed(status, detail, remedy):
+    assert remedy in remedies.of(status, detail)
+
+
+@pytest.mark.parametrize("status", [
+    "failed_create", "failed_inputs", "failed_eager", "failed_capture", "out_of_memory", "crashed",
+    "skipped_custom_code", "skipped_too_large", "skipped_unsupported_library", "skipped_no_config"])
+def test_every_status_without_an_answer_has_one(status):
+    assert remedies.of(status, "something else")
+
+
+def test_an_answer_needs_none():
+    assert not remedies.of("full_graph", "1 graph") and not remedies.of("graph_breaks", "2 breaks at 1 site")
