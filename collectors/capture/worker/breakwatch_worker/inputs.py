@@ -6,6 +6,7 @@ import functools
 import inspect
 import os
 import re
+import sys
 
 import torch
 import yaml
@@ -244,13 +245,30 @@ def make(model, config, variant: dict, vary: dict = None) -> dict:
         try:
             if "only_if" in recipe and not plan.sizes(recipe["only_if"]):
                 continue
-            made[name] = make_value(name, recipe, plan.sizes)
+            session = recipe.get("kind") == "session"
+            made[name] = _session(model, name, plan.sizes) if session else make_value(name, recipe, plan.sizes)
         except CannotMake:
             if name in plan.required or name == plan.main:
                 raise
     _keep_clear_of_tokens(made, plan)
     _place_tokens(model, made, plan)
     return made
+
+
+def _session(model, name: str, sizes):
+    """A video under way, of the class that forward's signature states: two frames, and one object pointed at."""
+    kind = inspect.signature(model.forward).parameters[name].annotation
+    if isinstance(kind, str):
+        kind = getattr(sys.modules[type(model).__module__], kind.split(".")[-1], None)
+    if not hasattr(kind, "add_point_inputs"):
+        raise CannotMake(f"no recipe for the required argument {name}: {kind}")
+    height, width = sizes("height"), sizes("width")
+    frames = make_value(name, {"kind": "normal", "shape": [2, "channels", "height", "width"]}, sizes)
+    session = kind(video=frames, video_height=height, video_width=width, dtype=torch.float32)
+    point = {"point_coords": torch.tensor([[[[width / 2, height / 2]]]]), "point_labels": torch.ones(1, 1, 1).long()}
+    session.add_point_inputs(session.obj_id_to_idx(1), 0, point)
+    session.obj_with_new_inputs = [1]
+    return session
 
 
 def _special_ids(config) -> set:
@@ -349,7 +367,7 @@ def fresh(value):
         return {key: fresh(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return type(value)(fresh(item) for item in value)
-    return value
+    return value if value is None or isinstance(value, (bool, int, float, str)) else copy.deepcopy(value)
 
 
 def describe(value):
