@@ -6,6 +6,7 @@ import modes_zoo as zoo
 import pytest
 import torch
 from breakwatch_worker import architecture, modes
+from breakwatch_worker import trace as tracing
 from breakwatch_worker.modes import export, legs, plain, recompile, train
 
 LINE_OF_PRINT = "print(\"seen\")"
@@ -141,6 +142,21 @@ def test_fullgraph_takes_a_number_out_of_a_tensor_in_as_a_symbol():
     assert capture("eval", zoo.Item()).numbers()["breaks"] == 1
     found = capture("fullgraph", zoo.Item())
     assert (found.status, found.numbers()["breaks"], found.numbers()["graphs"]) == ("", 0, 1)
+
+
+def test_a_symbol_that_cannot_be_decided_is_fullgraphs_first_error_with_the_place_in_its_text(monkeypatch):
+    class GuardOnDataDependentSymNode(RuntimeError):
+        pass
+
+    error = GuardOnDataDependentSymNode(
+        f'Eq(u0, 1)\n\nfrom user code:\n   File "/a/model.py", line 3, in forward\n    y = f(x)\n'
+        f'  File "{zoo.__file__}", line 12, in inner\n    return x')
+    monkeypatch.setattr(type(modes.of({"mode": "fullgraph"})), "_trace", lambda *_: tracing.Trace(error=error))
+    found = capture("fullgraph", zoo.Linear())
+    site = found.numbers()["sites"][0]
+    assert (found.status, site["reason"]) == ("graph_breaks", "Guard on a data-dependent value")
+    assert (site["file"], site["line"], site["function"]) == ("modes_zoo.py", 12, "inner")
+    assert found.mode_detail["first_error"]["text"] == "Eq(u0, 1)"
 
 
 @pytest.mark.parametrize("mode", ["fullgraph", "train", "nested", "dynamic", "recompile"])

@@ -220,9 +220,15 @@ def _event_of(error: Exception, way: str):
     event.wrapped_in = way
     if isinstance(error, (dynamo_exc.Unsupported, dynamo_exc.UserError)):
         return event
+    reason = known_reason(error)
+    return dataclasses.replace(event, reason=reason, gb_id="") if reason is not None else None
+
+
+def known_reason(error):
+    """The reason that an error's class names; None where it names none."""
     for cls in type(error).__mro__:
         if cls.__name__ in _REASON_BY_CLASS:
-            return dataclasses.replace(event, reason=_REASON_BY_CLASS[cls.__name__], gb_id="")
+            return _REASON_BY_CLASS[cls.__name__]
     return None
 
 
