@@ -222,3 +222,15 @@ def test_values_a_default_leaves_at_odds_are_made_to_agree():
     config = transformers.BertConfig(hidden_size=48, num_attention_heads=7)
     assert inputs.fill_required(config, "create: ValueError: embed_dim must be divisible by num_heads")
     assert config.num_attention_heads == 6
+
+
+def test_two_answers_to_choose_from_each_get_a_row():
+    arguments = made(transformers.BertForMultipleChoice, transformers.BertConfig(**TEXT))
+    assert arguments["input_ids"].shape == arguments["attention_mask"].shape == (2, 2, 16)
+
+
+def test_the_class_of_a_part_is_made_of_the_part():
+    whole = transformers.MusicgenConfig(text_encoder={"model_type": "t5"}, audio_encoder={"model_type": "encodec"},
+                                        decoder={"model_type": "musicgen_decoder"})
+    cls, part, note = architecture.stand_in(transformers.MusicgenModel, whole)
+    assert cls is transformers.MusicgenModel and part is whole.decoder and "decoder" in note

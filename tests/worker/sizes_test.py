@@ -101,3 +101,31 @@ def test_making_a_plan_changes_no_config_it_was_given(name):
     for plan in plans(config):
         plan.make(type(config))
     assert config.to_dict() == before
+
+
+def test_a_pattern_said_once_is_kept_whole():
+    config = transformers.RecurrentGemmaConfig(num_hidden_layers=8, block_types=["recurrent", "recurrent", "attention"])
+    small = next(iter(sizes.plans(config, "reduced"))).make(type(config))
+    assert small.layers_block_type[:3] == config.layers_block_type[:3] and small.num_hidden_layers == 4
+
+
+def test_a_width_that_meets_no_other_is_rounded_where_it_does_not_divide():
+    config = transformers.LlamaConfig(hidden_size=4096, intermediate_size=11007, num_attention_heads=32)
+    small = next(iter(sizes.plans(config, "full"))).make(type(config))
+    assert small.hidden_size < 4096 and small.intermediate_size % 8 == 0
+
+
+def test_the_text_alone_is_divided_where_the_widths_have_no_common_divisor():
+    config = transformers.LlavaConfig(
+        text_config={"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 2},
+        vision_config={"model_type": "clip_vision_model", "hidden_size": 1037, "num_attention_heads": 17})
+    small = next(iter(sizes.plans(config, "full"))).make(type(config))
+    assert small.vision_config.hidden_size == 1037 and small.text_config.hidden_size < 4096
+    assert small.text_config.num_attention_heads > small.text_config.num_key_value_heads == 2
+
+
+def test_layers_named_beside_the_vision_part_are_kept_in_it():
+    config = transformers.LlavaConfig(vision_feature_layer=[-2, 9], vision_config={
+        "model_type": "clip_vision_model", "num_hidden_layers": 24}, text_config={"model_type": "llama"})
+    small = next(iter(sizes.plans(config, "reduced"))).make(type(config))
+    assert max(small.vision_feature_layer) <= small.vision_config.num_hidden_layers < 24

@@ -286,7 +286,7 @@ def _keep_clear_of_tokens(made: dict, plan: Plan) -> None:
     special = _special_ids(plan.sizes.config)
     for name in ("input_ids", "decoder_input_ids"):
         ids = made.get(name)
-        if not isinstance(ids, torch.Tensor) or ids.dim() != 2:
+        if not isinstance(ids, torch.Tensor) or ids.dim() < 2:
             continue
         vocab = plan.sizes("vocab")
         plain = [token for token in range(min(vocab, 4096)) if token not in special]
@@ -294,7 +294,7 @@ def _keep_clear_of_tokens(made: dict, plan: Plan) -> None:
             made[name] = ids = torch.tensor(plain)[ids % len(plain)]
         end = getattr(plan.sizes.text, "eos_token_id", None)
         end = end[0] if isinstance(end, (list, tuple)) and end else end
-        if name == "input_ids" and isinstance(end, int) and 0 <= end < vocab:
+        if name == "input_ids" and ids.dim() == 2 and isinstance(end, int) and 0 <= end < vocab:
             ids[:, -1] = end
 
 

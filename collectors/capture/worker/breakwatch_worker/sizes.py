@@ -151,6 +151,8 @@ def _kept_layers(node: dict, total: int) -> list:
     rules = load_rules()
     lists = _lists_of(node, total)
     periods = [node[key] for key in node if key in rules["periods"] and _is_int(node[key]) and 1 < node[key] <= total]
+    periods += [len(node[key]) for key in rules["patterns"] & node.keys() if isinstance(node[key], list)
+                and 1 < len(node[key]) < total]
     indices = {key: set(node[key]) for key in node
                if key in rules["kind_indices"] and key not in lists and _are_indices(node[key], total)}
 
