@@ -19,6 +19,9 @@ VENV_KEY = $(shell cat $(LOCK) | { cat; echo "$(TORCH_INDEX)"; } | sha256sum | c
 TEST_VENV_KEY = $(shell cat $(LOCK) $(TEST_LOCK) | sha256sum | cut -c1-12)
 PROGRAM := build/$(PRESET)/breakwatch
 SWEEP_FLAGS ?=
+# How many models the benchmark has, and its further flags: BENCH_FLAGS=--record keeps the figures.
+BENCH_SET ?= 60
+BENCH_FLAGS ?=
 
 BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev nlohmann-json3-dev libspdlog-dev \
   libcpp-httplib-dev libcli11-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev libpq-dev libboost-dev zlib1g-dev \
@@ -107,8 +110,8 @@ test: test-packages test-venv ## All tests: ctest, pytest, end to end on real se
 	@.venv-test/bin/python -m pytest tests -q
 
 .PHONY: bench
-bench: venv build ## Figures: captures a minute, core time inside tracing, memory at rest
-	@.venv/bin/python tests/benchmarks/bench.py
+bench: venv build ## Figures: captures a minute, core time inside tracing, memory; BENCH_SET=60|20
+	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
 
 # SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script.
 SAMPLE ?=

@@ -1,6 +1,9 @@
-"""`make bench`: three figures in one run, each with its goal; exit code 1 when one is missed.
+"""`make bench`: five figures in one run, each with its goal; exit code 1 when one is missed.
 
-    .venv/bin/python tests/benchmarks/bench.py [--record] [--first N]
+    .venv/bin/python tests/benchmarks/bench.py [--set 60|20] [--record] [--first N] [--baseline-from history]
+
+The set is 60 models unless told otherwise (`make bench BENCH_SET=20`); the 20 are those of the first figures in
+history.jsonl, with their goals, and stay comparable with them.
 
 1. Captures a minute. `breakwatch sweep --rebuild always` with two zygotes over the models of bench_models.json,
    against baseline_explain.py on the same models, a process each, two at once. The whole sweep counts, from the start
@@ -13,10 +16,13 @@
    once before, on one model, so that the disk's cache is warm; what is imported is then in memory for both. Each
    baseline process gets one thread, as each zygote has, so that two do not fight for the cores.
    The start of a zygote is also told by itself; it is part of the sweep's time all the same.
+   Both the number itself and how many times the baseline's it is have a goal. With `--baseline-from history` the last
+   recorded baseline of the set stands in for a fresh one: for development, never recorded.
 2. Share of core time inside tracing: processor time of the captures' create, eager and capture phases, divided by that
    of the whole tree of the sweep: the program, the sandbox, the zygotes with their imports, all children. The tree
    is sampled in /proc and its highest sum taken, which misses at most the last SAMPLE_S.
-3. Resident memory at rest: VmRSS of `breakwatch serve` alone, on the store of that sweep, once its metrics were read.
+3. Peak memory: resident memory of the largest capture, from its own process's account.
+4. Resident memory at rest: VmRSS of `breakwatch serve` alone, on the store of that sweep, once its metrics were read.
 """
 
 import argparse
@@ -60,9 +66,9 @@ class Stop(Exception):
 # --- what is captured
 
 
-def load_models(first: int) -> list:
-    """The chosen models as {model, config, task}."""
-    chosen = json.loads((HERE / "bench_models.json").read_text())["models"][:first]
+def load_models(name: str, first: int) -> list:
+    """The models of a set as {model, config, task}."""
+    chosen = json.loads((HERE / "bench_models.json").read_text())["sets"][name]["models"][:first]
     with open(SNAPSHOT / "models.jsonl", encoding="utf-8") as file:
         entries = {entry["id"]: entry for entry in map(json.loads, file)}
     if missing := [model for model in chosen if model not in entries]:
@@ -243,7 +249,16 @@ def versions(results: list) -> dict:
         "worker", "torch", "transformers", "python")}}
 
 
-def measure(models: list, folder: Path) -> dict:
+def last_baseline(name: str) -> dict:
+    """What the last recorded run over the set found for the baseline."""
+    lines = HISTORY.read_text().splitlines() if HISTORY.exists() else []
+    found = [entry for entry in map(json.loads, lines) if str(entry.get("set", 20)) == name]
+    if not found:
+        raise Stop(f"no run over the set of {name} is recorded")
+    return found[-1]
+
+
+def measure(models: list, folder: Path, with_baseline: bool) -> dict:
     load = [round(os.getloadavg()[0], 2)]
     print(f"bench: {len(models)} models, load {load[0]}; warming up", flush=True)
     warm = folder / "warm"
@@ -255,52 +270,63 @@ def measure(models: list, folder: Path) -> dict:
     ours = sweep(models, folder)
     load.append(round(os.getloadavg()[0], 2))
     print(f"bench: swept in {ours['wall_s']:.1f} s; explaining, one process a model", flush=True)
-    theirs = baseline(models, folder)
+    theirs = baseline(models, folder) if with_baseline else None
     load.append(round(os.getloadavg()[0], 2))
     rest_mb = resident_at_rest_mb(folder)
     return {"load": load, "zygote_start_s": start_s, "ours": ours, "theirs": theirs, "rest_mb": rest_mb}
 
 
 def print_models(measured: dict) -> None:
-    rows = {row["model"]: row for row in measured["theirs"]["rows"]}
-    print(f"\n{'MODEL':50} {'STATUS':14} {'DEPTH':9} {'CPU/S':>6} {'ONE PROCESS':>12} {'CPU/S':>7} {'WALL/S':>7}")
+    theirs = measured["theirs"]["rows"] if measured["theirs"] else []
+    rows = {row["model"]: row for row in theirs}
+    print(f"\n{'MODEL':50} {'STATUS':14} {'DEPTH':9} {'CPU/S':>6} {'PEAK/MB':>8} {'ONE PROCESS':>12} {'CPU/S':>7} "
+          f"{'WALL/S':>7}")
     for result in measured["ours"]["results"]:
-        row = rows[result["model"]]
+        row = rows.get(result["model"], {})
+        said = "explained" if row.get("ok") else "failed" if row else "not run"
         print(f"{result['model'][:50]:50} {result['status']:14} {result.get('depth') or '':9} "
-              f"{result.get('cpu_s') or 0:6.2f} {'explained' if row['ok'] else 'failed':>12} {row['cpu_s']:7.2f} "
-              f"{row['wall_s']:7.2f}")
-    for model in figures.disagreements(measured["ours"]["results"], measured["theirs"]["rows"]):
+              f"{result.get('cpu_s') or 0:6.2f} {result.get('peak_rss_mb') or 0:8.0f} {said:>12} "
+              f"{row.get('cpu_s', 0):7.2f} {row.get('wall_s', 0):7.2f}")
+    for model in figures.disagreements(measured["ours"]["results"], theirs):
         print(f"note: {model} breaks on one side only")
 
 
-def conclude(measured: dict) -> tuple:
+def compared(results: list, theirs: dict, past: dict) -> tuple:
+    """(models counted, the baseline's figures): of this run, or of a recorded one."""
+    if theirs is None:
+        counted = {result["model"] for result in results if result["status"] in figures.CAPTURED}
+        names = ("baseline_per_minute", "baseline_counted_wall_s", "baseline_counted_cpu_s")
+        return counted, {name: past[name] for name in names}
+    counted = figures.common(results, theirs["rows"])
+    wall_s = figures.total(theirs["rows"], counted, "wall_s") / AT_ONCE
+    return counted, {"baseline_per_minute": figures.per_minute(len(counted), wall_s),
+                     "baseline_counted_wall_s": wall_s,
+                     "baseline_counted_cpu_s": figures.total(theirs["rows"], counted, "cpu_s")}
+
+
+def conclude(measured: dict, name: str, past: dict) -> tuple:
     """(what is recorded, the figures with a goal)."""
-    ours, theirs = measured["ours"], measured["theirs"]
+    ours = measured["ours"]
     results = ours["results"]
-    both = figures.common(results, theirs["rows"])
-    own = figures.per_minute(len(both), ours["wall_s"])
-    other_s = figures.total(theirs["rows"], both, "wall_s") / AT_ONCE
-    other = figures.per_minute(len(both), other_s)
-    other_cpu_s = figures.total(theirs["rows"], both, "cpu_s")
+    both, baseline_figures = compared(results, measured["theirs"], past)
     tracing_s = figures.purpose_seconds(results)
-    goals = [
-        figures.Figure("captures a minute, times the baseline's", figures.ratio(own, other), figures.RATIO_GOAL, True),
-        figures.Figure("core time inside tracing", figures.share(tracing_s, ours["cpu_s"]), figures.SHARE_GOAL, True),
-        figures.Figure("daemon at rest", measured["rest_mb"], figures.REST_GOAL_MB, False, " MB"),
-    ]
+    other_cpu_s = baseline_figures["baseline_counted_cpu_s"]
     values = {
-        "models": len(results), "counted": len(both), "captures_per_minute": own,
+        "set": int(name), "models": len(results), "counted": len(both),
+        "captures_per_minute": figures.per_minute(len(both), ours["wall_s"]),
         "sweep_wall_s": ours["wall_s"], "sweep_cpu_s": ours["cpu_s"],
         "captures_cpu_s": sum(result.get("cpu_s") or 0 for result in results), "tracing_cpu_s": tracing_s,
         "full_depth_too": sum(result.get("depth") == "full" for result in results),
-        "zygote_start_s": measured["zygote_start_s"],
-        "baseline_per_minute": other, "baseline_counted_wall_s": other_s, "baseline_counted_cpu_s": other_cpu_s,
-        "ratio": goals[0].value, "ratio_in_core_time": figures.ratio(other_cpu_s, ours["cpu_s"]),
+        "zygote_start_s": measured["zygote_start_s"], **baseline_figures,
+        "ratio_in_core_time": figures.ratio(other_cpu_s, ours["cpu_s"]),
         "ratio_of_captures_alone": figures.ratio(other_cpu_s, figures.total(results, both, "cpu_s")),
-        "tracing_share": goals[1].value,
-        "rest_mb": goals[2].value, "load": measured["load"],
+        "tracing_share": figures.share(tracing_s, ours["cpu_s"]),
+        "peak_mb": max((result.get("peak_rss_mb") or 0 for result in results), default=0),
+        "rest_mb": measured["rest_mb"], "load": measured["load"],
     }
-    return {name: round(value, 3) if isinstance(value, float) else value for name, value in values.items()}, goals
+    values["ratio"] = figures.ratio(values["captures_per_minute"], values["baseline_per_minute"])
+    rounded = {key: round(value, 3) if isinstance(value, float) else value for key, value in values.items()}
+    return rounded, figures.with_goals(values, name)
 
 
 def record(values: dict, results: list) -> None:
@@ -312,20 +338,23 @@ def record(values: dict, results: list) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", choices=("60", "20"), default="60", dest="name", help="which models (default: 60)")
+    parser.add_argument("--baseline-from", choices=("history",), help="use the last recorded baseline of the set")
     parser.add_argument("--record", action="store_true", help="append the figures to history.jsonl")
     parser.add_argument("--first", type=int, default=None, metavar="N", help="only N models, to try the benchmark out")
     options = parser.parse_args()
-    if options.record and options.first:
-        parser.error("a run over a part of the models is not recorded")
+    if options.record and (options.first or options.baseline_from):
+        parser.error("only a whole run with a baseline of its own is recorded")
+    past = last_baseline(options.name) if options.baseline_from else {}
     if not PROGRAM.exists():
         raise Stop(f"{PROGRAM} is not built")
     folder = Path(tempfile.mkdtemp(prefix="breakwatch-bench-"))
     try:
-        measured = measure(load_models(options.first), folder)
+        measured = measure(load_models(options.name, options.first), folder, not past)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     print_models(measured)
-    values, goals = conclude(measured)
+    values, goals = conclude(measured, options.name, past)
     print("\n" + "\n".join(f"{name:22} {value}" for name, value in values.items()))
     if options.record:
         record(values, measured["ours"]["results"])
