@@ -1,6 +1,9 @@
 """What is left out of Dynamo's logs is in no count, and what is remembered is the same text."""
 
+import importlib
+import sys
 import traceback
+from unittest import mock
 
 import pytest
 import torch
@@ -8,15 +11,29 @@ import zoo
 from breakwatch_worker import quiet
 from breakwatch_worker.trace import trace
 from torch._dynamo import guards, symbolic_convert
+from torch.utils import _traceback
 
 
 @pytest.fixture
 def quieted(monkeypatch):
     """A function that makes Dynamo quiet until the test ends."""
     for owner, name in ((guards, "profile_guard_manager"), (symbolic_convert, "get_funcname"),
-                        (traceback.StackSummary, "format_frame_summary")):
+                        (traceback.StackSummary, "format_frame_summary"), (_traceback, "shorten_filename")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
     return quiet.down
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    """A module of settings of its own, remembered."""
+    tmp_path.joinpath("breakwatch_settings.py").write_text(
+        "import sys\nfrom torch.utils._config_module import install_config_module\nspeed: int = 3\n"
+        "names: list = ['a']\ninstall_config_module(sys.modules[__name__])\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("breakwatch_settings")
+    quiet.remember_settings(module)
+    yield module
+    del sys.modules[module.__name__]
 
 
 def _numbers(kind):
@@ -47,6 +64,41 @@ def test_a_remembered_frame_reads_as_before(quieted):
     quieted()
     assert [_text_of_error(), _text_of_error()] == [before, before]
     assert "^^^" in before
+
+
+def test_a_remembered_setting_follows_every_way_of_changing_it(settings):
+    assert (settings.speed, vars(settings)["speed"]) == (3, 3)
+    settings.speed = 4
+    assert settings.speed == 4
+    with settings.patch(speed=5):
+        assert settings.speed == 5
+    assert settings.speed == 4
+    with mock.patch.object(settings, "speed", 6):
+        assert settings.speed == 6
+    assert settings.speed == 4
+    settings.load_config({**settings.save_config_portable(), "speed": 7})
+    assert settings.speed == 7
+
+
+def test_a_deleted_setting_is_gone_until_it_is_set_again(settings):
+    del settings.speed
+    assert not hasattr(settings, "speed")
+    settings.speed = 8
+    assert settings.speed == 8
+
+
+def test_a_setting_that_can_be_changed_in_place_is_not_remembered(settings):
+    settings.names.append("b")
+    assert settings.names == ["a", "b"] and "names" not in vars(settings)
+
+
+def test_dynamo_reads_its_settings_where_they_are_remembered(quieted):
+    quieted()
+    assert "recompile_limit" in vars(torch._dynamo.config) or not hasattr(
+        torch._dynamo.config._config["recompile_limit"].user_override, "reset")
+    with torch._dynamo.config.patch(recompile_limit=1):
+        assert torch._dynamo.config.recompile_limit == 1
+    assert torch._dynamo.config.recompile_limit > 1
 
 
 def test_frames_with_local_values_are_not_remembered(quieted):

@@ -12,7 +12,7 @@ import traceback
 
 import torch
 
-from . import architecture, attempts, build, host, inputs, modes, sizes, trace
+from . import architecture, attempts, build, host, inputs, modes, room, sizes, trace
 from .leg import limits_of
 from .lines import clip, one_line, write_line
 
@@ -48,7 +48,7 @@ def body(job: dict, depth: str, scratch: str, protocol: int):
         try:
             _confine(job, output_fd, protocol, scratch)
             trace.seed = job.get("attempt") or 0
-            result = _guarded(job, depth, lambda message: write_line(result_fd, message))
+            result = room.in_one_block(_guarded, job, depth, lambda message: write_line(result_fd, message))
             write_line(result_fd, {"type": "result", **result})
             code = 0
         except BaseException:
@@ -86,6 +86,7 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (data_now + rss + _GIB, data_now + rss + _GIB))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_GIB, _GIB))
+    room.keep_freed_memory()
     torch.set_num_threads(1)
     # Few long collections beat many short ones: most of what tracing makes lives as long as the child.
     gc.set_threshold(100_000, 50, 100)

@@ -17,6 +17,7 @@ _QUIET_CONFIG = {
     "run_gc_after_compile": False,
     "automatic_dynamic_local_pgo": False,
     "automatic_dynamic_remote_pgo": False,
+    "side_effect_replay_policy": "silent",
 }
 _METRICS_KEPT = 100_000
 seed = 0  # other than 0: random numbers are drawn anew before tracing, so that what hangs on them shows in a repeat

@@ -1,0 +1,34 @@
+"""A call in one block behaves as the call itself, however deep."""
+
+import sys
+import traceback
+
+import pytest
+from breakwatch_worker import room
+
+
+def _depth(left):
+    return 0 if left == 0 else 1 + _depth(left - 1)
+
+
+def test_the_value_and_the_arguments_pass_through():
+    assert room.in_one_block(divmod, 7, 3) == (2, 1)
+
+
+def test_an_exception_passes_through_with_its_own_frames():
+    with pytest.raises(ZeroDivisionError) as caught:
+        room.in_one_block(lambda: 1 / 0)
+    assert [frame.name for frame in traceback.extract_tb(caught.tb)][-2:] == ["in_one_block", "<lambda>"]
+
+
+def test_calls_may_go_deeper_than_the_block_has_room():
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(60_000)
+    try:
+        assert room.in_one_block(_depth, 50_000) == 50_000
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_the_frame_can_be_looked_at():
+    assert room.in_one_block(lambda: sys._getframe(1).f_code.co_name) == "in_one_block"
