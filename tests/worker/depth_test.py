@@ -38,6 +38,12 @@ def test_a_failed_full_capture_leaves_the_reduced_result_and_says_so():
     assert both["detail"] == "2 breaks; at full depth: timeout, capture passed its limit of 9 s"
 
 
+def test_what_both_legs_took_is_added_whatever_came_of_the_second():
+    failed = combine(REDUCED, {"status": "timeout", "detail": "late", "phase_s": {"create": 1.5, "eager": 0.5}})
+    assert failed["phase_s"] == {"create": 2.5, "eager": 0.5}
+    assert combine(CLEAN, {**FULL, "phase_cpu_s": {"create": 2.0}})["phase_cpu_s"] == {"create": 2.0}
+
+
 def test_a_clean_model_that_breaks_at_full_depth_is_a_mismatch():
     both = combine(CLEAN, FULL)
     assert (both["status"], both["depth_mismatch"]) == ("full_graph", True)

@@ -22,6 +22,7 @@ def combine(reduced: dict, full: dict) -> dict:
         "cpu_s": round((reduced.get("cpu_s") or 0) + (full.get("cpu_s") or 0), 4),
         "capture_s": round((reduced.get("capture_s") or 0) + (full.get("capture_s") or 0), 4),
         "peak_rss_mb": max(reduced.get("peak_rss_mb") or 0, full.get("peak_rss_mb") or 0),
+        **{name: _added(reduced.get(name), full.get(name)) for name in ("phase_s", "phase_cpu_s")},
     }
     if full.get("status") not in good:
         detail = f"{reduced['detail']}; at full depth: {full.get('status')}, {full.get('detail')}"
@@ -31,9 +32,12 @@ def combine(reduced: dict, full: dict) -> dict:
         detail = reduced["detail"] + ("; at full depth it breaks: " + full["detail"] if mismatch else "")
         return {**reduced, **cost, "depth_mismatch": mismatch, "detail": detail}
     # A break that needs many layers away: published as found at full depth, which is the number of record.
-    phases = {name: round(reduced.get("phase_s", {}).get(name, 0) + seconds, 4)
-              for name, seconds in full.get("phase_s", {}).items()}
-    return {**full, **cost, "phase_s": phases, "ops_captured": reduced.get("ops_captured")}
+    return {**full, **cost, "ops_captured": reduced.get("ops_captured")}
+
+
+def _added(first, second) -> dict:
+    first, second = first or {}, second or {}
+    return {name: round(first.get(name, 0) + second.get(name, 0), 4) for name in {**first, **second}}
 
 
 class Capture:

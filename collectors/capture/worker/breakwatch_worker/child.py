@@ -26,20 +26,25 @@ class Phases:
 
     def __init__(self, say):
         self.seconds = {}
+        self.processor_seconds = {}
         self.current = "create"
         self._say = say
-        self._since = time.monotonic()
+        self._since, self._since_used = time.monotonic(), time.process_time()
         self._say({"type": "phase", "phase": "create"})
 
     def enter(self, name: str) -> None:
-        now = time.monotonic()
-        self.seconds[self.current] = self.seconds.get(self.current, 0.0) + now - self._since
-        self.current, self._since = name, now
+        now, used = time.monotonic(), time.process_time()
+        for seconds, spent in ((self.seconds, now - self._since), (self.processor_seconds, used - self._since_used)):
+            seconds[self.current] = seconds.get(self.current, 0.0) + spent
+        self.current, self._since, self._since_used = name, now, used
         if name != "done":
             self._say({"type": "phase", "phase": name})
 
     def numbers(self) -> dict:
         return {name: round(seconds, 4) for name, seconds in self.seconds.items()}
+
+    def processor_numbers(self) -> dict:
+        return {name: round(seconds, 4) for name, seconds in self.processor_seconds.items()}
 
 
 def body(job: dict, depth: str, scratch: str, protocol: int):
@@ -130,6 +135,7 @@ def _guarded(job: dict, depth: str, say) -> dict:
     result.setdefault("phase", phases.current)
     phases.enter("done")
     result["phase_s"] = phases.numbers()
+    result["phase_cpu_s"] = phases.processor_numbers()
     result["capture_s"] = round(sum(result["phase_s"].values()), 4)
     result["mode"] = modes.name_of(job)
     result["device"] = "cpu"

@@ -1,0 +1,72 @@
+"""What a capture costs besides create, eager and capture: the fork, the confinement, the inputs, the result, the exit.
+
+    .venv/bin/python tests/benchmarks/overhead.py [--set 20|60] [--first N]
+
+Drives one zygote over the benchmark's models and takes from each capture's processor time (of its own processes, as the
+kernel counted it) what the child itself measured inside those three phases. Processor time only: it says nearly the same
+on a busy machine. Prints each model and, as the last line, the median and the worst; exit code 1 when the median is above
+the goal. Making inputs is part of it and told beside: models with pictures or sounds among text are asked how many
+features they make.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+import bench
+
+GOAL_S = 0.050
+PURPOSE = ("create", "eager", "capture")
+
+
+def captures(models: list):
+    """The result of each model, in turn, from one zygote."""
+    process = subprocess.Popen([sys.executable, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                               env={**os.environ, "PYTHONPATH": str(bench.WORKER)})
+    try:
+        for model in models:
+            with open(model["config"], encoding="utf-8") as file:
+                job = {"type": "capture", "job": model["model"], "model": model["model"], "config": json.load(file),
+                       "task": model["task"], "depth": "auto"}
+            process.stdin.write(json.dumps(job) + "\n")
+            process.stdin.flush()
+            for line in process.stdout:
+                message = json.loads(line)
+                if message["type"] == "result":
+                    yield message
+                    break
+    finally:
+        process.communicate('{"type":"exit"}\n', timeout=60)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", choices=("60", "20"), default="20", dest="name")
+    parser.add_argument("--first", type=int, default=None, metavar="N")
+    options = parser.parse_args()
+    rows = []
+    for result in captures(bench.load_models(options.name, options.first)):
+        phases = result.get("phase_cpu_s")
+        if result["status"] not in ("full_graph", "graph_breaks") or not phases:
+            continue
+        legs = 2 if result["depth"] == "full" else 1
+        inside = sum(phases.get(name, 0.0) for name in PURPOSE)
+        overhead = (result["cpu_s"] - inside) / legs
+        rows.append(overhead)
+        print(f"{result['job'][:50]:50} cpu {result['cpu_s']:7.3f} s, inputs {phases.get('inputs', 0) / legs:6.3f} s, "
+              f"outside {overhead:6.3f} s a leg", flush=True)
+    if not rows:
+        print("overhead: nothing was captured")
+        return 2
+    middle, worst = statistics.median(rows), max(rows)
+    print(f"overhead: median {middle * 1000:.0f} ms, worst {worst * 1000:.0f} ms of {len(rows)} captures "
+          f"(goal <= {GOAL_S * 1000:.0f} ms: {'hit' if middle <= GOAL_S else 'missed'})")
+    return 0 if middle <= GOAL_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
