@@ -2,11 +2,11 @@
 
     .venv/bin/python tests/benchmarks/overhead.py [--set 20|60] [--first N]
 
-Drives one zygote over the benchmark's models and takes from each capture's processor time (of its own processes, as the
-kernel counted it) what the child itself measured inside those three phases. Processor time only: it says nearly the same
-on a busy machine. Prints each model and, as the last line, the median and the worst; exit code 1 when the median is above
-the goal. Making inputs is part of it and told beside: models with pictures or sounds among text are asked how many
-features they make.
+Drives one zygote over the benchmark's models and takes from each capture's processor time (of its own processes, as
+the kernel counted it) what the child itself measured inside those three phases. Processor time only: it says nearly
+the same on a busy machine. Prints each model and, as the last line, the median and the worst; exit code 1 when the
+median is above the goal. Making inputs is part of it and told beside: models with pictures or sounds among text are
+asked how many features they make.
 """
 
 import argparse
