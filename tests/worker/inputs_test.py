@@ -234,3 +234,10 @@ def test_the_class_of_a_part_is_made_of_the_part():
                                         decoder={"model_type": "musicgen_decoder"})
     cls, part, note = architecture.stand_in(transformers.MusicgenModel, whole)
     assert cls is transformers.MusicgenModel and part is whole.decoder and "decoder" in note
+
+
+def test_a_classifier_without_a_padding_token_gets_one():
+    config = transformers.LlamaConfig(**TEXT, num_key_value_heads=2)
+    assert inputs.fill_padding(transformers.LlamaModel, config) == []
+    assert inputs.fill_padding(transformers.LlamaForSequenceClassification, config) == ["pad_token_id set"]
+    assert set(made(transformers.LlamaForSequenceClassification, config)) == {"input_ids", "attention_mask"}

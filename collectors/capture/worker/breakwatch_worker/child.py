@@ -162,6 +162,7 @@ class Attempt:
         config_class = type(config)
         self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
         notes += [note] if note else []
+        notes += inputs.fill_padding(cls, config)
         result = latest = self._run_smallest(cls, config_class, config, notes)
         for _ in range(_GAP_ROUNDS):
             failed = latest["status"] in ("failed_create", "failed_inputs", "failed_eager")

@@ -116,6 +116,17 @@ def fill_gaps(config) -> list:
     return notes
 
 
+def fill_padding(model_class, config) -> list:
+    """A classifier of sequences finds their ends by the padding token, and refuses two of them where there is none."""
+    if not model_class.__name__.endswith("ForSequenceClassification"):
+        return []
+    node = Sizes(config, {}).text
+    if vars(node).get("pad_token_id", 0) is not None:
+        return []
+    node.pad_token_id = load_recipes()["gaps"]["pad_token_id"]
+    return ["pad_token_id set"]
+
+
 def fill_required(config, why: str) -> list:
     """Values that models need and configs may leave null or out. `why` is what the model said. Says which were set.
 
@@ -128,7 +139,7 @@ def fill_required(config, why: str) -> list:
     for node in sub_configs(config):
         for key, value in load_recipes()["gaps"].items():
             here = vars(node).get(key, _MISSING)
-            null = (here is None or here == []) and (any_null or key in why)
+            null = (here is None or here in ([], ())) and (any_null or key in why)
             absent = missed and missed.groups() == (type(node).__name__, key)
             if not (null or absent):
                 continue
@@ -144,6 +155,8 @@ def fill_required(config, why: str) -> list:
 def _gap(value, sizes: NodeSizes):
     if isinstance(value, dict) and "per_layer" in value:
         return [value["per_layer"]] * sizes(value.get("layers", "num_hidden_layers"))
+    if isinstance(value, dict) and "text" in value:
+        return value["text"]
     return copy.deepcopy(sizes(value))
 
 
