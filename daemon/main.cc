@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "breakwatch/capture/compose.h"
+#include "breakwatch/capture/discover.h"
 #include "breakwatch/capture/launcher.h"
 #include "breakwatch/capture/zygote_runner.h"
 #include "breakwatch/commands/app.h"
@@ -101,6 +102,27 @@ Result<std::unique_ptr<ModelLister>> MakeLister(const App& app, const Settings& 
   return live;
 }
 
+// Absolute folders of PYTHONPATH: our worker's own replaces it, and factories are sought in them.
+std::vector<std::string> PythonPath() {
+  const char* text = std::getenv("PYTHONPATH");
+  std::vector<std::string> folders;
+  std::string rest = text == nullptr ? "" : text;
+  while (!rest.empty()) {
+    const auto colon = rest.find(':');
+    if (colon != 0) folders.push_back(fs::absolute(rest.substr(0, colon)).string());
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return folders;
+}
+
+Result<std::unique_ptr<ModelLister>> MakeListerWithSelectors(const App& app, const Settings& settings) {
+  auto others = MakeLister(app, settings);
+  if (!others) return others;
+  std::error_code ignored;
+  hub::SelectorOptions options{settings.capture.allow_factories, fs::current_path(ignored).string(), PythonPath()};
+  return hub::MakeSelectorLister(std::move(options), std::move(*others));
+}
+
 // --- capture
 
 bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() == 1 && launcher[0] == "auto"; }
@@ -115,14 +137,24 @@ Result<void> ComposeToolchain(const std::string& torch_python, const std::string
   return capture::ComposeToolchain(EnvironmentOf(Resource(torch_python)), EnvironmentOf(Resource(rest_python)), target);
 }
 
-capture::LauncherChoice LauncherOf(const Settings& settings) {
+capture::LauncherChoice LauncherOf(const Settings& settings, const std::vector<std::string>& own_folders = {}) {
   if (!IsAuto(settings.capture.launcher)) return {settings.capture.launcher, "capture.launcher"};
   const std::string python = Resource(settings.capture.worker.front());
   std::error_code ignored;
   fs::create_directories(ScratchOf(settings), ignored);
   std::vector<std::string> visible = capture::ComposedOf(EnvironmentOf(python));
   visible.insert(visible.end(), {EnvironmentOf(python), Root()});
+  visible.insert(visible.end(), own_folders.begin(), own_folders.end());
+  if (settings.capture.allow_factories) {
+    for (std::string& folder : PythonPath()) visible.push_back(std::move(folder));
+  }
   return capture::DefaultLauncher(ScratchOf(settings), visible);
+}
+
+// The worker's leave, and the folders that the user's code is imported from.
+void AllowOwnCode(capture::ZygoteOptions& options) {
+  options.environment["BREAKWATCH_ALLOW_FACTORIES"] = "1";
+  for (const std::string& folder : PythonPath()) options.environment["PYTHONPATH"] += ":" + folder;
 }
 
 // Without a launcher, which takes a probe to find.
@@ -131,6 +163,7 @@ capture::ZygoteOptions ZygotesOf(const App& app, const Settings& settings) {
   options.worker = settings.capture.worker;
   options.worker.front() = Resource(options.worker.front());
   options.environment["PYTHONPATH"] = Resource("collectors/capture/worker");
+  if (settings.capture.allow_factories) AllowOwnCode(options);
   options.scratch = ScratchOf(settings);
   options.toolchain = settings.capture.toolchain;
   const unsigned cores = std::thread::hardware_concurrency();
@@ -338,10 +371,10 @@ int main(int argc, char** argv) {
   app.clock = &RealClock();
   app.log = [&](Level level, const std::string& text) { Log(app, level, text); };
   app.open_store = [&](const Settings& s, bool read_only) { return OpenStore(app, s, read_only); };
-  app.make_lister = [&](const Settings& s) { return MakeLister(app, s); };
+  app.make_lister = [&](const Settings& s) { return MakeListerWithSelectors(app, s); };
   app.make_runner = [&](const Settings& s) -> Result<std::unique_ptr<CaptureRunner>> {
     auto options = ZygotesOf(app, s);
-    options.launcher = LauncherOf(s).argv;
+    options.launcher = LauncherOf(s, app.own_folders).argv;
     return std::unique_ptr<CaptureRunner>(capture::MakeZygoteRunner(std::move(options), *app.clock));
   };
   app.describe_toolchain = [&](const Settings& s) { return DescribeToolchain(app, s); };
@@ -354,6 +387,17 @@ int main(int argc, char** argv) {
     return hub.offline ? std::string() : hub.endpoint;
   };
   app.check_toolchain = [&](const Settings& s) { return CheckToolchain(app, s); };
+  app.discover = [&](const Settings& s, const commands::DiscoverRequest& r) -> Result<std::string> {
+    auto options = ZygotesOf(app, s);
+    if (!s.capture.allow_factories) AllowOwnCode(options);  // to discover is to run it
+    options.launcher = LauncherOf(s, app.own_folders).argv;
+    auto found = capture::DiscoverModules(
+        options, {fs::absolute(r.script).string(), r.arguments, r.max_depth, std::chrono::seconds(r.timeout_s)});
+    if (found) return found;
+    Error error = found.error();
+    error.code = ErrorCode::kInternal;  // exit 1: 69 is the Hub's
+    return error;
+  };
   app.hub_record = RecordHub;
   app.hub_serve = ServeHub;
   return commands::Main(app, argc, argv);

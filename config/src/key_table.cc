@@ -89,6 +89,8 @@ std::vector<Key> CaptureKeys() {
        .max = 1 << 30},
       {KEY(capture.silence), .doc = "A worker that says nothing for longer is killed.", .restart = true, .min = 3'000,
        .max = kDay},
+      {KEY(capture.allow_factories), .doc = "Let workers run code of your own, for python: and script: models.",
+       .restart = true},
       {KEY(capture.mode), .doc = "How models are run.", .allowed = {"eval"}},
       {KEY(capture.verify_share), .doc = "Share of models without breaks that a sweep captures again at full depth.",
        .max = 1},

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "message_corpus.h"
@@ -109,6 +110,18 @@ TEST(MessageTest, WritesACaptureAsOneLine) {
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_EQ(line.find('\r'), std::string::npos);
   EXPECT_EQ(line.rfind(R"({"type":"capture",)", 0), 0u);
+}
+
+TEST(MessageTest, NamesASourceOnlyWhereTheJobIsOne) {
+  CaptureJob job;
+  job.id = "a";
+  job.config_json = R"({"kind":"python",
+    "factory":"a:b","source":{"kind":"script"}})";
+  EXPECT_EQ(nlohmann::json::parse(CaptureLine(job)).count("source"), 0u);
+  job.is_source = true;
+  const std::string line = CaptureLine(job);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_EQ(nlohmann::json::parse(line)["source"]["factory"], "a:b");
 }
 
 // Every line either is understood or refused with a text; the same seed each time. The fuzzer looks further.

@@ -44,6 +44,9 @@ def capture(job, folder):
         log.write(job["model"] + " " + job["revision"] + "\n")
     with open(os.path.join(folder, "captured_by"), "a") as log:
         log.write(f"{TOOLCHAIN['torch']} {TOOLCHAIN['transformers']} {job['revision']}\n")
+    if "source" in job:
+        with open(os.path.join(folder, "sources"), "a") as log:
+            log.write(json.dumps(job["source"]) + "\n")
     say({"type": "phase", "job": job["job"], "phase": "capture"})
     if fake.get("hang"):
         while True:
@@ -66,9 +69,24 @@ def capture(job, folder):
     say(result)
 
 
+def discover(script):
+    """Of a script that is no code at all: a line `Class hash` for each module that it calls."""
+    with open(script) as lines:
+        modules = [line.split() for line in lines if line.strip()]
+    entries = [{"class": name, "module": "__main__", "file": os.path.abspath(script), "line": n + 1, "hash": digest,
+                "depth": 0, "parameters": 10, "calls": 2, "instances": 1, "training": True, "inputs": {}}
+               for n, (name, digest) in enumerate(modules)]  # fmt: skip
+    print(json.dumps({"type": "discovered", "script": script, "args": sys.argv[sys.argv.index("--") + 1:],
+                      "modules": entries, "left_out": 0, "ended": "" if entries else "exit 3", "error": "",
+                      "output_tail": "", "seconds": 0.1}))  # fmt: skip
+
+
 def main():
     folder = sys.argv[1]
     read_versions()
+    if "--discover" in sys.argv:
+        discover(sys.argv[sys.argv.index("--discover") + 1])
+        return
     hello = {"type": "hello", "protocol": 1, "pid": os.getpid(), **TOOLCHAIN}
     say(hello)
     if "--describe" in sys.argv:

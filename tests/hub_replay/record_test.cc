@@ -53,6 +53,22 @@ class RecordTest : public ::testing::Test {
   fs::path target_;
 };
 
+TEST_F(RecordTest, KeepsThePartsOfAPipeline) {
+  source_.Add(Body("org/pipe", "04", {{"downloads", 7}, {"library_name", "diffusers"}}));
+  source_.File("org/pipe", kSha, "model_index.json",
+               R"({"unet":["diffusers","A"],"vae":["diffusers","B"],"../x":["diffusers","C"],"none":[null,null]})");
+  source_.File("org/pipe", kSha, "unet/config.json", "{\"u\": 1}");
+  options_.ids = {"org/pipe"};
+  const auto summary = Run();
+  ASSERT_TRUE(summary.ok()) << summary.error().message;
+  const fs::path files = target_ / "files" / "org--pipe" / kSha;
+  EXPECT_THAT(Slurp(files / "model_index.json"), HasSubstr("unet"));
+  EXPECT_EQ(Slurp(files / "unet" / "config.json"), "{\"u\": 1}");
+  EXPECT_FALSE(fs::exists(files / "vae"));
+  EXPECT_EQ(summary->files, 2u);
+  EXPECT_TRUE(summary->left_out.empty()) << summary->left_out.front();  // neither a config.json nor a vae's is missed
+}
+
 TEST_F(RecordTest, MakesARecordingThatCanBeServed) {
   options_.note = "made by a test";
   const auto summary = Run();

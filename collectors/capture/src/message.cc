@@ -127,10 +127,10 @@ Result<Message> ParseMessage(std::string_view line) {
 
 std::string CaptureLine(const CaptureJob& job) {
   std::string line = ToJson(job);
+  line.replace(0, 1, "{\"type\":\"capture\"," + (job.is_source ? "\"source\":" + job.config_json + "," : ""));
   // A raw line break is white space in JSON (inside text it is always escaped), but would end our line.
   std::replace(line.begin(), line.end(), '\n', ' ');
   std::replace(line.begin(), line.end(), '\r', ' ');
-  line.replace(0, 1, "{\"type\":\"capture\",");
   return line + '\n';
 }
 

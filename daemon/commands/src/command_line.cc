@@ -15,6 +15,7 @@ constexpr const char* kFooter = R"(Examples:
   breakwatch sweep --hub.source snapshot          sweep the bundled snapshot's top 30
   breakwatch sweep --top 100 --track              the Hub's 100 most downloaded models
   breakwatch sweep --model org/name@main          one model, by name
+  breakwatch discover train.py                    the modules that a script of yours calls
   breakwatch show org/name                        where it breaks, and why
   breakwatch reasons --by leverage                which fix makes most models whole
   breakwatch compare previous latest              what the last sweep changed, site by site
@@ -90,13 +91,24 @@ void AddShort(CLI::App* command, CommandLine& line, const std::string& name, con
       doc);
 }
 
+void AddAllowFactories(CLI::App* command, CommandLine& line) {
+  command->add_flag_callback(
+      "--allow-factories",
+      [&line] { line.sources.flags.emplace_back("capture.allow_factories", std::vector<std::string>{"true"}); },
+      "Let workers run code of your own: python: and script: models (capture.allow_factories)");
+}
+
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
-  command->add_option("--model", o->models, "A model by name, id or id@revision; repeats; instead of the ranking")
+  command
+      ->add_option("--model", o->models,
+                   "A model by name: id, id@revision, python:package.module:function or script:FILE[::HASH]; repeats; "
+                   "instead of the ranking")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
   command->add_option("--plan", o->plan_file, "Rerun the models of a saved plan.json");
   command->add_flag("--track", o->track, "Keep these models in the tracked set for good");
+  AddAllowFactories(command, line);
   AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
   AddShort(command, line, "--rebuild", "sweep.rebuild", "if-needed, always or never (sweep.rebuild)");
 }
@@ -122,6 +134,7 @@ void AddSweeps(CommandLine& line) {
   auto* serve = AddCommand(
       line, "serve", "The daemon: sweeps at an interval, on SIGUSR1 and by request",
       [s](App& app) { return RunServe(app, *s); }, true);
+  AddAllowFactories(serve, line);
   AddShort(serve, line, "--top", "hub.top", "Models by rank (hub.top)");
   serve->add_flag("--local-gateway", s->local_gateway,
                   "Without a configured Pushgateway, use or start one on loopback");
@@ -176,6 +189,25 @@ void AddCompare(CommandLine& line) {
   breakwatch compare org/name@1a2b3c4 org/name@5d6e7f8      one model at two commits
 "previous" is the finished sweep of the same list before the latest one. Breaks are compared also where versions,
 modes, depths or inputs differ, and it is said that they do.)");
+}
+
+void AddDiscover(CommandLine& line) {
+  auto discover = std::make_shared<DiscoverRequest>();
+  auto* command = AddCommand(line, "discover", "Run a script and list the modules it calls, to capture them",
+                             [discover](App& app) { return RunDiscover(app, *discover); });
+  command->add_option("script", discover->script, "The script; it runs in a worker, sandboxed where that is possible")
+      ->required();
+  command->add_option("arguments", discover->arguments, "After --: the script's own");
+  command->add_option("--max-depth", discover->max_depth, "Also modules that modules call, so many levels down")
+      ->check(CLI::Range(0, 100));
+  command->add_option("--timeout", discover->timeout_s, "Seconds the script may take")
+      ->check(CLI::Range(1, 86'400))
+      ->capture_default_str();
+  command->footer(R"(Examples:
+  breakwatch discover train.py
+  breakwatch discover train.py --max-depth 1 -- --epochs 1
+  breakwatch sweep --allow-factories --model script:train.py::6f0c1d2e3a4b
+  breakwatch sweep --allow-factories --model 'script:train.py -- --epochs 1')");
 }
 
 CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
@@ -250,6 +282,7 @@ int Main(App& app, int argc, char** argv) {
   AddSweeps(line);
   AddReads(line);
   AddCompare(line);
+  AddDiscover(line);
   AddUpkeep(line);
   try {
     line.cli.parse(argc, argv);

@@ -20,6 +20,12 @@ struct SweepOptions {
 int RunSweep(App& app, const SweepOptions& options);
 int RunPlan(App& app, const SweepOptions& options);
 
+int RunDiscover(App& app, const DiscoverRequest& request);
+
+// Names as the sweep takes them: a script without a hash becomes one name for each module that it calls, found by
+// running it. Error: kUsage for a selector that is none, or where own code is not allowed.
+Result<std::vector<std::string>> ResolveSelectors(App& app, const std::vector<std::string>& models);
+
 struct ServeOptions {
   bool local_gateway = false;
 };

@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/selector.h"
 #include "commands.h"
 
 namespace breakwatch::commands {
@@ -39,6 +40,9 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
   if (!options.plan_file.empty()) {
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return plan.error();
+    for (const PlannedModel& planned : plan->models) {
+      if (RunsOwnCode(planned.info) && !settings.capture.allow_factories) return RefuseOwnCode(planned.info.id).error();
+    }
     request.saved_plan = std::move(*plan);
   }
   if (auto checked = CheckNames(request); !checked) return checked.error();

@@ -73,7 +73,11 @@ class Silent final : public ProgressListener {};
 
 }  // namespace
 
-int RunSweep(App& app, const SweepOptions& options) {
+int RunSweep(App& app, const SweepOptions& typed) {
+  SweepOptions options = typed;
+  auto models = ResolveSelectors(app, typed.models);
+  if (!models) return Fail(app, models.error());
+  options.models = std::move(*models);
   const auto request = MakeRequest(app.settings(), options);
   if (!request) return Fail(app, request.error());
   Silent silent;
@@ -93,7 +97,11 @@ int RunSweep(App& app, const SweepOptions& options) {
   return code;
 }
 
-int RunPlan(App& app, const SweepOptions& options) {
+int RunPlan(App& app, const SweepOptions& typed) {
+  SweepOptions options = typed;
+  auto models = ResolveSelectors(app, typed.models);
+  if (!models) return Fail(app, models.error());
+  options.models = std::move(*models);
   const auto request = MakeRequest(app.settings(), options);
   if (!request) return Fail(app, request.error());
   auto loop_options = MakeLoopOptions(app, app.settings());

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
 #include "events.h"
 
@@ -254,6 +255,7 @@ CaptureJob SweepRun::JobOf(std::size_t index) const {
   job.model = planned.info.id;
   job.revision = planned.info.sha;
   job.config_json = planned.config_json;
+  job.is_source = RunsOwnCode(planned.info);
   if (!planned.info.architectures.empty()) job.architecture = planned.info.architectures.front();
   job.task = planned.info.task;
   job.library = planned.info.library;

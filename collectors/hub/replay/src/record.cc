@@ -65,7 +65,9 @@ class Recorder {
   Result<void> Files(std::stop_token stop) {
     to_fetch_ = models_.size() * options_.files.size();
     for (Json& model : models_) {
-      for (const std::string& path : options_.files) GetFile(model, path);
+      const bool pipeline = options_.pipelines && Text(model, "library_name") == "diffusers";
+      if (pipeline) ++to_fetch_, GetFile(model, "model_index.json");
+      for (const std::string& path : options_.files) GetFile(model, path, pipeline);
     }
     if (auto ran = pool_.Run(stop); !ran) return ran;
     return failed_ ? Result<void>(*failed_) : Result<void>();
@@ -141,13 +143,28 @@ class Recorder {
     return true;
   }
 
-  void GetFile(Json& model, const std::string& path) {
+  // A pipeline's components have configurations of their own, where they have any.
+  void GetComponents(Json& model, const std::string& model_index) {
+    const auto index = ParseChecked(model_index, options_.max_file_bytes);
+    if (!index || !index->is_object()) return;
+    for (const auto& [name, entry] : index->items()) {
+      const std::string path = name + "/config.json";
+      const bool named = entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_string();
+      if (!named || name.find('/') != std::string::npos || !IsPlainPath(path)) continue;
+      ++to_fetch_;
+      GetFile(model, path, /*may_lack=*/true);
+    }
+  }
+
+  // `may_lack`: that the repository has no such file is nothing to tell of.
+  void GetFile(Json& model, const std::string& path, bool may_lack = false) {
     const std::string id = Text(model, "id"), sha = Text(model, "sha");
     const std::string url = "/" + Encode(id, "/") + "/resolve/" + sha + "/" + Encode(path, "/");
     fetcher_.Get(url, options_.max_file_bytes,
-                 [this, id, sha, path, url, &model](const Result<net::HttpResponse>& answer) {
+                 [this, id, sha, path, url, may_lack, &model](const Result<net::HttpResponse>& answer) {
                    if (progress_) progress_(++fetched_, to_fetch_);
                    if (!answer && answer.error().code == ErrorCode::kInterrupted) return;
+                   if (may_lack && answer && answer->status == 404) return;
                    if (!answer || answer->status != 200) {
                      const Error why = answer ? Refused(fetcher_.endpoint() + url, *answer) : answer.error();
                      summary_.left_out.push_back(id + ": " + path + ": " + why.message);
@@ -158,6 +175,7 @@ class Recorder {
                      model["config_source"] = ToUtf8(*source);
                    if (auto wrote = writer_.WriteFile(id, sha, path, answer->body); !wrote) return Fail(wrote.error());
                    ++summary_.files;
+                   if (path == "model_index.json") GetComponents(model, answer->body);
                  });
   }
 

@@ -35,6 +35,7 @@ struct CaptureSettings {
   int zygotes = 0;                    // processes that capture, one capture each at a time; 0: number of cores
   CaptureLimits limits;
   milliseconds silence{20'000};  // a zygote quiet for longer is lost
+  bool allow_factories = false;  // python: and script: selectors, code of the user's own
   std::string mode = "eval";
   double verify_share = 0.02;  // of clean structures, captured again at full depth each sweep
   std::uint64_t seed = 0;      // of that choice

@@ -31,7 +31,8 @@ def construct(make) -> torch.nn.Module:
 
 
 class PlainAttempt(child.Attempt):
-    """Runs the first of `ways()` that builds and answers an eager call. What the first one says is reported."""
+    """Runs the first of `ways()` that builds and answers an eager call. Else the last one's failure is the model's own,
+    unless that is its size."""
 
     def ways(self):
         raise NotImplementedError
@@ -40,7 +41,7 @@ class PlainAttempt(child.Attempt):
         return []
 
     def run(self) -> dict:
-        first = None
+        said = None
         for way in self.ways():
             model = None
             try:
@@ -54,13 +55,14 @@ class PlainAttempt(child.Attempt):
                 self._known.update(depth=way.depth, dtype="float32")
                 if hasattr(model, "parameters"):
                     self._known["params"] = sum(p.numel() for p in model.parameters())
-                said = ([way.note] if way.note else []) + summary["gaps"] + self.notes()
-                return self._capture(model, arguments, summary, said)
-            first = first or failed
-            if failed["status"] == "skipped_missing_dependency":
-                break
+                notes = ([way.note] if way.note else []) + summary["gaps"] + self.notes()
+                return self._capture(model, arguments, summary, notes)
+            bounded = failed["status"] in ("skipped_too_large", "out_of_memory")
+            said = said if said and bounded else failed
+            if failed["status"] in ("skipped_missing_dependency", "failed_inputs"):
+                break  # another size has no other dependencies and takes no other arguments
             self._phases.enter("create")
-        return {**self._known, **first}
+        return {**self._known, **said}
 
     def _ready(self, way: Way) -> tuple:
         model = way.make()

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/model_lister.h"
@@ -28,5 +29,15 @@ std::unique_ptr<ModelLister> MakeFileLister(std::string path, std::unique_ptr<Mo
 // `<name>/config.json`, `<organisation>/<name>/config.json` and `<name>.json` below a directory: all of them, unranked.
 // A folder with a model_index.json is a diffusers pipeline: that file with `<component>/config.json` beside it.
 std::unique_ptr<ModelLister> MakeDirectoryLister(std::string directory, HubOptions options = {});
+
+struct SelectorOptions {
+  bool allow = false;                    // the user lets workers run code of their own
+  std::string directory;                 // absolute: where scripts and packages are sought, the daemon's own
+  std::vector<std::string> python_path;  // further folders to import from
+};
+
+// Names that are selectors (core/selector.h) become models whose config_json is a worker's `source` and whose commit is
+// the digest of their source file; `others` lists the rest. Error: kUsage for a selector that is none, or not allowed.
+std::unique_ptr<ModelLister> MakeSelectorLister(SelectorOptions options, std::unique_ptr<ModelLister> others);
 
 }  // namespace breakwatch::hub

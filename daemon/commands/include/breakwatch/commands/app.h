@@ -44,6 +44,13 @@ struct HubServeOptions {
   bool link_to_self = false;  // the Hub always names itself in Link; true: name the host that was asked
 };
 
+struct DiscoverRequest {
+  std::string script;
+  std::vector<std::string> arguments;  // the script's own
+  int max_depth = 0;                   // 0: modules called by no other module
+  int timeout_s = 600;
+};
+
 struct App {
   config::Sources sources;  // to load again on a reload
   config::Loaded loaded;
@@ -68,6 +75,9 @@ struct App {
   std::function<std::string(const Settings&)> hub_endpoint;            // empty: offline
   std::function<std::vector<Check>(const Settings&)> check_toolchain;  // worker, torch, sandbox
 
+  // A worker's `discovered` line (PROTOCOL.md).
+  std::function<Result<std::string>(const Settings&, const DiscoverRequest&)> discover;
+  std::vector<std::string> own_folders;  // of scripts that run: a sandbox shows them
   std::function<int(struct App&, const HubRecordOptions&)> hub_record;
   std::function<int(struct App&, const HubServeOptions&)> hub_serve;
 

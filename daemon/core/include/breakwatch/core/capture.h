@@ -41,6 +41,7 @@ struct CaptureJob {
   std::string id;  // unique while the runner lives
   std::string model, revision;
   std::string config_json;
+  bool is_source = false;    // config_json is a `source`: code of the user's own, see PROTOCOL.md
   std::string architecture;  // class to build; empty: the task's Auto class decides
   std::string task, library;
   std::string mode = "eval";

@@ -25,10 +25,11 @@ struct RecordOptions {
   std::size_t top = 100;                          // models
   std::vector<std::string> ids;                   // these (or id@revision) instead of a listing
   std::vector<std::string> files{"config.json"};  // fetched at each model's commit
-  std::string note;                               // kept in recording.json
-  std::size_t max_file_bytes = 8u << 20;          // of one file; a larger one is left out
-  int attempts = 5;                               // per request, for 408, 429, 5xx and lost connections
-  std::chrono::milliseconds first_pause{1'000};   // before the second attempt, doubled each time up to 8 s
+  bool pipelines = true;  // of diffusers repositories also model_index.json and each component's config.json
+  std::string note;       // kept in recording.json
+  std::size_t max_file_bytes = 8u << 20;         // of one file; a larger one is left out
+  int attempts = 5;                              // per request, for 408, 429, 5xx and lost connections
+  std::chrono::milliseconds first_pause{1'000};  // before the second attempt, doubled each time up to 8 s
 };
 
 struct RecordSummary {

@@ -1,0 +1,51 @@
+#include "breakwatch/capture/discover.h"
+
+#include <nlohmann/json.hpp>
+
+#include "breakwatch/core/json.h"
+#include "buffers.h"
+#include "environment.h"
+#include "message.h"
+#include "process.h"
+#include "worker_text.h"
+
+namespace breakwatch::capture {
+namespace {
+
+constexpr int kMaxDepth = 64;
+
+bool IsDiscovered(const std::string& line) {
+  if (!CheckJson(line, kMaxLine, kMaxDepth).ok()) return false;
+  const auto message = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  return message.is_object() && message.value("type", nlohmann::json()) == "discovered" &&
+         message.contains("modules") && message["modules"].is_array();
+}
+
+std::string WhyNot(const ProcessOutput& output, const DiscoverOptions& discover) {
+  if (output.timed_out)
+    return "the script ran for longer than " + std::to_string(discover.timeout.count() / 1000) + " s";
+  if (output.too_long) return "the worker printed more than 16 MiB";
+  if (output.end.signalled || output.end.value != 0) return "it " + output.end.Text() + " while the script ran";
+  return "it did not say what the script called";
+}
+
+}  // namespace
+
+Result<std::string> DiscoverModules(const ZygoteOptions& options, const DiscoverOptions& discover) {
+  if (options.worker.empty()) return CannotStart(options, "capture.worker is empty", "");
+  std::vector<std::string> argv = options.launcher;
+  argv.insert(argv.end(), options.worker.begin(), options.worker.end());
+  argv.insert(argv.end(), {"--discover", discover.script, "--max-depth", std::to_string(discover.max_depth), "--"});
+  argv.insert(argv.end(), discover.arguments.begin(), discover.arguments.end());
+  const Result<ProcessOutput> output =
+      RunProcess(argv, WorkerEnvironment(options, options.scratch), discover.timeout, kMaxLine);
+  if (!output.ok()) return CannotStart(options, output.error().message, "");
+  LineBuffer lines(kMaxLine);
+  lines.Append(output->out + '\n');
+  while (auto line = lines.Next()) {  // a launcher may have said something before it
+    if (IsDiscovered(std::string(*line))) return std::string(*line);
+  }
+  return CannotStart(options, WhyNot(*output, discover), output->err);
+}
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,127 @@
+"""Models of the user's own: named by a factory or a script, captured only where that is allowed."""
+
+import hashlib
+import json
+import os
+import subprocess
+
+import pytest
+from e2e_support import ROOT
+
+SCRIPT = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = self.inner(x)
+        torch._dynamo.graph_break()
+        return x * 2
+
+
+def make():
+    return Net(), {"x": torch.ones(2, 4)}
+
+
+if __name__ == "__main__":
+    print(Net()(torch.ones(3, 4)).shape)
+"""
+
+
+@pytest.mark.parametrize("command", ["sweep", "plan"])
+@pytest.mark.parametrize("selector", ["python:mine:make", "script:mine.py", "script:mine.py::abc"])
+def test_own_code_is_refused_unless_allowed(breakwatch, command, selector):
+    (breakwatch.tmp_path / "mine.py").write_text("Net abc")
+    done = breakwatch.run(command, "--model", selector, code=64)
+    assert selector in done.stderr and "--allow-factories" in done.stderr
+    assert breakwatch.captures() == []
+
+
+def test_a_selector_that_is_none_is_a_usage_error(breakwatch):
+    assert "python:package.module:function" in breakwatch.run("plan", "--model", "python:mine", code=64).stderr
+
+
+def test_a_factory_is_a_model_of_that_name_at_the_digest_of_its_file(breakwatch):
+    text = "def make(): ...\n"
+    (breakwatch.tmp_path / "mine.py").write_text(text)
+    breakwatch.run("sweep", "--allow-factories", "--model", "python:mine:make")
+    result = breakwatch.results()["python:mine:make"]
+    assert result["status"] == "full_graph"
+    assert result["revision"] == hashlib.sha256(text.encode()).hexdigest()[:40]
+    source = json.loads((breakwatch.tmp_path / "sources").read_text())
+    assert (source["kind"], source["factory"]) == ("python", "mine:make")
+    assert source["path"][0] == str(breakwatch.tmp_path)
+    assert "BREAKWATCH_ALLOW_FACTORIES=1" in (breakwatch.tmp_path / "environment").read_text().split("\n")
+    breakwatch.run("sweep", "--allow-factories", "--model", "python:mine:make")
+    assert len(breakwatch.captures()) == 1, "an unchanged file is not captured again"
+    (breakwatch.tmp_path / "mine.py").write_text(text + "# changed\n")
+    breakwatch.run("sweep", "--allow-factories", "--model", "python:mine:make")
+    assert len(breakwatch.captures()) == 2
+
+
+def test_a_saved_plan_with_own_code_is_refused_as_well(breakwatch):
+    (breakwatch.tmp_path / "mine.py").write_text("def make(): ...")
+    breakwatch.run("plan", "--allow-factories", "--model", "python:mine:make", "--output", "plan.json")
+    done = breakwatch.run("sweep", "--plan", "plan.json", code=64)
+    assert "--allow-factories" in done.stderr
+
+
+def test_nothing_that_is_not_asked_for_gives_a_worker_leave(breakwatch, hub):
+    hub.model("a/one", 5)
+    breakwatch.run("sweep", BREAKWATCH_ALLOW_FACTORIES="1")
+    assert "BREAKWATCH_ALLOW_FACTORIES" not in (breakwatch.tmp_path / "environment").read_text()
+    assert not (breakwatch.tmp_path / "sources").exists()
+
+
+def test_discover_lists_what_a_script_calls_and_how_to_capture_it(breakwatch):
+    (breakwatch.tmp_path / "mine.py").write_text("Net abc123\nHead def456\n")
+    text = breakwatch.run("discover", "mine.py").stdout
+    for words in ("CALLED AT", "Net", "mine.py:2", "def456", "--model 'script:mine.py::abc123'"):
+        assert words in text
+    found = json.loads(breakwatch.run("discover", "mine.py", "--json", "--", "--epochs", "1").stdout)
+    assert found["args"] == ["--epochs", "1"]
+    assert [m["selector"] for m in found["modules"]] == [
+        "script:mine.py::abc123 -- --epochs 1", "script:mine.py::def456 -- --epochs 1"]  # fmt: skip
+
+
+def test_discover_says_how_a_script_ended_and_what_is_no_script(breakwatch):
+    (breakwatch.tmp_path / "empty.py").write_text("")
+    done = breakwatch.run("discover", "empty.py", code=1)
+    assert "exit 3" in done.stderr and "no torch.nn.Module" in done.stdout
+    assert "no script at absent.py" in breakwatch.run("discover", "absent.py", code=64).stderr
+
+
+def test_a_script_without_a_hash_is_a_model_for_each_module_that_it_calls(breakwatch):
+    (breakwatch.tmp_path / "mine.py").write_text("Net abc123\nHead def456\n")
+    breakwatch.run("sweep", "--allow-factories", "--model", "script:mine.py")
+    assert set(breakwatch.results()) == {"script:mine.py::abc123", "script:mine.py::def456"}
+    sources = [json.loads(line) for line in (breakwatch.tmp_path / "sources").read_text().splitlines()]
+    assert {source["hash"] for source in sources} == {"abc123", "def456"}
+    assert sources[0]["path"] == str(breakwatch.tmp_path / "mine.py")
+
+
+def test_the_real_worker_captures_a_script_and_a_factory_of_a_hidden_folder(program, tmp_path):
+    if not os.access(ROOT / ".venv/bin/python", os.X_OK):
+        pytest.skip("no .venv: make venv")
+    (tmp_path / "mine.py").write_text(SCRIPT)
+    state = tmp_path / "state"
+    worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
+    settings = [program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker", worker]
+
+    def run(command, *arguments):
+        argv = [*settings, command, *arguments]
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    (module,) = json.loads(run("discover", "mine.py", "--json"))["modules"]
+    assert (module["class"], module["parameters"], module["calls"]) == ("Net", 20, 1)
+    run("sweep", "--allow-factories", "--model", module["selector"], "--model", "python:mine:make")
+    results = {r["model"]: r for r in map(json.loads, (state / "latest/results.jsonl").read_text().splitlines())}
+    assert set(results) == {module["selector"], "python:mine:make"}
+    for result in results.values():
+        assert (result["status"], result["break_sites"], result["unexplained_events"]) == ("graph_breaks", 1, 0), result
