@@ -99,8 +99,9 @@ def combine(parts: dict, others: list) -> dict:
         if part.get("error"):
             result["error"] = part["error"]
     else:
-        result.update(status="graph_breaks" if result["breaks"] else "full_graph", phase="done")
-        said.insert(0, child.verdict({**result, "break_sites": len(sites)}))
+        broken = any(part["status"] == "graph_breaks" for part in parts.values())
+        result.update(status="graph_breaks" if broken else "full_graph", phase="done")
+        said.insert(0, child.verdict({"breaks": 0, "graphs": 0, **result, "break_sites": len(sites)}))
     if others:
         said.append("no modules: " + ", ".join(others))
     depths = [part.get("depth") for part in parts.values()]
