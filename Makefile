@@ -71,6 +71,29 @@ venv: packages ## The default toolchain in .venv, by its lock file
 	  if [ -d .venv ] && [ ! -L .venv ]; then rm -rf .venv; fi; ln -sfn ".venv-$(VENV_KEY)" .venv; \
 	fi
 
+# Another toolchain beside the default one: what is asked for exactly, the rest as pip resolves it, kept in a lock beside.
+TORCH ?=
+TRANSFORMERS ?=
+TOOLCHAIN ?= torch$(TORCH)-transformers$(TRANSFORMERS)
+TOOLCHAIN_PACKAGES ?= torchvision timm scipy pyyaml
+TOOLCHAIN_KEY = $(shell echo "$(TORCH) $(TRANSFORMERS) $(TOOLCHAIN_PACKAGES) $(TORCH_INDEX)" | sha256sum | cut -c1-12)
+
+.PHONY: toolchain
+toolchain: packages ## Another toolchain in .venv-NAME: TORCH=2.13.0 TRANSFORMERS=5.8.0 [TOOLCHAIN=name]
+	@if [ -z "$(TORCH)" ] || [ -z "$(TRANSFORMERS)" ]; then \
+	  echo "make toolchain TORCH=2.13.0 TRANSFORMERS=5.8.0 [TOOLCHAIN=name]" >&2; exit 64; fi
+	@venv=".venv-$(TOOLCHAIN)"; \
+	if [ "$$(cat "$$venv/.key" 2>/dev/null)" != "$(TOOLCHAIN_KEY)" ]; then \
+	  echo "Making $$venv (up to 5 GB the first time)"; \
+	  rm -rf "$$venv" && python3 -m venv "$$venv"; \
+	  pip() { "$$venv/bin/python" -m pip --disable-pip-version-check -q "$$@"; }; \
+	  if [ -n "$(TORCH_INDEX)" ]; then pip install --index-url "$(TORCH_INDEX)" "torch==$(TORCH)" torchvision; fi; \
+	  pip install "torch==$(TORCH)" "transformers==$(TRANSFORMERS)" $(foreach package,$(TOOLCHAIN_PACKAGES),"$(package)"); \
+	  pip freeze >"$$venv/lock.txt"; \
+	  echo "$$(pwd)/$(WORKER)" >"$$(echo "$$venv"/lib/python3*/site-packages)/breakwatch_worker.pth"; \
+	  echo "$(TOOLCHAIN_KEY)" >"$$venv/.key"; \
+	fi
+
 .PHONY: build
 build: packages ## The program, at build/release/breakwatch
 	@[ -f build/$(PRESET)/build.ninja ] || cmake --preset $(PRESET) -DBREAKWATCH_TESTS=OFF >/dev/null
@@ -102,8 +125,21 @@ test-venv: venv
 	  echo "$(TEST_VENV_KEY)" >.venv-test/.key; \
 	fi
 
+# What the tests capture in besides the default. Without it they are skipped, with that reason.
+SECOND_TOOLCHAIN := TORCH=2.13.0 TRANSFORMERS=5.8.0
+OLDEST_TOOLCHAIN := TORCH=2.6.0 TRANSFORMERS=4.57.6 TOOLCHAIN_PACKAGES='torchvision timm scipy pyyaml numpy<2.3'
+
+.PHONY: test-toolchain
+test-toolchain: test-venv
+	@$(MAKE) toolchain $(SECOND_TOOLCHAIN) || echo "No second toolchain: its tests are skipped"
+
+.PHONY: test-toolchains
+test-toolchains: test-toolchain ## The zoo and the worker on the default, the second and the oldest toolchain
+	@$(MAKE) toolchain $(OLDEST_TOOLCHAIN)
+	@.venv-test/bin/python -m pytest tests/worker/zoo_test.py tests/worker/toolchains_test.py -q
+
 .PHONY: test
-test: test-packages test-venv ## All tests: ctest, pytest, end to end on real servers
+test: test-packages test-toolchain ## All tests: ctest, pytest, end to end on real servers
 	@cmake --preset release -DBREAKWATCH_TESTS=ON >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)

@@ -57,6 +57,8 @@ def old_reason(message: str) -> str:
     """A reason without what varies, from the first line of a message that has no type."""
     first = message.strip().split("\n", 1)[0].strip()
     first = first.removeprefix("Unsupported: ").lstrip("'\"")
+    if first.startswith("Dynamic control flow is not supported"):
+        return "Data-dependent branching"
     return _OLD_REASONS.get(first) or _VARIES.sub("", first)
 
 
@@ -82,7 +84,7 @@ def listening(on_break, on_counted):
         if hasattr(symbolic_convert.InstructionTranslatorBase, "log_graph_break"):
             stack.enter_context(_method(on_break))
         else:
-            stack.enter_context(_function(_Once(on_break)))
+            stack.enter_context(_function(_Once(on_break), on_counted))
         yield
 
 
@@ -148,11 +150,26 @@ class _Once:
 
 
 @contextlib.contextmanager
-def _function(on_break):
+def _function(on_break, on_counted):
+    stored = []  # the refused assignment to an attribute: counted first, logged when the frame is traced again
+
+    def remember(original):
+        def add_to_stats(self, category="unimplemented"):
+            if category == "graph_break":
+                stored[:] = [self]
+            return original(self, category)
+
+        return add_to_stats
+
     def log(original):
         def log_graph_break(code_options, reason="", *arguments, **options):
             translator = sys._getframe(1).f_locals.get("self")
             error = sys.exc_info()[1]
+            if reason.startswith("STORE_ATTR") and stored:
+                error = stored.pop()
+                on_break(error, "Encountered graph break ", translator)
+                on_counted(error)
+                return original(code_options, reason, *arguments, **options)
             if not isinstance(error, dynamo_exc.Unsupported):
                 error = Jump()
             inlined = not translator.should_compile_partial_graph()
@@ -173,7 +190,8 @@ def _function(on_break):
 
         return run_root
 
-    with _replaced(symbolic_convert, "log_graph_break", log), _replaced(
+    with _replaced(dynamo_exc.Unsupported, "add_to_stats", remember), _replaced(
+            symbolic_convert, "log_graph_break", log), _replaced(
             symbolic_convert.InstructionTranslator, "run", run), _replaced(
             symbolic_convert, "log", lambda original: _StepLog(original, on_break)):
         yield
