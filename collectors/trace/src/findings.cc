@@ -1,0 +1,130 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "breakwatch/core/text.h"
+#include "breakwatch/trace/read_traces.h"
+
+namespace breakwatch::trace {
+namespace {
+
+constexpr std::size_t kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
+constexpr std::size_t kMaxReasonBytes = 500, kMaxErrorBytes = 16u << 10, kMaxDetailBytes = 400;
+
+std::string Count(std::int64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// The first line of a text, bounded.
+std::string OneLine(const std::string& text) { return Truncate(ToUtf8(text.substr(0, text.find('\n'))), kMaxDetailBytes); }
+
+Status StatusOf(const Findings& found) {
+  if (found.hard_failures > 0) return Status::kFailedCapture;
+  if (found.breaks > 0) return Status::kGraphBreaks;
+  // Who does not know how it ended cannot say that nothing broke.
+  return found.ended < found.compiles ? Status::kFailedCapture : Status::kFullGraph;
+}
+
+std::string DetailOf(const Findings& found) {
+  std::string detail = Summary(found);
+  if (found.hard_failures > 0) {
+    const auto& failure = found.failures.front();
+    detail = failure.type + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
+             OneLine(failure.reason) + "; " + detail;
+  }
+  if (found.ended < found.compiles) {
+    detail += "; the trace ends inside " + Count(found.compiles - found.ended, "compilation");
+  }
+  return detail;
+}
+
+}  // namespace
+
+void Findings::AddBreak(BreakSite event) {
+  ++breaks;
+  const auto known = places_.find(event.site_id);
+  if (known != places_.end()) {
+    BreakSite& site = sites[known->second];
+    ++site.occurrences;
+    if (event.wrapped_in.empty()) site.wrapped_in.clear();  // met bare as well: the wrapper is not what matters
+  } else if (sites.size() < kMaxSites) {
+    places_.emplace(event.site_id, sites.size());
+    sites.push_back(std::move(event));
+  }
+}
+
+void Findings::AddFailure(Failure failure, bool hard, std::string traceback) {
+  ++failures_total;
+  failure.reason = Truncate(ToUtf8(failure.reason), kMaxReasonBytes);
+  failure.type = Truncate(ToUtf8(failure.type), 120);
+  if (hard && ++hard_failures == 1) {
+    error = Truncate(ToUtf8(traceback.empty() ? failure.reason : traceback), kMaxErrorBytes);
+    failures.insert(failures.begin(), std::move(failure));
+  } else {
+    failures.push_back(std::move(failure));
+  }
+  if (failures.size() > kMaxFailures) failures.pop_back();
+}
+
+void Findings::AddRecompileReason(std::string reason) {
+  reason = Truncate(ToUtf8(reason), kMaxReasonBytes);
+  const auto known = recompile_reasons.find(reason);
+  if (known != recompile_reasons.end()) {
+    ++known->second;
+  } else if (recompile_reasons.size() < kMaxReasons) {
+    recompile_reasons.emplace(std::move(reason), 1);
+  }
+}
+
+bool Findings::SameNumbers(const Findings& other) const {
+  const auto numbers = [](const Findings& f) { return std::tuple(f.breaks, f.graphs, f.recompiles, f.hard_failures > 0); };
+  if (numbers(*this) != numbers(other) || sites.size() != other.sites.size()) return false;
+  return std::all_of(places_.begin(), places_.end(), [&](const auto& place) {
+    const auto it = other.places_.find(place.first);
+    return it != other.places_.end() && other.sites[it->second].occurrences == sites[place.second].occurrences;
+  });
+}
+
+std::string Summary(const Findings& found) {
+  std::string text = found.breaks == 0 ? "no breaks"
+                                       : Count(found.breaks, "break") + " at " +
+                                             Count(static_cast<std::int64_t>(found.sites.size()), "site");
+  text += ", " + Count(found.graphs, "graph");
+  if (found.recompiles > 0) text += ", " + Count(found.recompiles, "recompile");
+  return text;
+}
+
+CaptureResult ToCapture(const Findings& found) {
+  CaptureResult out;
+  out.status = StatusOf(found);
+  out.detail = DetailOf(found);
+  out.phase = out.status == Status::kFailedCapture ? "capture" : "done";
+  out.mode = kImport;
+  out.graphs = found.graphs;
+  out.breaks = found.breaks;
+  out.break_sites = static_cast<std::int64_t>(found.sites.size());
+  std::set<std::string> reasons;
+  for (const BreakSite& site : found.sites) reasons.insert(site.gb_id.empty() ? site.reason : site.gb_id);
+  out.unique_reasons = static_cast<std::int64_t>(reasons.size());
+  out.ops_captured = found.ops;
+  out.frames_total = found.compiles;
+  if (found.knows_code) out.frames_fallback = found.fallbacks;
+  out.recompiles = found.recompiles;
+  out.unexplained_events = found.unexplained;
+  out.sites = found.sites;
+  out.segments = found.segments;
+  out.phase_s["capture"] = found.compile_s;
+  out.capture_s = found.compile_s;
+  out.error = found.error;
+  out.toolchain = {kImport, found.torch, "", found.python, "", ""};
+  if (found.started_s && *found.started_s > 0 && *found.started_s < 4e9) {
+    out.started_at = SystemTime(std::chrono::nanoseconds(std::llround(*found.started_s * 1e6) * 1000));
+  }
+  return out;
+}
+
+}  // namespace breakwatch::trace

@@ -1,0 +1,55 @@
+// Findings: what the processes of one rank did, folded; and what becomes of it as a result.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "breakwatch/core/capture.h"
+#include "record_reader.h"
+
+namespace breakwatch::trace {
+
+struct Failure {
+  std::string compile_id, type, reason;
+};
+
+struct Findings {
+  std::optional<std::int64_t> rank;  // nullopt: the job had no ranks
+  std::int64_t processes = 0;        // files
+  ReadCounts read;
+
+  std::int64_t breaks = 0, graphs = 0, skips = 0;  // skips: frames reported as left to Python, without a break
+  std::vector<BreakSite> sites;                    // in the order first met
+  std::int64_t compiles = 0, ended = 0, recompiles = 0;
+  std::int64_t fallbacks = 0;                       // compilations that ended without code
+  std::optional<std::int64_t> ops;
+  bool knows_code = true;                           // every end says whether there is code
+  std::int64_t unexplained = 0;                     // restarts for a break that was not logged
+  double compile_s = 0, backend_s = 0, inductor_s = 0;
+  std::optional<double> started_s;                  // since 1970
+  std::vector<GraphSegment> segments;
+  std::map<std::string, std::int64_t> recompile_reasons;
+  std::vector<Failure> failures;  // the first ones
+  std::int64_t failures_total = 0, hard_failures = 0;
+  std::string error;              // of the first hard failure: its traceback
+  std::string torch, python;
+
+  void AddBreak(BreakSite event);
+  void AddFailure(Failure failure, bool hard, std::string traceback);
+  void AddRecompileReason(std::string reason);
+  bool SameNumbers(const Findings& other) const;
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> places_;  // by site_id
+};
+
+// Everything but mode_detail_json and what the ranks disagree about.
+CaptureResult ToCapture(const Findings& findings);
+// "4 breaks at 3 sites, 2 graphs": for details and comparisons.
+std::string Summary(const Findings& findings);
+
+}  // namespace breakwatch::trace

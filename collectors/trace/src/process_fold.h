@@ -1,0 +1,56 @@
+// ProcessFold: the records of one process, which is one file, added to what is known of its rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "compile_seconds.h"
+#include "findings.h"
+#include "metrics.h"
+#include "record_reader.h"
+
+namespace breakwatch::trace {
+
+class ProcessFold {
+ public:
+  explicit ProcessFold(Findings& findings) : found_(findings) {}
+  // Each record in the order of the file, then Finish.
+  void Add(const Record& record);
+  void Finish();
+
+ private:
+  // A compilation that began and has not ended.
+  struct Open {
+    std::string file, function;
+    int line = 0;
+    std::int64_t events = 0;
+    std::string last_site;
+    std::size_t first_segment = 0, segments = 0;
+  };
+
+  void TakeString(const Record& record);
+  void TakeStart(const Record& record);
+  void TakeArtifact(const Record& record);
+  void TakeBreak(const Record& record);
+  void TakeVersion(const Record& record);
+  void TakeRecompileReasons(const Record& record);
+  void TakeGraph(const Record& record);
+  void TakeMetrics(const Record& record);
+  void TakeEnd(const Record& record, const CompileMetrics& metrics);
+  void DescribeSegments(const Open& open, const CompileMetrics& metrics);
+  Open& Begin(const std::string& compile_id, const CompileId& id);
+
+  Findings& found_;
+  CompileSeconds seconds_;
+  std::string torch_root_;
+  std::unordered_map<std::int64_t, std::string> strings_;
+  std::size_t string_bytes_ = 0;
+  std::map<std::string, Open> open_;
+  bool reasons_in_metrics_ = false;  // recompile reasons are said twice: the first way met counts
+  bool reasons_in_artifacts_ = false;
+};
+
+}  // namespace breakwatch::trace

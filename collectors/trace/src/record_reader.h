@@ -1,0 +1,72 @@
+// RecordReader: the records of one trace file. A record is a line `V1206 15:20:13.928000 TID path:line] {json}`, with
+// the digest of its payload in `has_payload` and the payload in the lines that follow, each behind a tab.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "breakwatch/core/result.h"
+#include "digests.h"
+#include "line_reader.h"
+
+namespace breakwatch::trace {
+
+// Which compilation a record is about.
+struct CompileId {
+  std::optional<std::int64_t> autograd, frame, compile;
+
+  bool known() const { return autograd || (frame && compile); }
+  std::string Text() const;  // as Dynamo writes it: "3/1", "!0/3/1", "!0"; empty when unknown
+  bool IsRecompile() const { return frame && compile.value_or(0) > 0; }
+};
+
+struct Record {
+  std::string_view kind;   // the record's own member: "artifact", "compilation_metrics", ...
+  std::string_view value;  // of that member, as it stands
+  CompileId id;
+  std::optional<std::int64_t> rank;
+  std::string_view written_at;  // the source file that wrote it, as the line's head says
+  std::string name;             // of an artifact
+  std::string_view payload;     // kept for the artifacts this room reads, at most 1 MiB
+};
+
+struct ReadCounts {
+  std::int64_t records = 0;
+  std::int64_t unreadable = 0;  // lines that are no record, or whose JSON is broken
+  std::int64_t mismatches = 0;  // payloads that differ from their digest
+  std::int64_t torn = 0;        // records the file's end cut
+
+  ReadCounts& operator+=(const ReadCounts& other);
+};
+
+class RecordReader {
+ public:
+  // `digest` takes every record's text. All outlive the reader.
+  RecordReader(LineReader& lines, Digest& digest);
+
+  // The next record that is whole; its views are good until the next call. False at the end.
+  bool Next(Record& record);
+  const ReadCounts& counts() const { return counts_; }
+
+ private:
+  bool TakeHead(std::string_view line, Record& record);
+  bool TakePayload(Record& record);
+  bool AtEnd() const { return !pending_ && ended_; }
+  bool Peek();
+
+  LineReader& lines_;
+  Digest& digest_;
+  Digest md5_;
+  Line line_;
+  bool pending_ = false;  // `line_` was read and is not used yet
+  bool ended_ = false;
+  std::string head_, payload_, block_;
+  std::string_view expected_;  // the payload's digest; empty: none
+  ReadCounts counts_;
+};
+
+}  // namespace breakwatch::trace
