@@ -137,7 +137,10 @@ Result<void> ComposeToolchain(const std::string& torch_python, const std::string
   return capture::ComposeToolchain(EnvironmentOf(Resource(torch_python)), EnvironmentOf(Resource(rest_python)), target);
 }
 
-capture::LauncherChoice LauncherOf(const Settings& settings, const std::vector<std::string>& own_folders = {}) {
+Settings WithPrimary(Settings settings);
+
+capture::LauncherChoice LauncherOf(const Settings& configured, const std::vector<std::string>& own_folders = {}) {
+  const Settings settings = WithPrimary(configured);
   if (!IsAuto(settings.capture.launcher)) return {settings.capture.launcher, "capture.launcher"};
   const std::string python = Resource(settings.capture.worker.front());
   std::error_code ignored;
@@ -157,8 +160,40 @@ void AllowOwnCode(capture::ZygoteOptions& options) {
   for (const std::string& folder : PythonPath()) options.environment["PYTHONPATH"] += ":" + folder;
 }
 
+bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
+
+// The interpreter of a toolchain: as configured, else where `make toolchain` puts it; empty: neither.
+std::string PythonOf(const Settings& settings, const std::string& name) {
+  for (const std::string& entry : settings.capture.toolchains) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  std::string beside = ".venv-" + name + "/bin/python";
+  return IsProgram(Resource(beside)) ? beside : std::string();
+}
+
+// The primary toolchain by another name than the default one need not be said twice.
+Settings WithPrimary(Settings settings) {
+  auto& capture = settings.capture;
+  const bool own_worker = capture.worker != config::CaptureSettings{}.worker;
+  const std::string python = own_worker ? "" : PythonOf(settings, capture.toolchain);
+  if (!python.empty()) capture.worker.front() = python;
+  return settings;
+}
+
+Result<Settings> WithToolchain(Settings settings, const std::string& name) {
+  const std::string python = PythonOf(settings, name);
+  if (python.empty() && name != settings.capture.toolchain) {
+    return Error{ErrorCode::kUsage, "no toolchain " + name + ": neither .venv-" + name +
+                                        "/bin/python nor an entry of capture.toolchains is there"};
+  }
+  if (!python.empty()) settings.capture.worker.front() = python;
+  settings.capture.toolchain = name;
+  return settings;
+}
+
 // Without a launcher, which takes a probe to find.
-capture::ZygoteOptions ZygotesOf(const App& app, const Settings& settings) {
+capture::ZygoteOptions ZygotesOf(const App& app, const Settings& configured) {
+  const Settings settings = WithPrimary(configured);
   capture::ZygoteOptions options;
   options.worker = settings.capture.worker;
   options.worker.front() = Resource(options.worker.front());
@@ -201,30 +236,45 @@ Result<std::set<std::string>> IgnoredConfigKeys() {
   }
 }
 
+constexpr std::chrono::seconds kRunnerTimeout{30};  // libtorch from a cold disk
+constexpr std::size_t kRunnerBytes = 4096;
+
 std::string RunnerVersion() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner";
   if (access(program.c_str(), X_OK) != 0) return {};
-  std::string text;
-  if (FILE* pipe = popen(("'" + program.string() + "' --version 2>&1").c_str(), "re")) {
-    char buffer[512];
-    while (std::fgets(buffer, sizeof buffer, pipe) != nullptr && text.size() < 4096) text += buffer;
-    if (pclose(pipe) != 0) text.clear();
-  }
+  const auto output = capture::RunProgram({program.string(), "--version"}, kRunnerTimeout, kRunnerBytes);
+  std::string text = output ? *output : std::string();
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ',');  // a line each: torch, ABI, processor, whether it computes
   return text;
 }
 
+// Every toolchain that is configured, the primary one first.
+std::vector<std::string> ToolchainNames(const config::CaptureSettings& capture) {
+  std::vector<std::string> names{capture.toolchain};
+  for (const std::string& entry : capture.toolchains) names.push_back(entry.substr(0, entry.find('=')));
+  names.insert(names.end(), capture.extra_toolchains.begin(), capture.extra_toolchains.end());
+  std::vector<std::string> distinct;
+  for (std::string& name : names) {
+    if (std::find(distinct.begin(), distinct.end(), name) == distinct.end()) distinct.push_back(std::move(name));
+  }
+  return distinct;
+}
+
+Check CheckWorker(const App& app, const Settings& settings, const std::string& name) {
+  const bool primary = name == settings.capture.toolchain;
+  const auto with = WithToolchain(settings, name);
+  const auto toolchain = with ? DescribeToolchain(app, *with) : Result<Toolchain>(with.error());
+  if (toolchain) return {"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""};
+  return {"worker", Check::State::kFailed, toolchain.error().message,
+          primary ? "run `make venv`, or correct capture.worker"
+                  : "make toolchain " + name + ", or correct capture.toolchains"};
+}
+
 std::vector<Check> CheckToolchain(const App& app, const Settings& settings) {
   std::vector<Check> checks;
-  const auto toolchain = DescribeToolchain(app, settings);
-  if (toolchain) {
-    checks.push_back({"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""});
-  } else {
-    checks.push_back(
-        {"worker", Check::State::kFailed, toolchain.error().message, "run `make venv`, or correct capture.worker"});
-  }
+  for (const std::string& name : ToolchainNames(settings.capture)) checks.push_back(CheckWorker(app, settings, name));
   const std::string runner = RunnerVersion();
   if (runner.empty()) {
     checks.push_back({"torch", Check::State::kWarning, "breakwatch-runner is not built or does not load libtorch",
@@ -324,6 +374,7 @@ Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Se
     file.keep = s.file.keep;
     out.events.push_back({exporters::MakeEventFile(file), /*required=*/false});
   }
+  if (s.console.metrics) out.metrics.push_back({exporters::MakeConsoleMetrics({}, std::cerr), false});
   if (s.console.enabled) out.events.push_back({exporters::MakeConsoleEvents({}, std::cerr), false});
   return out;
 }
@@ -379,6 +430,7 @@ int main(int argc, char** argv) {
   };
   app.describe_toolchain = [&](const Settings& s) { return DescribeToolchain(app, s); };
   app.compose_toolchain = ComposeToolchain;
+  app.with_toolchain = [](const Settings& s, const std::string& name) { return WithToolchain(s, name); };
   app.ignored_config_keys = [](const Settings&) { return IgnoredConfigKeys(); };
   app.make_exporters = [&](const Settings& s) { return MakeExporters(app, s); };
   app.make_sender = [] { return net::MakeHttpSender(kUserAgent); };

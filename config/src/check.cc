@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <set>
+#include <string>
 
 #include "breakwatch/config/keys.h"
 #include "text_checks.h"
@@ -71,6 +73,10 @@ Findings CheckTogether(const Settings& settings, bool store_url_from_environment
                "source " + hub.source + " needs hub.path");
   check.Refuse(hub.list.min_params && hub.list.max_params && *hub.list.min_params > *hub.list.max_params,
                "hub.min_params", "more than hub.max_params");
+  const auto& modes = settings.capture.modes;
+  check.Refuse(modes.empty(), "capture.modes", "no mode is named");
+  check.Refuse(std::set<std::string>(modes.begin(), modes.end()).size() != modes.size(), "capture.modes",
+               "a mode is named twice");
   check.Refuse(settings.capture.worker.empty(), "capture.worker", "the command that starts a worker is empty");
   check.Refuse(settings.delivery.first_backoff > settings.delivery.max_backoff, "delivery.first_backoff",
                "longer than delivery.max_backoff");

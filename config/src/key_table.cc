@@ -1,6 +1,7 @@
 // The table itself: one entry a setting, in the order of the example file.
 #include "key_table.h"
 
+#include "breakwatch/core/mode.h"
 #include "text_checks.h"
 
 // The field of a setting, by its path in Settings.
@@ -69,6 +70,8 @@ std::vector<Key> HubKeys() {
   };
 }
 
+std::vector<std::string> ModeNames() { return {AllModes().begin(), AllModes().end()}; }
+
 std::vector<Key> CaptureKeys() {
   return {
       {KEY(capture.launcher),
@@ -76,7 +79,13 @@ std::vector<Key> CaptureKeys() {
               "run -i, ...",
        .restart = true, .check = NotEmpty},
       {KEY(capture.worker), .doc = "Command that starts a worker.", .restart = true, .check = NotEmpty},
-      {KEY(capture.toolchain), .doc = "Name of the environment the worker runs in.", .restart = true, .check = Name},
+      {KEY(capture.toolchain), .doc = "The primary toolchain: the environment whose numbers are published.",
+       .restart = true, .check = Name},
+      {KEY(capture.toolchains),
+       .doc = "Further environments as NAME=PYTHON; a name that is not here is sought as .venv-NAME/bin/python.",
+       .restart = true, .check = NamedPath},
+      {KEY(capture.extra_toolchains), .doc = "Toolchains that sweep the same models after the primary one.",
+       .names = true, .check = Name},
       {KEY(capture.zygotes), .doc = "Worker processes, one capture each at a time; 0: one a core.", .restart = true,
        .max = 1024},
       {KEY(capture.limits.create), .doc = "Deadline for building a model.", .min = 100, .max = kDay},
@@ -91,10 +100,17 @@ std::vector<Key> CaptureKeys() {
        .max = kDay},
       {KEY(capture.allow_factories), .doc = "Let workers run code of your own, for python: and script: models.",
        .restart = true},
-      {KEY(capture.mode), .doc = "How models are run.", .allowed = {"eval"}},
+      {KEY(capture.modes), .doc = "How models are run: each mode is a result of its own.", .names = true,
+       .allowed = ModeNames()},
       {KEY(capture.verify_share), .doc = "Share of models without breaks that a sweep captures again at full depth.",
        .max = 1},
       {KEY(capture.seed), .doc = "Seed of that choice."},
+      {KEY(capture.inputs_file),
+       .doc = "JSON file of what models are called with: objects by model id or model_type:NAME, over the recipes."},
+      {KEY(capture.repeat), .doc = "Captures made of each model, compared to find what is flaky.", .min = 1,
+       .max = 100},
+      {KEY(capture.memory), .doc = "Memory of all captures together; 0: what the machine can give.", .is_size = true,
+       .max = kAnySize},
   };
 }
 
@@ -191,6 +207,7 @@ std::vector<Key> LocalExporterKeys() {
        .min = 64 << 10, .max = kAnySize},
       {KEY(exporters.file.keep), .doc = "Rotated files kept.", .restart = true, .min = 1, .max = 1000},
       {KEY(exporters.console.enabled), .doc = "Write events to standard error.", .restart = true},
+      {KEY(exporters.console.metrics), .doc = "Write a summary of the numbers to standard error.", .restart = true},
   };
 }
 
@@ -217,8 +234,11 @@ std::vector<Key> DaemonKeys() {
       {KEY(web.enable_lifecycle), .doc = "Allow POST /-/reload.", .restart = true},
       {KEY(retention.unranked_sweeps), .doc = "Complete sweeps a model stays published after it left the ranking.",
        .max = 10'000},
+      {KEY(retention.sweeps),
+       .doc = "Sweeps whose directory and delivered events are kept; results and captures always are.", .min = 1,
+       .max = 1'000'000},
       {KEY(metrics.extra),
-       .doc = "Further toolchains (NAME or NAME/eval) whose breaks are published as breakwatch_breaks.",
+       .doc = "Toolchains and modes (NAME or NAME/MODE) whose breaks are published beside, as breakwatch_breaks.",
        .check = ToolchainMode},
       {KEY(log.level), .doc = "Least level of the operator's log.", .restart = true,
        .allowed = {"debug", "info", "warn", "error"}},

@@ -54,6 +54,12 @@ Raw RawOf(const Key& key, const std::vector<std::string>& values) {
   if (!IsList(key)) return RawOf(key, values.empty() ? "true" : values.front());
   Raw raw{Raw::Kind::kList, {}, values};
   if (values.size() == 1 && values[0].starts_with("[")) ParseFlowList(values[0], raw.items);
+  if (!key.names) return raw;
+  std::vector<std::string> names;
+  for (const std::string& item : raw.items) {
+    for (std::string& name : SplitAtCommas(item)) names.push_back(std::move(name));
+  }
+  raw.items = std::move(names);
   return raw;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "breakwatch/core/mode.h"
+
 namespace breakwatch::config {
 namespace {
 
@@ -72,11 +74,17 @@ Expected Name(const std::string& text) {
 
 Expected NameOrEmpty(const std::string& text) { return text.empty() ? std::nullopt : Name(text); }
 
+Expected NamedPath(const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  if (!Name(text.substr(0, equals)) && text.size() > equals + 1) return std::nullopt;
+  return "NAME=PYTHON such as old=.venv-old/bin/python";
+}
+
 Expected ToolchainMode(const std::string& text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
-  const bool known_mode = slash == text.size() || text.substr(slash) == "/eval";
+  const bool known_mode = slash == text.size() || IsMode(text.substr(slash + 1));
   if (known_mode && !Name(text.substr(0, slash))) return std::nullopt;
-  return "the name of a toolchain, alone or with /eval, the only mode there is";
+  return "the name of a toolchain, alone or with a mode after it as in NAME/train";
 }
 
 Expected OneLine(const std::string& text) {

@@ -14,7 +14,8 @@ Expected StoreUrlText(const std::string& text);  // or empty
 Expected ListenAddress(const std::string& text);
 Expected Name(const std::string& text);  // letters, digits, "_", "-", ".": fit for a path and a label
 Expected NameOrEmpty(const std::string& text);
-Expected ToolchainMode(const std::string& text);  // a Name, or NAME/eval
+Expected NamedPath(const std::string& text);      // NAME=PATH
+Expected ToolchainMode(const std::string& text);  // a Name, or NAME/MODE
 Expected OneLine(const std::string& text);        // printable, at most 128 bytes
 
 // The position and length of the password in a URL (after "user:" or "password="), when there is one.

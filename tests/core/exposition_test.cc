@@ -50,6 +50,8 @@ TEST(ExpositionTest, WritesFurtherToolchainsBesideOnlyWhenAskedAndTheNewestOfANa
   model.numbers[older.Key()] = numbers;
   numbers.reasons = {{"Graph break under GenericContextWrappingVariable", "GB0066", "difficult", 3, 1}};
   model.numbers[newer.Key()] = numbers;
+  model.attempts[older.Key()] = {Status::kFullGraph, Commit('a')};
+  model.attempts[newer.Key()] = {Status::kGraphBreaks, Commit('a')};
   EXPECT_EQ(Series(snapshot).count("breakwatch_breaks"), 0u);
 
   snapshot.extra = {"nightly", "unheard-of", "nightly"};
@@ -60,6 +62,30 @@ TEST(ExpositionTest, WritesFurtherToolchainsBesideOnlyWhenAskedAndTheNewestOfANa
       ElementsAre(Pair(
           With(labels, {{"reason", "Graph break under GenericContextWrappingVariable"}, {"gb_id", "GB0066"}}), 3)));
   EXPECT_THAT(series["breakwatch_mode_status"], ElementsAre(Pair(With(labels, {{"status", "graph_breaks"}}), 1)));
+}
+
+TEST(ExpositionTest, WritesAFurtherModesNumbersAndHowItsLastAttemptEnded) {
+  Snapshot snapshot = SampleSnapshot();
+  TrackedModel& model = snapshot.models.front();
+  const std::string key = fakes::SampleToolchain().Key();
+  const SeriesByName before = Series(snapshot);
+  model.numbers[NumbersKey(key, "train")] = model.numbers[key];
+  model.numbers[NumbersKey(key, "train")].reasons.clear();
+  model.attempts[NumbersKey(key, "train")] = {Status::kTimeout, Commit('a')};
+  model.attempts[NumbersKey(key, "export")] = {Status::kFailedCapture, Commit('a')};
+
+  const std::string name = fakes::SampleToolchain().name;
+  snapshot.extra = {name + "/train", name + "/export", name + "/dynamic"};
+  SeriesByName series = Series(snapshot);
+  const auto in = [&](const std::string& mode) {
+    return With(Model("org/breaking", Commit('a')), {{"toolchain", name}, {"mode", mode}});
+  };
+  EXPECT_THAT(series["breakwatch_breaks"],
+              ElementsAre(Pair(With(in("train"), {{"reason", "none"}, {"gb_id", ""}}), 0)));
+  EXPECT_THAT(series["breakwatch_mode_status"],
+              testing::UnorderedElementsAre(Pair(With(in("train"), {{"status", "timeout"}}), 1),
+                                            Pair(With(in("export"), {{"status", "failed_capture"}}), 1)));
+  EXPECT_EQ(series["compile_breaks_total"], before.at("compile_breaks_total"));
 }
 
 TEST(ExpositionTest, WritesBreaksByReasonAndAZeroForACleanModel) {

@@ -21,10 +21,12 @@ class AggregateTest : public ::testing::Test {
     CaptureResult capture = GoodCapture();
     std::string commit = kA;
     std::string capture_id{};  // empty: one of its own
+    std::string mode = "eval";
   };
   struct How {
     bool ranked = true, track = false, complete = true;
     Toolchain toolchain = TestToolchain();
+    bool primary = true;
   };
 
   Plan PlanOf(const std::vector<Model>& models, const How& how) {
@@ -32,10 +34,12 @@ class AggregateTest : public ::testing::Test {
     plan.ranked = how.ranked;
     plan.track = how.track;
     plan.toolchain = how.toolchain;
+    plan.primary = how.primary;
     for (const Model& model : models) {
       PlannedModel planned;
       planned.info = fakes::FakeModel(model.id, how.ranked ? static_cast<int>(plan.models.size()) + 1 : 0, "").info;
       planned.info.sha = model.commit;
+      planned.mode = model.mode;
       plan.models.push_back(planned);
     }
     return plan;
@@ -60,10 +64,12 @@ class AggregateTest : public ::testing::Test {
     result.structure = "structure of " + model.id;
     result.capture = model.capture;
     result.capture.toolchain = plan_.toolchain;
+    result.capture.mode = model.mode;
     const bool captured = model.capture.status != Status::kNotAttempted;
     result.capture_id = !captured ? "" : model.capture_id.empty() ? sweep_.id + model.id : model.capture_id;
     result.finished_at = Time();
     ++sweep_.statuses[std::string(StatusName(model.capture.status))];
+    ++sweep_.modes[model.mode][std::string(StatusName(model.capture.status))];
     return aggregate_.Apply(result);
   }
   void Finish(const How& how) {
@@ -104,6 +110,78 @@ class AggregateTest : public ::testing::Test {
 };
 
 using Ids = std::vector<std::string>;
+
+// --- which mode and toolchain
+
+Toolchain Nightly() {
+  Toolchain toolchain = TestToolchain("2.17.0");
+  toolchain.name = "nightly";
+  return toolchain;
+}
+
+TEST_F(AggregateTest, PublishesTheMainModeAloneWhateverElseTheModelIsRunIn) {
+  Run({{"m", GoodCapture()}, {"m", GoodCapture({FakeSite("in training", "GB0001")}), kA, "t", "train"}});
+  ASSERT_NE(Published("m"), nullptr);
+  EXPECT_TRUE(Published("m")->reasons.empty());
+  EXPECT_EQ(Row("m").status, Status::kFullGraph);
+  const std::string train = NumbersKey(TestToolchain().Key(), "train");
+  ASSERT_TRUE(Row("m").numbers.contains(train));
+  EXPECT_EQ(Row("m").numbers.at(train).reasons.size(), 1u);
+  EXPECT_EQ(Row("m").attempts.at(train), (Attempt{Status::kGraphBreaks, kA}));
+  EXPECT_EQ(Shot().sweep.models, (std::map<std::string, std::int64_t>{{"full_graph", 1}}));
+}
+
+TEST_F(AggregateTest, KeepsAModesNumbersWhenItFailsAndTellsSo) {
+  const std::string train = NumbersKey(TestToolchain().Key(), "train");
+  Run({{"m"}, {"m", GoodCapture(), kA, "t", "train"}});
+  Run({{"m"}, {"m", FailedCapture(Status::kCrashed, "signal 11"), kA, "u", "train"}});
+  EXPECT_TRUE(Row("m").numbers.contains(train));
+  EXPECT_EQ(Row("m").attempts.at(train).status, Status::kCrashed);
+  EXPECT_EQ(Row("m").status, Status::kFullGraph);
+}
+
+TEST_F(AggregateTest, AFurtherToolchainNeverTakesOverWhateverItsSweepCovers) {
+  Run({{"m"}, {"n"}});
+  const Snapshot before = Shot();
+  How further;
+  further.toolchain = Nightly();
+  further.primary = false;
+  Run({{"m", FailedCapture(Status::kCrashed, "signal 11")}, {"n", GoodCapture({FakeSite("there", "GB0001")})}}, further);
+  const Snapshot after = Shot();
+  EXPECT_EQ(after.toolchain_key, TestToolchain().Key());
+  EXPECT_EQ(Row("m").status, Status::kFullGraph);
+  EXPECT_EQ(Row("m").attempts.at(Nightly().Key()).status, Status::kCrashed);
+  EXPECT_TRUE(Row("n").numbers.contains(Nightly().Key()));
+  EXPECT_EQ(after.sweep.sweep_id, before.sweep.sweep_id);
+  EXPECT_EQ(after.sweep.models, before.sweep.models);
+  EXPECT_EQ(Tracked(), (std::vector<std::string>{"m", "n"}));
+}
+
+TEST_F(AggregateTest, ASweepWithoutTheMainModeLeavesThePublishedToolchain) {
+  Run({{"m"}});
+  How newer;
+  newer.toolchain = TestToolchain("2.16.0");
+  Run({{"m", GoodCapture(), kA, "t", "train"}}, newer);
+  EXPECT_EQ(Shot().toolchain_key, TestToolchain().Key());
+  EXPECT_NE(Published("m"), nullptr);
+}
+
+TEST_F(AggregateTest, ForgetsAModelThatIsNotTrackedAndWasNotMetForAMonth) {
+  Run({{"m"}});
+  How by_name;
+  by_name.ranked = false;
+  Run({{"stranger"}}, by_name);
+  Run({{"m"}});
+  EXPECT_NE(aggregate_.Find("stranger"), nullptr);
+  seconds_ += 31 * 24 * 3600;
+  Begin({{"m"}}, How{});
+  (void)Apply({"m"});
+  sweep_.state = SweepState::kFinished;
+  sweep_.complete = true;
+  sweep_.finished_at = Time();
+  EXPECT_EQ(aggregate_.Finish(sweep_, plan_).removals, (std::vector<std::string>{"stranger"}));
+  EXPECT_EQ(aggregate_.Find("stranger"), nullptr);
+}
 
 // --- which capture
 
@@ -159,6 +237,7 @@ TEST_F(AggregateTest, ChangesOnlyTheStatusOfAModelThatWasNotAttempted) {
   expected.status_commit = kA;
   expected.detail = "no worker";
   expected.attempted_at = Row("m").attempted_at;
+  expected.attempts[TestToolchain().Key()] = {Status::kNotAttempted, kA};
   EXPECT_EQ(Row("m"), expected);
 }
 

@@ -34,7 +34,9 @@ class LoopFixture : public ::testing::Test {
                     commands_,
                     [this](SnapshotPtr snapshot, bool urgent) { published_.emplace_back(std::move(snapshot), urgent); },
                     [this] { ++events_notified_; },
-                    [this] { return reload_(); }};
+                    [this] { return reload_(); },
+                    open_toolchain_,
+                    {}};
     return Loop(std::move(parts), options_);
   }
 
@@ -96,6 +98,7 @@ class LoopFixture : public ::testing::Test {
   std::unique_ptr<store::Store> store_ = OpenStoreAt(folder_.Url(), clock_);
   std::vector<std::pair<SnapshotPtr, bool>> published_;  // with whether it was urgent
   int events_notified_ = 0;
+  std::function<Result<FurtherToolchain>(const std::string&)> open_toolchain_;
   bool asked_ = false;  // for hooks that act once
   std::function<Result<LoopOptions>()> reload_ = [this] { return Result<LoopOptions>(options_); };
 };

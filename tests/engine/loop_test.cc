@@ -14,6 +14,44 @@ using Counts = std::map<std::string, int>;
 
 class LoopTest : public LoopFixture {};
 
+TEST_F(LoopTest, GivesEachModeItsOwnCaptureResultAndStatus) {
+  lister_.Answer(ListOf({fakes::FakeModel("org/a", 1, Config(1)), fakes::FakeModel("org/b", 2, Config(1))}));
+  SweepRequest request;
+  request.modes = {"eval", "train"};
+  const auto sweep = RunSweep(request);
+  ASSERT_TRUE(sweep.ok()) << sweep.error().message;
+  EXPECT_EQ(sweep->planned, 4);
+  EXPECT_TRUE(sweep->complete);
+  EXPECT_EQ(sweep->modes.at("eval").at("full_graph"), 2);
+  EXPECT_EQ(sweep->modes.at("train").at("full_graph"), 2);
+  ASSERT_EQ(runner_.started.size(), 2u);  // one a mode: the second model shares both
+  EXPECT_EQ(runner_.started[1].mode, "train");
+  const auto results = Results(sweep->id);
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(results[3].info.id + " " + results[3].capture.mode, "org/b train");
+  EXPECT_EQ(results[3].shared_from, "org/a");
+  ExpectFoldEqualsHistory();
+
+  const auto again = RunSweep(request);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(runner_.started.size(), 2u);
+}
+
+TEST_F(LoopTest, FoldsAnOlderProgramsHistoryAgainBeforeAnythingElse) {
+  lister_.Answer(ListOf({fakes::FakeModel("org/a", 1, Config(1))}));
+  ASSERT_TRUE(RunSweep().ok());
+  store::Current older = *store_->LoadCurrent();
+  const store::Current now = older;
+  older.meta.erase("fold_version"), older.meta.erase("primary_toolchain");
+  for (TrackedModel& model : older.models) model.attempts.clear();
+  ASSERT_TRUE(store_->ReplaceCurrent(older).ok());
+  ASSERT_TRUE(MakeLoop().PlanOnly({}).ok());
+  EXPECT_EQ(store_->LoadCurrent()->meta, older.meta);  // a plan writes nothing
+  ASSERT_TRUE(MakeLoop().Start().ok());
+  EXPECT_EQ(store_->LoadCurrent()->meta, now.meta);
+  EXPECT_EQ(store_->LoadCurrent()->models, now.models);
+}
+
 TEST_F(LoopTest, GivesEveryModelOfThePlanExactlyOneStatus) {
   lister_.Answer(
       ListOf({FakeModel("clean", 1, Config(1)), FakeModel("broken", 2, Config(2)), FakeModel("twin", 3, Config(1)),

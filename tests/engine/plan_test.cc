@@ -55,6 +55,36 @@ TEST_F(PlanTest, CapturesAModelItHasNeverSeen) {
   EXPECT_EQ(First().structure, Structure());
 }
 
+TEST_F(PlanTest, HoldsEveryModelOnceInEachModeItIsAskedFor) {
+  Add("org/same", Config(1));
+  options_.modes = {"eval", "train"};
+  const Plan plan = Make();
+  ASSERT_EQ(plan.models.size(), 4u);
+  std::vector<std::string> entries;
+  for (const PlannedModel& planned : plan.models) {
+    entries.push_back(planned.info.id + " " + planned.mode + " " + std::string(ActionName(planned.action)));
+  }
+  EXPECT_EQ(entries, (std::vector<std::string>{"org/model eval capture", "org/model train capture",
+                                               "org/same eval share", "org/same train share"}));
+  EXPECT_NE(plan.models[0].structure, plan.models[1].structure);
+  EXPECT_EQ(plan.models[1].structure, plan.models[3].structure);
+}
+
+TEST_F(PlanTest, ReusesAndQuarantinesEachModeByItself) {
+  options_.modes = {"eval", "train", "dynamic"};
+  KnowReusable(Status::kFullGraph);
+  auto& train = known_.histories[*StructureDigest(list_.models[0].info, list_.models[0].config_json, options_, "train")];
+  train.last_status = Status::kTimeout;
+  train.failures_in_a_row = options_.quarantine_after;
+  train.last_failure_at = kNow;
+  known_.revisions["org/model"] = {kNewCommit, Structure(), TestToolchain()};
+  const Plan plan = Make();
+  EXPECT_EQ(plan.models[0].action, Action::kReuse);
+  EXPECT_EQ(plan.models[1].status, Status::kQuarantined);
+  EXPECT_EQ(plan.models[2].action, Action::kCapture);
+  EXPECT_EQ(plan.models[2].reason, "new mode dynamic");
+}
+
 TEST_F(PlanTest, CarriesTheListsNatureAndTheOptions) {
   list_.source = "hub x";
   options_.track = true;

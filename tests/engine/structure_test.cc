@@ -92,7 +92,6 @@ TEST(StructureTest, CountsALibraryThatMayBeBuiltAnotherWay) {
 
 TEST(StructureTest, CountsModeAndEveryPartOfTheToolchain) {
   const std::vector<std::function<void(PlanOptions&)>> changes = {
-      [](PlanOptions& o) { o.mode = "train"; },
       [](PlanOptions& o) { o.toolchain.name = "nightly"; },
       [](PlanOptions& o) { o.toolchain.torch = "2.16.0"; },
       [](PlanOptions& o) { o.toolchain.transformers = "6"; },
@@ -101,12 +100,13 @@ TEST(StructureTest, CountsModeAndEveryPartOfTheToolchain) {
       [](PlanOptions& o) { o.toolchain.worker = "1.0.1"; },
   };
   std::set<std::string> digests = {Digest(kConfig)};
+  for (const std::string_view mode : AllModes()) digests.insert(*StructureDigest(Info(), kConfig, Options(), mode));
   for (const auto& change : changes) {
     PlanOptions options = Options();
     change(options);
     digests.insert(Digest(kConfig, options));
   }
-  EXPECT_EQ(digests.size(), changes.size() + 1);
+  EXPECT_EQ(digests.size(), changes.size() + AllModes().size());
 }
 
 TEST(StructureTest, OfAPinnedClassIsAnother) {

@@ -76,8 +76,9 @@ class FakeCaptureRunner : public CaptureRunner {
 
   Result<void> Start(const CaptureJob& job) override {
     if (unable_) return *unable_;
+    if (on_start) on_start(job);
     started.push_back(job);
-    running_.push_back({job, clock_.Steady()});
+    running_.push_back({job, clock_.Steady(), capture_takes});
     return {};
   }
 
@@ -91,15 +92,15 @@ class FakeCaptureRunner : public CaptureRunner {
       }
       return {std::nullopt, Readable(wake_fd, 20'000)};
     }
-    const SteadyTime ends = running_.front().began + capture_takes;
+    const SteadyTime ends = running_.front().began + running_.front().takes;
     if (ends > until) {
       clock_.AdvanceTo(until);
       return {};
     }
     clock_.AdvanceTo(ends);
-    const CaptureJob job = running_.front().job;
+    const Running ended = running_.front();
     running_.pop_front();
-    return {Finish(job), false};
+    return {Finish(ended.job, ended.takes), false};
   }
 
   std::vector<std::string> StopAll() override {
@@ -123,13 +124,15 @@ class FakeCaptureRunner : public CaptureRunner {
   std::vector<CaptureJob> started;
   int stops = 0;
   std::chrono::milliseconds capture_takes{1000};
-  std::function<void()> on_wait;  // before each Wait: commands from "outside"
+  std::function<void()> on_wait;                       // before each Wait: commands from "outside"
+  std::function<void(const CaptureJob& job)> on_start;  // before it starts: may set what it takes
   Toolchain toolchain;            // told by every result
 
  private:
   struct Running {
     CaptureJob job;
     SteadyTime began;
+    std::chrono::milliseconds takes;
   };
 
   static bool Readable(int fd, int timeout_ms) {
@@ -137,15 +140,15 @@ class FakeCaptureRunner : public CaptureRunner {
     return fd >= 0 && poll(&poll_fd, 1, timeout_ms) > 0;
   }
 
-  CaptureResult Finish(const CaptureJob& job) {
+  CaptureResult Finish(const CaptureJob& job, std::chrono::milliseconds takes) {
     auto& queue = script_[job.model];
     CaptureResult result = queue.empty() ? GoodCapture() : queue.front();
     if (queue.size() > 1) queue.pop_front();
     result.job_id = job.id;
     result.mode = job.mode;
     result.toolchain = toolchain;
-    result.started_at = clock_.Now() - capture_takes;
-    result.wall_s = std::chrono::duration<double>(capture_takes).count();
+    result.started_at = clock_.Now() - takes;
+    result.wall_s = std::chrono::duration<double>(takes).count();
     return result;
   }
 

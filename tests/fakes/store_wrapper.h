@@ -55,6 +55,13 @@ class StoreWrapper : public store::Store {
   Result<void> SetCursor(const std::string& exporter, std::int64_t event_id) override {
     return inner_.SetCursor(exporter, event_id);
   }
+  Result<std::map<std::string, store::CaptureCost>> Costs(store::CostOf kind, std::span<const std::string> names,
+                                                          const std::string& mode) override {
+    return inner_.Costs(kind, names, mode);
+  }
+  Result<int> TrimEvents(std::span<const std::string> exporters, int keep_sweeps, int limit) override {
+    return inner_.TrimEvents(exporters, keep_sweeps, limit);
+  }
   Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) override {
     return inner_.BuryEvent(exporter, event, reason);
   }

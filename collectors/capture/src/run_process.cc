@@ -1,7 +1,9 @@
 #include <poll.h>
+#include <unistd.h>
 
 #include <csignal>
 
+#include "breakwatch/capture/launcher.h"
 #include "breakwatch/core/clock.h"
 #include "process.h"
 
@@ -52,6 +54,18 @@ Result<ProcessOutput> RunProcess(const std::vector<std::string>& argv, const std
   }
   if (const auto end = child->Reap()) output.end = *end;
   return output;
+}
+
+Result<std::string> RunProgram(const std::vector<std::string>& argv, milliseconds timeout, std::size_t max_bytes) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  auto output = RunProcess(argv, environment, timeout, max_bytes);
+  if (!output) return output.error();
+  const auto failed = [&](const std::string& how) { return Error{ErrorCode::kUnavailable, argv.front() + " " + how}; };
+  if (output->timed_out) return failed("did not end in time");
+  if (output->too_long) return failed("printed too much");
+  if (output->end.signalled || output->end.value != 0) return failed(output->end.Text());
+  return std::move(output->out);
 }
 
 }  // namespace breakwatch::capture

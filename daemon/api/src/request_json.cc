@@ -3,6 +3,7 @@
 
 #include "breakwatch/api/control_socket.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::api {
@@ -56,6 +57,11 @@ constexpr Field kFields[] = {
        if (rebuild) out.rebuild = *rebuild;
        return rebuild.has_value();
      }},
+    {"toolchain", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.toolchain); }},
+    {"modes", "a list of modes",
+     [](const json& in, SweepRequest& out) {
+       return Texts(in, out.modes) && std::all_of(out.modes.begin(), out.modes.end(), IsMode);
+     }},
     {"top", "a number from 1 on",
      [](const json& in, SweepRequest& out) {
        if (!in.is_number_integer() || in.get<std::int64_t>() < 1 || in.get<std::int64_t>() > 1'000'000) return false;
@@ -103,6 +109,8 @@ std::string ToJson(const SweepRequest& r) {
               {"track", r.track},
               {"resume", r.resume},
               {"rebuild", std::string(RebuildName(r.rebuild))},
+              {"toolchain", r.toolchain},
+              {"modes", r.modes},
               {"top", l.top},
               {"per_family", l.per_family},
               {"sort", l.sort},

@@ -85,10 +85,14 @@ CLI::App* AddCommand(CommandLine& line, const std::string& name, const std::stri
 // Shorter names of settings that people type often.
 void AddShort(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key,
               const std::string& doc) {
-  command->add_option_function<std::string>(
-      name,
-      [&line, key](const std::string& text) { line.sources.flags.emplace_back(key, std::vector<std::string>{text}); },
-      doc);
+  command
+      ->add_option_function<std::string>(
+          name,
+          [&line, key](const std::string& text) {
+            line.sources.flags.emplace_back(key, std::vector<std::string>{text});
+          },
+          doc)
+      ->take_last();
 }
 
 void AddAllowFactories(CLI::App* command, CommandLine& line) {
@@ -107,8 +111,11 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
       ->allow_extra_args(false)
       ->take_all();
   command->add_option("--plan", o->plan_file, "Rerun the models of a saved plan.json");
+  command->add_option("--toolchain", o->toolchain,
+                      "By this toolchain alone; what is published stays the primary one's");
   command->add_flag("--track", o->track, "Keep these models in the tracked set for good");
   AddAllowFactories(command, line);
+  AddShort(command, line, "--modes", "capture.modes", "Modes to run each model in, with commas (capture.modes)");
   AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
   AddShort(command, line, "--rebuild", "sweep.rebuild", "if-needed, always or never (sweep.rebuild)");
 }
@@ -161,6 +168,7 @@ void AddReads(CommandLine& line) {
   command->add_option("--by", reasons->by, "events, sites, models or leverage")->capture_default_str();
   command->add_option("--limit", reasons->limit, "At most so many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Sweep id")->capture_default_str();
+  command->add_option("--mode", reasons->mode, "In this mode instead of eval");
 
   auto report = std::make_shared<ReportOptions>();
   command = AddCommand(line, "report", "A sweep as a document", [report](App& app) { return RunReport(app, *report); });

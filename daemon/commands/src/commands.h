@@ -14,6 +14,7 @@ namespace breakwatch::commands {
 struct SweepOptions {
   std::vector<std::string> models;  // --model
   std::string plan_file;            // --plan
+  std::string toolchain;            // --toolchain
   std::string output;               // plan: --output
   bool track = false, resume = false, local_gateway = false, quiet = false;
 };
@@ -40,7 +41,7 @@ int RunShow(App& app, const ShowOptions& options);
 Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& settings, const std::string& model);
 
 struct ReasonsOptions {
-  std::string by = "events", sweep = "latest";
+  std::string by = "events", sweep = "latest", mode;
   int limit = 0;
 };
 int RunReasons(App& app, const ReasonsOptions& options);

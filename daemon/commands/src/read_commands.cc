@@ -3,6 +3,7 @@
 #include <fstream>
 #include <span>
 
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
@@ -111,8 +112,12 @@ int RunShow(App& app, const ShowOptions& options) {
 int RunReasons(App& app, const ReasonsOptions& options) {
   const auto order = report::ParseReasonOrder(options.by);
   if (!order) return Fail(app, {ErrorCode::kUsage, "--by should be events, sites, models or leverage"});
-  const auto sweep = LoadSweep(app, options.sweep);
+  auto sweep = LoadSweep(app, options.sweep);
   if (!sweep) return Fail(app, sweep.error());
+  if (!options.mode.empty()) {
+    if (!IsMode(options.mode)) return Fail(app, {ErrorCode::kUsage, "there is no mode \"" + options.mode + "\""});
+    std::erase_if(sweep->results, [&](const ModelResult& result) { return result.capture.mode != options.mode; });
+  }
   const auto table = report::ReasonTable(sweep->results, *order, static_cast<std::size_t>(std::max(0, options.limit)));
   Print(app, report::Render(table, FormatOf(app), StyleOf(app)));
   return kExitOk;

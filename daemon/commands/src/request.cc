@@ -32,6 +32,8 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
   SweepRequest request;
   request.list = settings.hub.list;
   request.list.ids = options.models;
+  request.modes = settings.capture.modes;
+  request.toolchain = options.toolchain;
   request.track = options.track;
   request.resume = options.resume;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) request.rebuild = *rebuild;

@@ -60,8 +60,12 @@ class Journal final : public ProgressListener {
 // The outcome of reloads, and what is asked for by default since: written on the loop, read by other threads.
 class Reloads {
  public:
-  Reloads(App& app, SweepRequest request)
-      : app_(app), settings_(app.settings()), state_{true, app.clock->Now()}, request_(std::move(request)) {}
+  Reloads(App& app, SweepFiles& files, SweepRequest request)
+      : app_(app),
+        files_(files),
+        settings_(app.settings()),
+        state_{true, app.clock->Now()},
+        request_(std::move(request)) {}
   Result<engine::LoopOptions> Reload() {
     auto reloaded = TryReload();
     const std::lock_guard lock(mutex_);
@@ -70,6 +74,7 @@ class Reloads {
     state_.at = app_.clock->Now();
     request_.list = reloaded->default_request.list;
     request_.rebuild = reloaded->default_request.rebuild;
+    request_.modes = reloaded->default_request.modes;
     return reloaded;
   }
   SweepRequest Request() const {
@@ -89,6 +94,7 @@ class Reloads {
     auto options = DaemonOptions(app_, settings);
     if (!options) return options;
     settings_ = std::move(settings);
+    files_.Use(*loaded, settings_);
     std::string text = "settings are read again";
     for (const std::string& key : need_restart)
       text += (&key == &need_restart.front() ? "; these take effect at a restart: " : ", ") + key;
@@ -97,6 +103,7 @@ class Reloads {
   }
 
   App& app_;
+  SweepFiles& files_;
   Settings settings_;  // the loop's
   mutable std::mutex mutex_;
   api::ReloadState state_;
@@ -121,7 +128,8 @@ int RunServe(App& app, const ServeOptions& options) {
   Session& parts = **session;
   const auto request = MakeRequest(settings, {});
   if (!request) return Fail(app, request.error());
-  Reloads reloads(app, *request);
+  Reloads reloads(app, files, *request);
+  files.OnTrim([&](int keep_sweeps) { parts.TrimEvents(keep_sweeps); });
   parts.OnReload([&] { return reloads.Reload(); });
   auto control = api::ControlSocket::Listen(settings.state_dir + "/control.sock", parts.commands(), *request,
                                             [&](std::stop_token stop) { return parts.Drain(std::move(stop)); });

@@ -8,6 +8,7 @@
 
 #include "breakwatch/config/show.h"
 #include "breakwatch/report/directory.h"
+#include "resources_of_captures.h"
 
 namespace breakwatch::commands {
 
@@ -45,22 +46,28 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   auto ignored = app.ignored_config_keys(settings);
   if (!ignored) return ignored.error();
   engine::LoopOptions options;
-  options.plan.mode = settings.capture.mode;
+  options.plan.modes = settings.capture.modes;
   options.plan.toolchain = *toolchain;
   options.plan.ignored_config_keys = std::move(*ignored);
   options.plan.verify_share = settings.capture.verify_share;
   options.plan.seed = settings.capture.seed;
+  auto specs = ReadInputsFile(settings.capture.inputs_file);
+  if (!specs) return specs.error();
+  options.plan.inputs_specs = *std::move(specs);
+  options.plan.repeat = settings.capture.repeat;
+  options.extra_toolchains = settings.capture.extra_toolchains;
+  options.memory_bytes = settings.capture.memory;
   options.plan.quarantine_after = settings.sweep.quarantine_after;
   options.plan.quarantine_for = std::chrono::ceil<std::chrono::hours>(settings.sweep.quarantine_for);
   options.aggregate.unranked_sweeps = settings.retention.unranked_sweeps;
-  for (const std::string& entry : settings.metrics.extra)
-    options.aggregate.extra.push_back(entry.substr(0, entry.find('/')));
+  options.aggregate.extra = settings.metrics.extra;
   options.limits = settings.capture.limits;
   options.snapshot_interval = std::chrono::ceil<std::chrono::seconds>(settings.delivery.metric_interval);
   if (settings.sweep.interval)
     options.sweep_interval = std::chrono::ceil<std::chrono::seconds>(*settings.sweep.interval);
   options.default_request.list = settings.hub.list;
   options.default_request.trigger = "interval";
+  options.default_request.modes = settings.capture.modes;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) options.default_request.rebuild = *rebuild;
   return options;
 }
@@ -111,6 +118,8 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   auto exporters = app_.make_exporters(settings);
   if (!exporters) return exporters.error();
 
+  for (const auto& events : exporters->events) event_exporters_.emplace_back(events.exporter->Name());
+
   engine::DeliveryOptions delivery;
   delivery.first_backoff = settings.delivery.first_backoff;
   delivery.max_backoff = settings.delivery.max_backoff;
@@ -139,15 +148,44 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
     if (reload_) return reload_();
     return Error{ErrorCode::kUsage, "nothing to reload"};
   };
-  loop_ =
-      std::make_unique<engine::Loop>(engine::LoopParts{*store_, *lister_, *runner_, *app_.clock, progress, commands_,
-                                                       publish, [this] { delivery_->NotifyEvents(); }, reload},
-                                     *options);
+  // How much memory another host has is not known here.
+  const auto& launcher = settings.capture.launcher;
+  const bool here = launcher.empty() || launcher == std::vector<std::string>{"auto"};
+  engine::LoopParts parts{*store_,  *lister_,
+                          *runner_, *app_.clock,
+                          progress, commands_,
+                          publish,  [this] { delivery_->NotifyEvents(); },
+                          reload,   [this](const std::string& name) { return OpenToolchain(name); }};
+  if (here) parts.available_memory = AvailableMemory;
+  loop_ = std::make_unique<engine::Loop>(std::move(parts), *options);
   if (auto started = loop_->Start(); !started) return started;
   // An empty store has nothing to publish, yet its state is loaded.
   const std::lock_guard guard(snapshot_mutex_);
   if (!snapshot_) snapshot_ = std::make_shared<const Snapshot>();
   return {};
+}
+
+Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name) {
+  const auto settings = app_.with_toolchain(app_.settings(), name);
+  if (!settings) return settings.error();
+  auto toolchain = app_.describe_toolchain(*settings);  // each time: it may have been upgraded
+  if (!toolchain) return toolchain.error();
+  std::unique_ptr<CaptureRunner>& runner = further_[name];
+  if (!runner) {
+    auto made = app_.make_runner(*settings);
+    if (!made) return made.error();
+    runner = std::move(*made);
+  }
+  return engine::FurtherToolchain{*std::move(toolchain), runner.get()};
+}
+
+void Session::TrimEvents(int keep_sweeps) {
+  constexpr int kAtOnce = 2'000, kTimes = 50;  // the rest at the next sweep's end: the loop waits meanwhile
+  for (int i = 0; i < kTimes; ++i) {
+    const auto trimmed = store_->TrimEvents(event_exporters_, keep_sweeps, kAtOnce);
+    if (!trimmed) return app_.log(Level::kWarn, trimmed.error().Within("old events stay").message);
+    if (*trimmed < kAtOnce) return;
+  }
 }
 
 Session::~Session() {
@@ -197,13 +235,22 @@ void SweepFiles::OnFinished(const Sweep& sweep) {
     if (!plan) return plan.error();
     const auto results = (*store)->Results(sweep.id);
     if (!results) return results.error();
-    return report::WriteSweepDirectory(
-        settings.state_dir, sweep, *plan, *results,
-        report::EnvironmentJson(app_.version, sweep.toolchain, config::ShowJson(app_.loaded)));
+    return report::WriteSweepDirectory(settings.state_dir, sweep, *plan, *results,
+                                       report::EnvironmentJson(app_.version, sweep.toolchain, SettingsJson()));
   };
   if (const auto written = write(); !written) {
     app_.log(Level::kError, written.error().Within("the sweep is stored, but its directory is not written").message);
   }
+  const int kept = loaded_ ? loaded_->settings.retention.sweeps : settings.retention.sweeps;
+  report::TrimSweepDirectories(settings.state_dir, static_cast<std::size_t>(kept));
+  if (trim_events_) trim_events_(kept);
+}
+
+std::string SweepFiles::SettingsJson() const { return config::ShowJson(loaded_ ? *loaded_ : app_.loaded); }
+
+void SweepFiles::Use(const config::Loaded& loaded, const Settings& settings) {
+  loaded_ = loaded;
+  loaded_->settings = settings;
 }
 
 }  // namespace breakwatch::commands

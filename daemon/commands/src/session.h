@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -61,12 +63,15 @@ class Session {
   std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
   // Stores what other threads asked to record after the loop's last turn. Thread: the loop's, once it is done.
   void StoreLateEvents();
+  // Removes delivered events of old sweeps. Thread: the loop's.
+  void TrimEvents(int keep_sweeps);
   // Called for kReload on the loop.
   void OnReload(std::function<Result<engine::LoopOptions>()> reload) { reload_ = std::move(reload); }
 
  private:
   Session(App& app, store::WriterLock lock) : app_(app), lock_(std::move(lock)) {}
   Result<void> Assemble(ProgressListener& progress, Use use);
+  Result<engine::FurtherToolchain> OpenToolchain(const std::string& name);
 
   App& app_;
   store::WriterLock lock_;
@@ -77,18 +82,29 @@ class Session {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<ModelLister> lister_;
   std::unique_ptr<CaptureRunner> runner_;
+  std::map<std::string, std::unique_ptr<CaptureRunner>> further_;  // by the toolchain's name
+  std::vector<std::string> event_exporters_;                       // names
   std::unique_ptr<engine::DeliveryThread> delivery_;
   std::unique_ptr<engine::Loop> loop_;
 };
 
-// Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes. Owner: the command; thread: the loop's.
+// Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes, and removes what is older than
+// retention.sweeps. Owner: the command; thread: the loop's.
 class SweepFiles final : public ProgressListener {
  public:
   explicit SweepFiles(App& app) : app_(app) {}
   void OnFinished(const Sweep& sweep) override;
+  // The settings in use since a reload.
+  void Use(const config::Loaded& loaded, const Settings& settings);
+  // Called at each end with how many sweeps to keep the events of.
+  void OnTrim(std::function<void(int keep_sweeps)> trim) { trim_events_ = std::move(trim); }
 
  private:
+  std::string SettingsJson() const;
+
   App& app_;
+  std::optional<config::Loaded> loaded_;  // absent: the program's own
+  std::function<void(int)> trim_events_;
 };
 
 }  // namespace breakwatch::commands

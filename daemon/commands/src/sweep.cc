@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "breakwatch/api/control_socket.h"
@@ -53,14 +54,21 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   auto session = Session::Open(app, fanout);
   if (!session) return Fail(app, session.error());
   const Signals signals((*session)->commands(), [&] { return request; });
-  const auto sweep = (*session)->loop().RunSweep(request);
-  if (!sweep) {
-    if (sweep.error().code == ErrorCode::kInterrupted) (*session)->Drain();
-    return Fail(app, sweep.error());
+  files.OnTrim([&](int keep_sweeps) { (*session)->TrimEvents(keep_sweeps); });
+  const auto swept = (*session)->loop().RunSweeps(request);
+  if (swept.sweeps.empty()) {
+    if (swept.error->code == ErrorCode::kInterrupted) (*session)->Drain();
+    return Fail(app, *swept.error);
   }
   const std::vector<std::string> behind = (*session)->Drain();
   (*session)->StoreLateEvents();
-  return Conclude(app, *sweep, behind);
+  int code = kExitOk;
+  for (const Sweep& sweep : swept.sweeps) {
+    if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
+    const int one = Conclude(app, sweep, behind);
+    if (code == kExitOk || one != kExitIncomplete) code = one == kExitOk ? code : one;
+  }
+  return swept.error ? Fail(app, *swept.error) : code;
 }
 
 // The daemon's sweep goes on without its follower: a signal ends only the wait for it.
@@ -116,9 +124,29 @@ int RunPlan(App& app, const SweepOptions& typed) {
   if (!runner) return Fail(app, runner.error());
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   CommandQueue commands;
-  engine::Loop loop({**store, **lister, **runner, *app.clock, printer, commands, [](SnapshotPtr, bool) {}, {}, {}},
+  std::unique_ptr<CaptureRunner> further;
+  const auto open_toolchain = [&](const std::string& name) -> Result<engine::FurtherToolchain> {
+    const auto settings = app.with_toolchain(app.settings(), name);
+    if (!settings) return settings.error();
+    auto toolchain = app.describe_toolchain(*settings);
+    if (!toolchain) return toolchain.error();
+    auto made = app.make_runner(*settings);
+    if (!made) return made.error();
+    further = std::move(*made);
+    return engine::FurtherToolchain{*std::move(toolchain), further.get()};
+  };
+  engine::Loop loop({**store,
+                     **lister,
+                     **runner,
+                     *app.clock,
+                     printer,
+                     commands,
+                     [](SnapshotPtr, bool) {},
+                     {},
+                     {},
+                     open_toolchain,
+                     {}},
                     *loop_options);
-  if (auto started = loop.Start(); !started) return Fail(app, started.error());
   const Signals signals(commands, [&] { return *request; });
   const auto plan = loop.PlanOnly(*request);
   if (!plan) return Fail(app, plan.error());

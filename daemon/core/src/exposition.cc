@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "breakwatch/core/family.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 #include "exposition_writer.h"
 
@@ -179,36 +180,51 @@ void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
   }
 }
 
-// The keys of the toolchains that are published beside, with the labels of each. Of several with one name the newest
-// counts: two would be one series.
+// The keys of the toolchains and modes that are published beside, with the labels of each. Of several toolchains with
+// one name the newest counts: two would be one series.
 std::vector<std::pair<std::string, std::string>> ExtraToolchains(const Snapshot& snapshot) {
+  std::set<std::pair<std::string, std::string>> asked;  // name, mode
+  for (const std::string& entry : snapshot.extra) {
+    const std::size_t slash = std::min(entry.find('/'), entry.size());
+    asked.emplace(entry.substr(0, slash), slash < entry.size() ? entry.substr(slash + 1) : std::string(kMainMode));
+  }
   std::vector<std::pair<std::string, std::string>> extra;
-  for (const std::string& name : std::set<std::string>(snapshot.extra.begin(), snapshot.extra.end())) {
+  for (const auto& [asked_name, mode] : asked) {
+    const std::string& name = asked_name;
     const auto newest = std::find_if(snapshot.toolchains.rbegin(), snapshot.toolchains.rend(),
                                      [&](const Toolchain& toolchain) { return toolchain.name == name; });
     if (newest == snapshot.toolchains.rend()) continue;
-    extra.emplace_back(newest->Key(), ',' + Labels({{"toolchain", name}, {"mode", "eval"}}));
+    extra.emplace_back(NumbersKey(newest->Key(), mode), ',' + Labels({{"toolchain", name}, {"mode", mode}}));
   }
   return extra;
 }
 
-// One toolchain's numbers of one model, ready to be written.
+// One toolchain's and mode's numbers of one model, ready to be written.
 struct ExtraRow {
-  std::string labels;
+  std::string labels;  // empty: no numbers
   std::vector<ReasonRow> reasons;
-  bool clean;
+  std::string status_labels;  // empty: no attempt is known
+  Status status = Status::kNotAttempted;
 };
 
 std::vector<ExtraRow> ExtraRows(const Snapshot& snapshot, const std::vector<ModelRow>& rows, ReasonLabels& cache) {
   std::vector<ExtraRow> out;
   for (const auto& [key, labels] : ExtraToolchains(snapshot)) {
     for (const ModelRow& row : rows) {
-      const auto found = row.model->numbers.find(key);
-      if (found == row.model->numbers.end()) continue;
-      const Numbers& numbers = found->second;
-      const std::string model =
-          Labels({{"family", FamilyName(row.model->family)}, {"model", row.model->model}, {"commit", numbers.commit}});
-      out.push_back({model + labels, ReasonRows(numbers, cache), numbers.reasons.empty()});
+      const auto with = [&, toolchain = labels](const std::string& commit) {
+        return Labels({{"family", FamilyName(row.model->family)}, {"model", row.model->model}, {"commit", commit}}) +
+               toolchain;
+      };
+      ExtraRow extra;
+      if (const auto found = row.model->numbers.find(key); found != row.model->numbers.end()) {
+        extra.labels = with(found->second.commit);
+        extra.reasons = ReasonRows(found->second, cache);
+      }
+      if (const auto found = row.model->attempts.find(key); found != row.model->attempts.end()) {
+        extra.status_labels = with(found->second.commit);
+        extra.status = found->second.status;
+      }
+      out.push_back(std::move(extra));
     }
   }
   return out;
@@ -216,16 +232,16 @@ std::vector<ExtraRow> ExtraRows(const Snapshot& snapshot, const std::vector<Mode
 
 void WriteExtra(ExpositionWriter& out, const std::vector<ExtraRow>& rows) {
   static constexpr SeriesFamily kBreaks{"breakwatch_breaks", "gauge",
-                                        "Break events by a further toolchain (metrics.extra)."};
+                                        "Break events by a further toolchain or mode (metrics.extra)."};
   static constexpr SeriesFamily kStatus{"breakwatch_mode_status", "gauge",
-                                        "1 for the status of a further toolchain's newest good capture."};
+                                        "1 for the status of the last attempt by a further toolchain or mode."};
   out.Begin(kBreaks);
   for (const ExtraRow& row : rows)
     for (const ReasonRow& reason : row.reasons) out.Sample(row.labels, *reason.labels, reason.events);
   out.Begin(kStatus);
   for (const ExtraRow& row : rows) {
-    const Status status = row.clean ? Status::kFullGraph : Status::kGraphBreaks;
-    out.Sample(row.labels, ',' + Labels({{"status", StatusName(status)}}), std::int64_t{1});
+    if (row.status_labels.empty()) continue;
+    out.Sample(row.status_labels, ',' + Labels({{"status", StatusName(row.status)}}), std::int64_t{1});
   }
 }
 

@@ -11,14 +11,13 @@
 namespace breakwatch::json_fields {
 
 inline constexpr std::string_view kDepthNames[] = {"auto", "verify", "full"};
-inline constexpr std::string_view kSweepStateNames[] = {"running", "finished", "interrupted"};
 
 inline std::string_view Spell(Status s) { return StatusName(s); }
 inline std::string_view Spell(Family f) { return FamilyName(f); }
 inline std::string_view Spell(Action a) { return ActionName(a); }
 inline std::string_view Spell(Rebuild r) { return RebuildName(r); }
 inline std::string_view Spell(Depth d) { return kDepthNames[static_cast<int>(d)]; }
-inline std::string_view Spell(SweepState s) { return kSweepStateNames[static_cast<int>(s)]; }
+inline std::string_view Spell(SweepState s) { return SweepStateName(s); }
 
 template <class Enum>
 bool Assign(std::optional<Enum> parsed, Enum& out) {
@@ -39,6 +38,6 @@ inline bool Unspell(std::string_view name, Family& out) { return Assign(ParseFam
 inline bool Unspell(std::string_view name, Action& out) { return Assign(ParseAction(name), out); }
 inline bool Unspell(std::string_view name, Rebuild& out) { return Assign(ParseRebuild(name), out); }
 inline bool Unspell(std::string_view name, Depth& out) { return AssignByName(kDepthNames, name, out); }
-inline bool Unspell(std::string_view name, SweepState& out) { return AssignByName(kSweepStateNames, name, out); }
+inline bool Unspell(std::string_view name, SweepState& out) { return Assign(ParseSweepState(name), out); }
 
 }  // namespace breakwatch::json_fields

@@ -35,7 +35,8 @@ template <class V, class T>
 void DescribeJob(V& v, T& j) {
   v("job", j.id), v("model", j.model), v("revision", j.revision), v("config", Raw{j.config_json});
   v("architecture", j.architecture), v("task", j.task), v("library", j.library), v("mode", j.mode);
-  v("depth", j.depth), v("structure", j.structure), v("limits", j.limits);
+  v("depth", j.depth), v("repeat", j.repeat), v("inputs_spec", Raw{j.inputs_spec_json}), v("structure", j.structure);
+  v("limits", j.limits);
 }
 
 template <class V, class T>
@@ -91,20 +92,21 @@ void DescribePlanned(V& v, T& p) {
   DescribeInfo(v, p.info);
   v("config", Raw{p.config_json}), v("mode", p.mode), v("structure", p.structure), v("action", p.action);
   v("reason", p.reason), v("status", p.status), v("status_detail", p.detail), v("capture_id", p.capture_id);
-  v("shared_from", p.shared_from), v("depth", p.depth);
+  v("shared_from", p.shared_from), v("depth", p.depth), v("repeat", p.repeat);
+  v("inputs_spec", Raw{p.inputs_spec_json});
 }
 
 template <class V, class T>
 void DescribePlan(V& v, T& p) {
   v("sweep_id", p.sweep_id), v("source", p.source), v("ranked", p.ranked), v("track", p.track);
-  v("rebuild", p.rebuild), v("toolchain", p.toolchain), v("models", p.models);
+  v("rebuild", p.rebuild), v("toolchain", p.toolchain), v("primary", p.primary), v("models", p.models);
 }
 
 template <class V, class T>
 void DescribeSweep(V& v, T& s) {
   v("sweep_id", s.id), v("trigger", s.trigger), v("source", s.source), v("ranked", s.ranked), v("state", s.state);
   v("started_at", s.started_at), v("finished_at", s.finished_at), v("planned", s.planned), v("complete", s.complete);
-  v("toolchain", s.toolchain), v("statuses", s.statuses);
+  v("toolchain", s.toolchain), v("statuses", s.statuses), v("modes", s.modes);
 }
 
 template <class V, class T>
@@ -122,11 +124,17 @@ void DescribeNumbers(V& v, T& n) {
 }
 
 template <class V, class T>
+void DescribeAttempt(V& v, T& a) {
+  v("status", a.status), v("commit", a.commit);
+}
+
+template <class V, class T>
 void DescribeTracked(V& v, T& t) {
   v("model", t.model), v("tracked", t.tracked), v("family", t.family), v("commit", t.commit), v("rank", t.rank);
   v("downloads", t.downloads), v("in_ranking", t.in_ranking), v("pinned", t.pinned);
   v("sweeps_unranked", t.sweeps_unranked), v("status", t.status), v("status_commit", t.status_commit);
-  v("status_detail", t.detail), v("attempted_at", t.attempted_at), v("numbers", t.numbers);
+  v("status_detail", t.detail), v("attempted_at", t.attempted_at), v("attempts", t.attempts);
+  v("numbers", t.numbers);
 }
 
 }  // namespace breakwatch::json_fields

@@ -130,6 +130,9 @@ class Reader {
   void Read(const char* n, const json& in, ReasonCount& c) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeReason(r, c); });
   }
+  void Read(const char* n, const json& in, Attempt& a) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeAttempt(r, a); });
+  }
   void Read(const char* n, const json& in, Numbers& v) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeNumbers(r, v); });
   }

@@ -80,6 +80,9 @@ class Writer {
   static ordered_json Value(const ReasonCount& r) {
     return Of([&](Writer& w) { json_fields::DescribeReason(w, r); });
   }
+  static ordered_json Value(const Attempt& a) {
+    return Of([&](Writer& w) { json_fields::DescribeAttempt(w, a); });
+  }
   static ordered_json Value(const Numbers& n) {
     return Of([&](Writer& w) { json_fields::DescribeNumbers(w, n); });
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/make_plan.h"
 #include "numbers_of.h"
@@ -18,11 +19,19 @@ using nlohmann::json;
 // Keys of the fold-wide values.
 constexpr char kFillingSweep[] = "filling_sweep";              // id of the sweep that fills an empty tracked set
 constexpr char kPublishedToolchain[] = "published_toolchain";  // Toolchain::Key()
+constexpr char kPrimary[] = "primary_toolchain";               // name of the one whose sweeps count
+constexpr char kFoldVersion[] = "fold_version";                // of these rules
 constexpr char kToolchains[] = "toolchains";                   // JSON list of toolchains, the newest last
 constexpr char kPinned[] = "pinned_architectures";             // JSON list of classes
 constexpr char kDepthMismatches[] = "depth_mismatches";        // count
 constexpr char kLastSuccess[] = "last_success";                // RFC 3339: end of the newest complete sweep
 constexpr char kNewestSweep[] = "newest_finished_sweep";       // JSON of a Sweep
+
+// Raised when the same history comes to other rows than before.
+constexpr char kThisFold[] = "2";
+
+// A model that is not tracked and was not met for so long is forgotten; its history stays.
+constexpr std::chrono::hours kForgetAfter{30 * 24};
 
 // Numbers of older toolchains are forgotten, so that years of upgrades do not grow every row.
 constexpr std::size_t kMaxToolchains = 8;
@@ -56,6 +65,11 @@ class Aggregate::Changes {
     row.model = model;
     return row;
   }
+  void Erase(const std::string& model) {
+    touched_.erase(model);
+    removed_.push_back(model);
+    aggregate_.models_.erase(model);
+  }
   void SetMeta(const std::string& key, std::string value) {
     if (aggregate_.Meta(key) == value) return;
     meta_[key] = value;
@@ -64,6 +78,7 @@ class Aggregate::Changes {
   store::CurrentChange Take() {
     store::CurrentChange change;
     for (const std::string& model : touched_) change.upserts.push_back(aggregate_.models_.at(model));
+    change.removals = std::move(removed_);
     change.meta = std::move(meta_);
     return change;
   }
@@ -71,6 +86,7 @@ class Aggregate::Changes {
  private:
   Aggregate& aggregate_;
   std::set<std::string> touched_;
+  std::vector<std::string> removed_;
   std::map<std::string, std::string> meta_;
 };
 
@@ -81,6 +97,8 @@ Aggregate::Aggregate(store::Current current, AggregateOptions options)
     models_.insert_or_assign(std::move(id), std::move(row));
   }
 }
+
+bool Aggregate::IsOfThisFold() const { return IsEmpty() || Meta(kFoldVersion) == kThisFold; }
 
 const std::string& Aggregate::Meta(const std::string& key) const {
   static const std::string kNone;
@@ -115,8 +133,10 @@ bool IsGivenUp(const Sweep& sweep) {
 
 store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
+  if (IsEmpty()) changes.SetMeta(kFoldVersion, kThisFold);
   if (!HasTracked()) changes.SetMeta(kFillingSweep, sweep.id);
-  if (PublishedToolchain().empty()) changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
+  if (plan.primary) changes.SetMeta(kPrimary, sweep.toolchain.name);
+  if (plan.primary && PublishedToolchain().empty()) changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
   Retain(sweep.toolchain, changes);
   if (plan.track) {
     for (const PlannedModel& planned : plan.models) {
@@ -140,7 +160,11 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
     const std::string key = oldest->Key();
     known.erase(oldest);
     for (const auto& [model, row] : models_) {
-      if (row.numbers.contains(key)) changes.Row(model).numbers.erase(key);
+      for (const std::string_view mode : AllModes()) {
+        const std::string name = NumbersKey(key, mode);
+        if (row.numbers.contains(name)) changes.Row(model).numbers.erase(name);
+        if (row.attempts.contains(name)) changes.Row(model).attempts.erase(name);
+      }
     }
   }
   json list = json::array();
@@ -159,29 +183,41 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
     row.in_ranking = info.rank > 0;
     row.rank = info.rank;
   }
-  row.status = status;
-  row.status_commit = info.sha;
-  row.detail = result.capture.detail;
+  if (IsMain(result)) {
+    row.status = status;
+    row.status_commit = info.sha;
+    row.detail = result.capture.detail;
+  } else if (row.detail.empty()) {
+    row.detail = "no result in mode eval by the primary toolchain yet";
+  }
   row.attempted_at = result.finished_at;
   if (row.family == Family::kUnknown) row.family = info.family;
   // A commit that is known to be new takes the old one's numbers away, whatever became of its capture.
   if (!info.sha.empty() && info.sha != row.commit) {
     row.commit = info.sha;
     std::erase_if(row.numbers, [&](const auto& numbers) { return numbers.second.commit != info.sha; });
+    std::erase_if(row.attempts, [&](const auto& attempt) { return attempt.second.commit != info.sha; });
   }
+  const std::string key = NumbersKey(result.capture.toolchain.Key(), result.capture.mode);
+  row.attempts[key] = {status, info.sha};
   if (status == Status::kNotAttempted) return changes.Take();
 
   if (info.family != Family::kUnknown) row.family = info.family;
   if (info.downloads) row.downloads = info.downloads;
-  const bool evaluated = result.capture.mode.empty() || result.capture.mode == "eval";
-  if (HasNumbers(status) && evaluated && !info.sha.empty()) {
-    Numbers& numbers = row.numbers[result.capture.toolchain.Key()];
+  if (HasNumbers(status) && !info.sha.empty()) {
+    Numbers& numbers = row.numbers[key];
     // The same capture again, reused: what it said first stands, so that a sweep without news changes nothing.
     const bool same = !result.capture_id.empty() && numbers.capture_id == result.capture_id;
     if (!same || numbers.commit != info.sha) numbers = NumbersOf(result);
   }
   CountDepthMismatch(result, changes);
   return changes.Take();
+}
+
+// What the model's own series speak of.
+bool Aggregate::IsMain(const ModelResult& result) const {
+  const bool main_mode = result.capture.mode.empty() || result.capture.mode == kMainMode;
+  return main_mode && (Meta(kPrimary).empty() || result.capture.toolchain.name == Meta(kPrimary));
 }
 
 void Aggregate::CountDepthMismatch(const ModelResult& result, Changes& changes) {
@@ -197,15 +233,29 @@ store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
   if (sweep.state != SweepState::kFinished) return changes.Take();  // it will be resumed
   if (Meta(kFillingSweep) == sweep.id) changes.SetMeta(kFillingSweep, "");
-  if (IsGivenUp(sweep)) return changes.Take();
+  if (IsGivenUp(sweep) || !plan.primary) return changes.Take();
 
   changes.SetMeta(kNewestSweep, ToJson(sweep));
   if (!sweep.complete) return changes.Take();
   changes.SetMeta(kLastSuccess, FormatTime(sweep.finished_at));
-  // A sweep of a few models asked for by name must not take all others' numbers from the dashboards.
-  if (sweep.ranked || CoversTrackedSet(plan)) changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
-  if (sweep.ranked) ReplaceTrackedSet(plan, changes);
+  // A sweep of a few models asked for by name must not take all others' numbers from the dashboards, nor may one that
+  // brings none for them.
+  const bool main_mode = std::any_of(plan.models.begin(), plan.models.end(),
+                                     [](const PlannedModel& planned) { return planned.mode == kMainMode; });
+  if (main_mode && (sweep.ranked || CoversTrackedSet(plan)))
+    changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
+  if (!sweep.ranked) return changes.Take();
+  ReplaceTrackedSet(plan, changes);
+  ForgetStale(sweep.finished_at, changes);
   return changes.Take();
+}
+
+void Aggregate::ForgetStale(SystemTime now, Changes& changes) {
+  std::vector<std::string> stale;
+  for (const auto& [model, row] : models_) {
+    if (!row.tracked && now - row.attempted_at > kForgetAfter) stale.push_back(model);
+  }
+  for (const std::string& model : stale) changes.Erase(model);
 }
 
 bool Aggregate::CoversTrackedSet(const Plan& plan) const {
@@ -256,7 +306,9 @@ Snapshot Aggregate::MakeSnapshot(SystemTime now) const {
     snapshot.sweep.sweep_id = sweep->id;
     snapshot.sweep.duration =
         std::chrono::duration_cast<std::chrono::milliseconds>(sweep->finished_at - sweep->started_at);
-    for (const auto& [status, count] : sweep->statuses) snapshot.sweep.models[status] = count;
+    const auto main = sweep->modes.find(std::string(kMainMode));  // a model counts once, whatever modes it was run in
+    for (const auto& [status, count] : main == sweep->modes.end() ? sweep->statuses : main->second)
+      snapshot.sweep.models[status] = count;
   }
   if (const auto last = ParseTime(Meta(kLastSuccess))) snapshot.sweep.last_success = *last;
   if (const std::string& count = Meta(kDepthMismatches); !count.empty()) {

@@ -55,6 +55,7 @@ Fields Outcome(const ModelResult& result) {
   fields["status"] = std::string(StatusName(result.capture.status));
   fields["status_detail"] = Truncate(ToUtf8(result.capture.detail), kMaxText);
   fields["family"] = std::string(FamilyName(result.info.family));
+  fields["mode"] = result.capture.mode;
   if (result.info.rank > 0) fields["rank"] = result.info.rank;
   fields["reason"] = result.rebuild_reason;
   if (!result.structure.empty()) fields["structure"] = result.structure;
@@ -119,6 +120,7 @@ Event GraphBreak(const ModelResult& result, const BreakSite& site) {
   AddText(fields, "wrapped_in", site.wrapped_in);
   fields["compile_id"] = site.compile_id;
   fields["structure"] = result.structure;
+  fields["mode"] = result.capture.mode;
   fields["toolchain"] = result.capture.toolchain.Key();
   return MakeFor(result.info, "graph_break", Level::kInfo, result.sweep_id, fields);
 }
@@ -152,6 +154,7 @@ void Differences(const ModelResult& result, const char* name, Level level, const
     fields["sites"] = count.sites;
     fields["commit_before"] = before.commit;
     fields["cause"] = result.rebuild_reason;
+    fields["mode"] = result.capture.mode;
     fields["toolchain"] = result.capture.toolchain.Key();
     events.push_back(MakeFor(result.info, name, level, result.sweep_id, fields));
   }
@@ -180,6 +183,7 @@ std::vector<Event> BeginEvents(const Sweep& sweep, const Plan& plan) {
     model["action"] = std::string(ActionName(planned.action));
     model["reason"] = planned.reason;
     model["family"] = std::string(FamilyName(planned.info.family));
+    model["mode"] = planned.mode;
     if (planned.info.rank > 0) model["rank"] = planned.info.rank;
     model["structure"] = planned.structure;
     if (!planned.shared_from.empty()) model["shared_from"] = planned.shared_from;
@@ -196,8 +200,8 @@ Event SweepResumed(const Sweep& sweep, std::size_t already_done) {
 }
 
 std::vector<Event> ResultEvents(const ModelResult& result, const TrackedModel* before, const std::string& published) {
-  const std::string toolchain = result.capture.toolchain.Key();
-  const Numbers* same_toolchain = FindNumbers(before, toolchain);
+  const std::string& mode = result.capture.mode;
+  const Numbers* same_toolchain = FindNumbers(before, NumbersKey(result.capture.toolchain.Key(), mode));
   const bool numbered = HasNumbers(result.capture.status);
   // A capture this repository's numbers already come from is no news, whatever commit or sweep meets it again.
   const bool known = same_toolchain != nullptr && same_toolchain->capture_id == result.capture_id;
@@ -206,7 +210,8 @@ std::vector<Event> ResultEvents(const ModelResult& result, const TrackedModel* b
   if (!numbered || !news) return events;
 
   for (const BreakSite& site : result.capture.sites) events.push_back(GraphBreak(result, site));
-  const Numbers* previous = same_toolchain != nullptr ? same_toolchain : FindNumbers(before, published);
+  const Numbers* previous =
+      same_toolchain != nullptr ? same_toolchain : FindNumbers(before, NumbersKey(published, mode));
   if (previous != nullptr) {
     const Numbers now = NumbersOf(result);
     Differences(result, "reason_new", Level::kWarn, now, *previous, *previous, events);

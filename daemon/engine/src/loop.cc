@@ -27,6 +27,15 @@ std::string MakeSweepId(SystemTime now) {
   return id + suffix;
 }
 
+// The modes of a plan, in its order.
+std::vector<std::string> ModesOf(const Plan& plan) {
+  std::vector<std::string> modes;
+  for (const PlannedModel& planned : plan.models) {
+    if (std::find(modes.begin(), modes.end(), planned.mode) == modes.end()) modes.push_back(planned.mode);
+  }
+  return modes;
+}
+
 // A saved plan's models at their commits; what to do with them is decided anew.
 RankedList ListOf(const Plan& plan) {
   RankedList list;
@@ -59,11 +68,12 @@ class Loop::Impl {
   }
 
   Result<Plan> PlanOnly(const SweepRequest& request) {
-    if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded.error();
+    if (auto loaded = state_.EnsureAggregate(/*writes=*/false); !loaded) return loaded.error();
     return MakePlanOf(MakeSweepId(parts().clock.Now()), request);
   }
 
   Result<Sweep> RunOne(const Request& request);
+  Swept RunAll(const Request& request);
   Result<void> Serve();
 
  private:
@@ -116,22 +126,57 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
   if (!list) return list.error();
   for (const std::string& warning : list->warnings) parts().progress.OnWarning(warning);
   PlanOptions options = state_.options.plan;
+  auto toolchain = state_.UseToolchain(request.toolchain);
+  if (!toolchain) return toolchain.error();
+  options.toolchain = *std::move(toolchain);
+  options.primary = options.toolchain.name == state_.options.plan.toolchain.name;
   options.rebuild = request.rebuild;
   options.track = request.track;
   options.pinned_architectures.merge(state_.aggregate().PinnedArchitectures());
-  const std::vector<std::string> structures = StructuresOf(*list, options);
-  auto histories = parts().store.Histories(structures, options.mode);
-  if (!histories) return histories.error();
+  const std::vector<std::string> modes = request.saved_plan ? ModesOf(*request.saved_plan) : request.modes;
+  if (!modes.empty()) options.modes = modes;
+  std::map<std::string, store::CaptureHistory> histories;
+  for (const std::string& mode : options.modes) {
+    auto of_mode = parts().store.Histories(StructuresOf(*list, options, mode), mode);
+    if (!of_mode) return of_mode.error();
+    histories.merge(*of_mode);
+  }
   std::vector<std::string> models;
   for (const RankedModel& model : list->models) models.push_back(model.info.id);
   auto revisions = parts().store.LatestRevisions(models);
   if (!revisions) return revisions.error();
-  const Known known{*std::move(histories), *std::move(revisions)};
+  const Known known{std::move(histories), *std::move(revisions)};
   return MakePlan(sweep_id, *list, known, options, parts().clock.Now());
+}
+
+Loop::Swept Loop::Impl::RunAll(const Request& request) {
+  Swept out;
+  auto first = RunOne(request);
+  if (!first) return {{}, first.error()};
+  out.sweeps.push_back(*first);
+  if (!request.sweep.toolchain.empty() || state_.options.extra_toolchains.empty()) return out;
+  auto plan = parts().store.LoadPlan(first->id);
+  if (!plan) return out.error = plan.error(), out;
+  if (!plan->primary) return out;  // a further toolchain's, resumed
+  for (const std::string& name : state_.options.extra_toolchains) {
+    Request further;
+    further.sweep.trigger = first->trigger;
+    further.sweep.rebuild = request.sweep.rebuild;
+    further.sweep.toolchain = name;
+    further.sweep.saved_plan = *plan;
+    auto swept = RunOne(further);
+    if (swept)
+      out.sweeps.push_back(*std::move(swept));
+    else if (!out.error)
+      out.error = swept.error().Within("sweep by toolchain " + name);
+    if (out.error && (out.error->code == ErrorCode::kInterrupted || out.error->code == ErrorCode::kStore)) break;
+  }
+  return out;
 }
 
 Result<Sweep> Loop::Impl::RunOne(const Request& request) {
   auto swept = RunRequest(request);
+  state_.UsePrimary();
   if (swept) return swept;
   // The fold in memory may be ahead of what was stored.
   state_.ForgetAggregate();
@@ -191,12 +236,17 @@ Result<void> Loop::Impl::GiveUpUnfinished() {
     Sweep& old = **unfinished;
     auto results = parts().store.Results(old.id);
     if (!results) return results.error();
-    old.statuses.clear();
-    for (const ModelResult& result : *results) ++old.statuses[std::string(StatusName(result.capture.status))];
+    auto plan = parts().store.LoadPlan(old.id);
+    if (!plan) return plan.error();
+    old.statuses.clear(), old.modes.clear();
+    for (const ModelResult& result : *results) {
+      const std::string status(StatusName(result.capture.status));
+      ++old.statuses[status], ++old.modes[result.capture.mode][status];
+    }
     old.state = SweepState::kFinished;
     old.finished_at = parts().clock.Now();
     const std::array events = {SweepFinished(old)};
-    const store::CurrentChange change = state_.aggregate().Finish(old, Plan{});
+    const store::CurrentChange change = state_.aggregate().Finish(old, *plan);
     if (auto finished = parts().store.FinishSweep(old, events, change); !finished) return finished;
   }
 }
@@ -214,7 +264,8 @@ Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
   parts().progress.OnPlan(*plan, results->size());
   SweepRun run(state_, sweep.id, *plan);
   run.TakeOver(*results);
-  const Toolchain& now = state_.options.plan.toolchain;
+  const auto opened = state_.UseToolchain(plan->toolchain.name);
+  const Toolchain now = opened ? *opened : state_.options.plan.toolchain;
   if (now.Key() != plan->toolchain.Key() || now.worker != plan->toolchain.worker) {
     run.ForbidCaptures("the toolchain changed since this plan was made: " + plan->toolchain.Key() + " worker " +
                        plan->toolchain.worker + " -> " + now.Key() + " worker " + now.worker);
@@ -225,6 +276,7 @@ Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
 Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) {
   auto ran = run.Run();
   sweep.statuses = run.Statuses();
+  sweep.modes = run.StatusesByMode();
   if (!ran && ran.error().code == ErrorCode::kInterrupted) NoteInterruption(sweep);
   if (!ran) return ran.error();
   sweep.state = SweepState::kFinished;
@@ -261,13 +313,13 @@ Result<void> Loop::Impl::Serve() {
       (void)state_.Wait(schedule_.Next());
       continue;
     }
-    auto swept = RunOne(*request);
-    if (swept && request->own) schedule_.Worked();
+    const Swept swept = RunAll(*request);
+    if (!swept.sweeps.empty() && request->own) schedule_.Worked();
     // A request's sender hears of the failure and decides; the daemon's own, and what the store broke off, go on
-    // anyway.
-    const bool again = !swept && swept.error().code != ErrorCode::kInterrupted &&
-                       (request->own || swept.error().code == ErrorCode::kStore);
-    if (again) schedule_.Failed(swept.error(), parts().clock.Steady());
+    // anyway. A further toolchain that fails waits for the next tick.
+    const bool again = swept.error && swept.error->code != ErrorCode::kInterrupted &&
+                       ((swept.sweeps.empty() && request->own) || swept.error->code == ErrorCode::kStore);
+    if (again) schedule_.Failed(*swept.error, parts().clock.Steady());
   }
 }
 
@@ -313,6 +365,7 @@ Loop::~Loop() = default;
 
 Result<void> Loop::Start() { return impl_->Start(); }
 Result<Plan> Loop::PlanOnly(const SweepRequest& request) { return impl_->PlanOnly(request); }
+Loop::Swept Loop::RunSweeps(const SweepRequest& request) { return impl_->RunAll({request}); }
 Result<Sweep> Loop::RunSweep(const SweepRequest& request) { return impl_->RunOne({request}); }
 Result<void> Loop::Serve() { return impl_->Serve(); }
 

@@ -9,8 +9,25 @@
 namespace breakwatch::engine {
 
 LoopState::LoopState(LoopParts loop_parts, LoopOptions loop_options)
-    : parts(std::move(loop_parts)), options(std::move(loop_options)) {
+    : parts(std::move(loop_parts)), options(std::move(loop_options)), runner_(&parts.runner) {
   wake.Add(parts.commands.Fd());
+}
+
+Result<Toolchain> LoopState::UseToolchain(const std::string& name) {
+  UsePrimary();
+  if (name.empty() || name == options.plan.toolchain.name) return options.plan.toolchain;
+  if (!parts.open_toolchain)
+    return Error{ErrorCode::kUsage, "there is no further toolchain here, so none named " + name};
+  auto opened = parts.open_toolchain(name);
+  if (!opened) return opened.error();
+  (void)runner_->StopAll();  // two sets of zygotes would share the memory
+  runner_ = opened->runner;
+  return opened->toolchain;
+}
+
+void LoopState::UsePrimary() {
+  if (runner_ != &parts.runner) (void)runner_->StopAll();
+  runner_ = &parts.runner;
 }
 
 void LoopState::TakeCommands() {
@@ -51,12 +68,19 @@ void LoopState::Reload() {
   if (parts.store.AppendEvents(events)) EventsStored();
 }
 
-Result<void> LoopState::EnsureAggregate() {
+Result<void> LoopState::EnsureAggregate(bool writes) {
   if (aggregate_) return {};
   auto current = parts.store.LoadCurrent();
   if (!current) return current.error();
   aggregate_.emplace(*std::move(current), options.aggregate);
-  return {};
+  if (aggregate_->IsOfThisFold()) return {};
+  auto folded = FoldHistory(parts.store, options.aggregate);
+  if (!folded) {
+    aggregate_.reset();
+    return folded.error();
+  }
+  aggregate_ = *std::move(folded);
+  return writes ? parts.store.ReplaceCurrent(aggregate_->ToCurrent()) : Result<void>();
 }
 
 void LoopState::Publish(bool urgent) {

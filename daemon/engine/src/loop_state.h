@@ -18,7 +18,8 @@ class LoopState {
   bool stopping() const { return stopping_; }
 
   // Loads `current` when memory has none or a failed write left it ahead of the store.
-  Result<void> EnsureAggregate();
+  // An older program's fold is folded again, and stored unless nothing may be written.
+  Result<void> EnsureAggregate(bool writes = true);
   Aggregate& aggregate() { return *aggregate_; }
   void ForgetAggregate() { aggregate_.reset(); }
 
@@ -27,7 +28,14 @@ class LoopState {
     if (parts.events_stored) parts.events_stored();
   }
   // Waits for a capture, a command, the listing, or `until`.
-  CaptureRunner::Waited Wait(SteadyTime until) { return parts.runner.Wait(until, wake.Fd()); }
+  CaptureRunner::Waited Wait(SteadyTime until) { return runner_->Wait(until, wake.Fd()); }
+
+  // Whose captures the sweep under way makes.
+  CaptureRunner& runner() { return *runner_; }
+  // The primary toolchain, or a further one by its name; the runner is its own from then on.
+  Result<Toolchain> UseToolchain(const std::string& name);
+  // Back to the primary one; a further one's zygotes end.
+  void UsePrimary();
 
   LoopParts parts;
   LoopOptions options;
@@ -39,6 +47,7 @@ class LoopState {
   void Reload();
 
   std::optional<Aggregate> aggregate_;
+  CaptureRunner* runner_;  // never null
   bool stopping_ = false;
 };
 

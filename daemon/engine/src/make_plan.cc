@@ -57,8 +57,17 @@ std::string ToolchainChanges(const Toolchain& before, const Toolchain& after) {
   return changes;
 }
 
+// What was captured last is this very model, in another mode.
+bool IsOtherMode(const PlannedModel& planned, const RevisionRecord& before, const PlanOptions& options) {
+  return std::any_of(AllModes().begin(), AllModes().end(), [&](std::string_view mode) {
+    const auto digest = StructureDigest(planned.info, planned.config_json, options, mode);
+    return mode != planned.mode && digest && *digest == before.structure;
+  });
+}
+
 // Why nothing that is stored fits this structure.
-std::string CaptureReason(const ModelInfo& info, const RevisionRecord* before, const PlanOptions& options) {
+std::string CaptureReason(const PlannedModel& planned, const RevisionRecord* before, const PlanOptions& options) {
+  const ModelInfo& info = planned.info;
   if (before == nullptr) return "new model";
   std::string reasons;
   if (!before->commit.empty() && before->commit != info.sha) {
@@ -69,7 +78,7 @@ std::string CaptureReason(const ModelInfo& info, const RevisionRecord* before, c
   }
   if (!reasons.empty()) return reasons;
   if (options.pinned_architectures.contains(ClassOf(info))) return "class pinned to full depth";
-  return "config changed";
+  return IsOtherMode(planned, *before, options) ? "new mode " + planned.mode : "config changed";
 }
 
 std::string ReuseReason(const ModelInfo& info, const RevisionRecord* before) {
@@ -107,18 +116,18 @@ class Planner {
   Planner(const std::string& sweep_id, const Known& known, const PlanOptions& options, SystemTime now)
       : known_(known), options_(options), now_(now), verified_(ChosenToVerify(known, sweep_id, options)) {}
 
-  PlannedModel Decide(const RankedModel& model) {
+  PlannedModel Decide(const RankedModel& model, const std::string& mode) {
     PlannedModel planned;
     planned.info = model.info;
     planned.config_json = model.config_json;
-    planned.mode = options_.mode;
+    planned.mode = mode;
     if (model.excluded) {
       planned.status = model.excluded;
       planned.detail = model.detail.empty() ? std::string(StatusName(*model.excluded)) : model.detail;
       planned.reason = "excluded";
       return planned;
     }
-    auto structure = StructureDigest(model.info, model.config_json, options_);
+    auto structure = StructureDigest(model.info, model.config_json, options_, mode);
     if (!structure) {
       planned.status = Status::kSkippedNoConfig;
       planned.detail = structure.error().message;
@@ -126,6 +135,8 @@ class Planner {
       return planned;
     }
     planned.structure = *std::move(structure);
+    planned.repeat = options_.repeat;
+    planned.inputs_spec_json = InputsSpecOf(model.info, options_);
     Decide(planned);
     return planned;
   }
@@ -185,7 +196,7 @@ class Planner {
                                     std::to_string(options_.quarantine_after) + ")"};
     }
     if (history.last_status != Status::kNotAttempted) return {Action::kCapture, "retry after " + last};
-    return {Action::kCapture, CaptureReason(planned.info, before, options_)};
+    return {Action::kCapture, CaptureReason(planned, before, options_)};
   }
 
   const Known& known_;
@@ -206,11 +217,13 @@ Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& 
   plan.track = options.track;
   plan.rebuild = options.rebuild;
   plan.toolchain = options.toolchain;
-  plan.models.reserve(list.models.size());
+  plan.primary = options.primary;
+  plan.models.reserve(list.models.size() * options.modes.size());
   Planner planner(sweep_id, known, options, now);
   std::set<std::string> seen;
   for (const RankedModel& model : list.models) {
-    if (seen.insert(model.info.id).second) plan.models.push_back(planner.Decide(model));
+    if (!seen.insert(model.info.id).second) continue;
+    for (const std::string& mode : options.modes) plan.models.push_back(planner.Decide(model, mode));
   }
   return plan;
 }

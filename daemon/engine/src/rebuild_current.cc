@@ -4,7 +4,7 @@
 
 namespace breakwatch::engine {
 
-Result<void> RebuildCurrent(store::Store& store, AggregateOptions options) {
+Result<Aggregate> FoldHistory(store::Store& store, AggregateOptions options) {
   Aggregate aggregate({}, std::move(options));
   auto folded = store.ReplayHistory([&](const store::HistoryStep& step) -> Result<void> {
     switch (step.kind) {
@@ -21,7 +21,13 @@ Result<void> RebuildCurrent(store::Store& store, AggregateOptions options) {
     return {};
   });
   if (!folded) return folded.error().Within("folding the history");
-  return store.ReplaceCurrent(aggregate.ToCurrent());
+  return aggregate;
+}
+
+Result<void> RebuildCurrent(store::Store& store, AggregateOptions options) {
+  auto aggregate = FoldHistory(store, std::move(options));
+  if (!aggregate) return aggregate.error();
+  return store.ReplaceCurrent(aggregate->ToCurrent());
 }
 
 }  // namespace breakwatch::engine

@@ -16,17 +16,24 @@ Rebuild MoreThorough(Rebuild a, Rebuild b) {
   return Rebuild::kNever;
 }
 
+void AddMissing(std::vector<std::string>& to, std::vector<std::string> from) {
+  for (std::string& text : from) {
+    if (std::find(to.begin(), to.end(), text) == to.end()) to.push_back(std::move(text));
+  }
+}
+
 }  // namespace
 
 bool SameModels(const SweepRequest& a, const SweepRequest& b) {
   if (a.saved_plan || b.saved_plan) return false;
-  return a.resume == b.resume && (a.resume || a.list == b.list);
+  return a.toolchain == b.toolchain && a.resume == b.resume && (a.resume || a.list == b.list);
 }
 
 bool Requests::Add(SweepRequest request, const std::string& command_id) {
   auto same = std::find_if(waiting_.begin(), waiting_.end(), [&](const Request& other) {
     return SameModels(other.sweep, request) ||
-           (ByName(other.sweep) && ByName(request) && other.sweep.track == request.track);
+           (ByName(other.sweep) && ByName(request) && other.sweep.track == request.track &&
+            other.sweep.toolchain == request.toolchain);
   });
   if (same == waiting_.end()) {
     if (waiting_.size() >= kMax) return false;
@@ -35,10 +42,8 @@ bool Requests::Add(SweepRequest request, const std::string& command_id) {
     SweepRequest& merged = same->sweep;
     merged.rebuild = MoreThorough(merged.rebuild, request.rebuild);
     merged.track = merged.track || request.track;
-    auto& ids = merged.list.ids;
-    for (std::string& id : request.list.ids) {
-      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(std::move(id));
-    }
+    AddMissing(merged.list.ids, std::move(request.list.ids));
+    AddMissing(merged.modes, std::move(request.modes));
   }
   if (command_id.empty()) {
     same->own = true;

@@ -34,7 +34,14 @@ std::string ClassOf(const ModelInfo& info) {
   return info.architectures.empty() ? "auto:" + info.task : info.architectures.front();
 }
 
-Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options) {
+std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options) {
+  auto found = options.inputs_specs.find(info.id);
+  if (found == options.inputs_specs.end()) found = options.inputs_specs.find("model_type:" + info.model_type);
+  return found == options.inputs_specs.end() ? "" : found->second;
+}
+
+Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options,
+                                    std::string_view mode) {
   if (auto checked = CheckJson(config_json, kMaxConfigBytes, kMaxConfigDepth); !checked) {
     return checked.error().Within("config.json of " + info.id);
   }
@@ -48,7 +55,7 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
   json structure = {
       {"class", info.architectures},  // all that are named: the first that the library knows is built
       {"config", std::move(config)},
-      {"mode", options.mode},
+      {"mode", mode},
       {"device", toolchain.device},
       {"toolchain", {toolchain.name, toolchain.python, toolchain.torch, toolchain.transformers}},
       // Inputs, sizes, dtype and attention implementation are the worker's policy, pinned by its version.
@@ -60,16 +67,20 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
   // A library other than these two may not be captured at all, or be built another way.
   const bool plain = info.library.empty() || info.library == "transformers" || info.library == "sentence-transformers";
   if (!plain) structure["library"] = info.library;
+  if (const std::string spec = InputsSpecOf(info, options); !spec.empty()) {
+    structure["inputs"] = json::parse(spec, nullptr, /*allow_exceptions=*/false);
+  }
+  if (options.repeat > 1) structure["repeat"] = options.repeat;
   // A pinned class's earlier, reduced captures must not stand for it.
   if (options.pinned_architectures.contains(ClassOf(info))) structure["depth"] = "full";
   return Sha256Hex(structure.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
-std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options) {
+std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options, std::string_view mode) {
   std::set<std::string> structures;
   for (const RankedModel& model : list.models) {
     if (model.excluded) continue;
-    if (const auto digest = StructureDigest(model.info, model.config_json, options)) structures.insert(*digest);
+    if (const auto digest = StructureDigest(model.info, model.config_json, options, mode)) structures.insert(*digest);
   }
   return {structures.begin(), structures.end()};
 }

@@ -1,6 +1,7 @@
 #include "sweep_run.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <utility>
@@ -14,6 +15,10 @@ namespace {
 
 // How long a runner without room may keep quiet: its zygotes come and go without telling.
 constexpr std::chrono::seconds kLookAgain{1};
+
+// Results that are known already and stored together: a transaction costs more than what is in it, and a capture that
+// ends meanwhile waits for them.
+constexpr std::size_t kKnownTogether = 64;
 
 // Unique over sweeps and stable over a resume: a capture belongs to one place of one plan.
 std::string CaptureId(const std::string& sweep_id, std::size_t index) {
@@ -31,25 +36,34 @@ SweepRun::SweepRun(LoopState& state, std::string sweep_id, const Plan& plan)
       sweep_id_(std::move(sweep_id)),
       plan_(plan),
       limits_(state.options.limits),
-      done_(plan.models.size(), false) {}
+      done_(plan.models.size(), false),
+      admission_(state.options.memory_bytes, state.parts.available_memory) {}
 
 void SweepRun::TakeOver(const std::vector<ModelResult>& results) {
-  std::map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < plan_.models.size(); ++i) places[plan_.models[i].info.id] = i;
+  std::map<Entry, std::size_t> places;
+  for (std::size_t i = 0; i < plan_.models.size(); ++i) places[{plan_.models[i].info.id, plan_.models[i].mode}] = i;
   for (const ModelResult& result : results) {
-    const auto place = places.find(result.info.id);
+    const auto place = places.find({result.info.id, result.capture.mode});
     if (place == places.end() || done_[place->second]) continue;
     done_[place->second] = true;
-    ++done_count_;
-    ++statuses_[std::string(StatusName(result.capture.status))];
-    if (plan_.models[place->second].action == Action::kCapture) earlier_[result.info.id] = result;
+    Count(result);
+    if (plan_.models[place->second].action == Action::kCapture) earlier_[place->first] = result;
   }
+}
+
+void SweepRun::Count(const ModelResult& result) {
+  ++done_count_;
+  const std::string status(StatusName(result.capture.status));
+  ++statuses_[status];
+  ++by_mode_[result.capture.mode][status];
 }
 
 // Sorts what is left of the plan by what it waits for.
 void SweepRun::Schedule() {
-  std::map<std::string, bool> leads;
-  for (const PlannedModel& planned : plan_.models) leads[planned.info.id] = planned.action == Action::kCapture;
+  std::map<Entry, bool> leads;
+  for (const PlannedModel& planned : plan_.models) {
+    leads[{planned.info.id, planned.mode}] = planned.action == Action::kCapture;
+  }
   for (std::size_t i = 0; i < plan_.models.size(); ++i) {
     if (done_[i]) continue;
     const PlannedModel& planned = plan_.models[i];
@@ -61,23 +75,48 @@ void SweepRun::Schedule() {
       case Action::kCapture:
         to_capture_.push_back(i);
         break;
-      case Action::kShare:
-        if (earlier_.contains(planned.shared_from)) {
+      case Action::kShare: {
+        const Entry leader{planned.shared_from, planned.mode};
+        if (earlier_.contains(leader)) {
           known_.push_back(i);
-        } else if (leads[planned.shared_from]) {
-          shares_[planned.shared_from].push_back(i);
+        } else if (leads[leader]) {
+          shares_[leader].push_back(i);
         } else {
           to_capture_.push_back(i);  // a plan cut by hand: the model it names is not in it
         }
         break;
+      }
     }
   }
 }
 
+// A store that does not know or cannot say costs only the better order.
+void SweepRun::ExpectCosts() {
+  std::map<std::string, std::array<std::vector<std::string>, 3>> names;  // by mode; in the order of store::CostOf
+  for (const std::size_t index : to_capture_) {
+    const PlannedModel& planned = plan_.models[index];
+    auto& [structures, classes, types] = names[planned.mode];
+    structures.push_back(planned.structure);
+    if (!planned.info.architectures.empty()) classes.push_back(planned.info.architectures.front());
+    if (!planned.info.model_type.empty()) types.push_back(planned.info.model_type);
+  }
+  std::map<std::string, KnownCosts> costs;
+  for (const auto& [mode, of_mode] : names) {
+    CostsByName* const known[] = {&costs[mode].structures, &costs[mode].classes, &costs[mode].model_types};
+    for (std::size_t kind = 0; kind < of_mode.size(); ++kind) {
+      auto found = state_.parts.store.Costs(static_cast<store::CostOf>(kind), of_mode[kind], mode);
+      if (found) *known[kind] = *std::move(found);
+    }
+  }
+  admission_.Expect(engine::ExpectCosts(plan_, costs));
+  admission_.Sort(to_capture_);
+}
+
 Result<void> SweepRun::Run() {
   Schedule();
+  ExpectCosts();
   auto ended = RunToEnd();
-  if (!ended) (void)state_.parts.runner.StopAll();  // they have no final status and will be captured again
+  if (!ended) (void)state_.runner().StopAll();  // they have no final status and will be captured again
   return ended;
 }
 
@@ -87,7 +126,7 @@ Result<void> SweepRun::RunToEnd() {
     if (state_.stopping()) return Error{ErrorCode::kInterrupted, "sweep " + sweep_id_ + " stopped"};
     if (auto started = StartCaptures(); !started) return started;
     if (!known_.empty()) {
-      if (auto settled = SettleOne(); !settled) return settled;
+      if (auto settled = SettleSome(); !settled) return settled;
     }
     if (auto waited = WaitForCapture(); !waited) return waited;
     PublishWhenDue();
@@ -96,14 +135,17 @@ Result<void> SweepRun::RunToEnd() {
 }
 
 Result<void> SweepRun::StartCaptures() {
-  while (!to_capture_.empty() && !unable_ && state_.parts.runner.Capacity() > 0) {
-    const std::size_t index = to_capture_.front();
+  while (!to_capture_.empty() && !unable_ && state_.runner().Capacity() > 0) {
+    const auto place = admission_.Next(to_capture_);
+    if (!place) break;  // memory for none: when a capture ends there is room again
+    const std::size_t index = to_capture_[*place];
     const CaptureJob job = JobOf(index);
-    if (auto started = state_.parts.runner.Start(job); !started) {
+    if (auto started = state_.runner().Start(job); !started) {
       unable_ = started.error().message;
       break;
     }
-    to_capture_.pop_front();
+    to_capture_.erase(to_capture_.begin() + static_cast<std::ptrdiff_t>(*place));
+    admission_.Started(index);
     running_[job.id] = index;
     state_.parts.progress.OnStarted(job.model);
   }
@@ -115,40 +157,42 @@ Result<void> SweepRun::StartCaptures() {
   return {};
 }
 
-Result<void> SweepRun::SettleOne() {
-  const std::size_t index = known_.front();
-  known_.pop_front();
-  return SettleKnown(index);
+Result<void> SweepRun::SettleSome() {
+  std::vector<ModelResult> results;
+  while (!known_.empty() && results.size() < kKnownTogether) {
+    const std::size_t index = known_.front();
+    known_.pop_front();
+    auto result = KnownResult(index);
+    if (!result) return result.error();
+    if (*result) results.push_back(**std::move(result));
+  }
+  return Append(std::move(results));
 }
 
-// A model whose result needs no capture of its own.
-Result<void> SweepRun::SettleKnown(std::size_t index) {
+// A model's result that needs no capture of its own; nullopt: it needs one after all.
+Result<std::optional<ModelResult>> SweepRun::KnownResult(std::size_t index) {
   const PlannedModel& planned = plan_.models[index];
+  ModelResult result = ResultOf(index);
   if (planned.action == Action::kShare) {
-    const ModelResult& leader = earlier_.at(planned.shared_from);
-    ModelResult result = ResultOf(index);
+    const ModelResult& leader = earlier_.at({planned.shared_from, planned.mode});
     result.capture = leader.capture;
     result.capture_id = leader.capture_id;
     result.shared_from = planned.shared_from;
-    return Append(std::move(result));
-  }
-  if (planned.action == Action::kReuse) {
+  } else if (planned.action == Action::kReuse) {
     auto capture = state_.parts.store.LoadCapture(planned.capture_id);
     if (!capture && capture.error().code == ErrorCode::kNotFound) {
       to_capture_.push_back(index);  // gone since the plan was made
-      return {};
+      return std::optional<ModelResult>();
     }
     if (!capture) return capture.error();
-    ModelResult result = ResultOf(index);
     result.capture = *std::move(capture);
     result.capture_id = planned.capture_id;
     result.reused = true;
-    return Append(std::move(result));
+  } else {
+    result.capture.status = planned.status.value_or(Status::kNotAttempted);
+    result.capture.detail = planned.detail;
   }
-  ModelResult result = ResultOf(index);
-  result.capture.status = planned.status.value_or(Status::kNotAttempted);
-  result.capture.detail = planned.detail;
-  return Append(std::move(result));
+  return std::optional(std::move(result));
 }
 
 Result<void> SweepRun::WaitForCapture() {
@@ -181,8 +225,10 @@ Result<void> SweepRun::FinishCapture(CaptureResult capture) {
   if (job == running_.end()) return {};  // not of this sweep
   const std::size_t index = job->second;
   running_.erase(job);
+  admission_.Ended(index);
   if (capture.toolchain.torch.empty()) capture.toolchain = plan_.toolchain;
   capture.toolchain.name = plan_.toolchain.name;  // the worker does not know what it is called here
+  capture.mode = plan_.models[index].mode;        // part of the result's key: not the worker's to choose
   if (Described(capture.toolchain) != Described(plan_.toolchain)) capture = CapturedByAnother(std::move(capture));
   // Nothing was captured: there is no capture to name.
   std::string id = capture.status == Status::kNotAttempted ? "" : CaptureId(sweep_id_, index);
@@ -204,7 +250,7 @@ Result<void> SweepRun::Settle(std::size_t index, CaptureResult capture, std::str
   result.capture = std::move(capture);
   result.capture_id = std::move(capture_id);
   if (auto appended = Append(result); !appended) return appended;
-  const auto shares = shares_.find(model);
+  const auto shares = shares_.find({model, plan_.models[index].mode});
   if (shares == shares_.end()) return {};
   for (const std::size_t share : shares->second) {
     ModelResult shared = ResultOf(share);
@@ -218,20 +264,31 @@ Result<void> SweepRun::Settle(std::size_t index, CaptureResult capture, std::str
 }
 
 Result<void> SweepRun::Append(ModelResult result) {
-  if (result.capture.detail.empty()) result.capture.detail = StatusName(result.capture.status);
+  std::vector<ModelResult> one;
+  one.push_back(std::move(result));
+  return Append(std::move(one));
+}
+
+Result<void> SweepRun::Append(std::vector<ModelResult> results) {
+  if (results.empty()) return {};
   Aggregate& aggregate = state_.aggregate();
-  // The events compare with the row as it was, so they come before the fold.
-  const std::vector<Event> events =
-      ResultEvents(result, aggregate.Find(result.info.id), aggregate.PublishedToolchain());
-  const store::CurrentChange change = aggregate.Apply(result);
-  if (auto appended = state_.parts.store.AppendResult(result, events, change); !appended) {
-    return appended.error().Within("storing the result of " + result.info.id);
+  std::vector<store::ResultWrite> writes;
+  for (ModelResult& result : results) {
+    if (result.capture.detail.empty()) result.capture.detail = StatusName(result.capture.status);
+    // The events compare with the row as it was, so they come before the fold.
+    std::vector<Event> events = ResultEvents(result, aggregate.Find(result.info.id), aggregate.PublishedToolchain());
+    store::CurrentChange change = aggregate.Apply(result);
+    writes.push_back({std::move(result), std::move(events), std::move(change)});
   }
-  ++done_count_;
-  ++statuses_[std::string(StatusName(result.capture.status))];
+  if (auto appended = state_.parts.store.AppendResults(writes); !appended) {
+    return appended.error().Within("storing the result of " + writes.front().result.info.id);
+  }
   unpublished_ = true;
   state_.EventsStored();
-  state_.parts.progress.OnResult(result, done_count_, plan_.models.size());
+  for (const store::ResultWrite& write : writes) {
+    Count(write.result);
+    state_.parts.progress.OnResult(write.result, done_count_, plan_.models.size());
+  }
   return {};
 }
 
@@ -261,6 +318,8 @@ CaptureJob SweepRun::JobOf(std::size_t index) const {
   job.library = planned.info.library;
   job.mode = planned.mode;
   job.depth = planned.depth;
+  job.repeat = planned.repeat;
+  job.inputs_spec_json = planned.inputs_spec_json;
   job.structure = planned.structure;
   job.limits = limits_;
   return job;

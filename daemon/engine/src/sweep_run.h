@@ -6,8 +6,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "admission.h"
 #include "loop_state.h"
 
 namespace breakwatch::engine {
@@ -25,13 +27,18 @@ class SweepRun {
   Result<void> Run();
   // Models that have their final status, by its name.
   const std::map<std::string, int>& Statuses() const { return statuses_; }
+  const std::map<std::string, std::map<std::string, int>>& StatusesByMode() const { return by_mode_; }
 
  private:
+  using Entry = std::pair<std::string, std::string>;  // of a plan: model, mode
+
   void Schedule();
   Result<void> RunToEnd();
   Result<void> StartCaptures();
-  Result<void> SettleOne();
-  Result<void> SettleKnown(std::size_t index);
+  void ExpectCosts();
+  // What needs no capture: so many at a time, in one transaction.
+  Result<void> SettleSome();
+  Result<std::optional<ModelResult>> KnownResult(std::size_t index);
   Result<void> WaitForCapture();
   CaptureResult CapturedByAnother(CaptureResult capture) const;
   Result<void> FinishCapture(CaptureResult capture);
@@ -39,7 +46,9 @@ class SweepRun {
   // The model's result, and those of the models that share its capture.
   Result<void> Settle(std::size_t index, CaptureResult capture, std::string capture_id);
   Result<void> Append(ModelResult result);
+  Result<void> Append(std::vector<ModelResult> results);
   ModelResult ResultOf(std::size_t index) const;
+  void Count(const ModelResult& result);
   CaptureJob JobOf(std::size_t index) const;
   void PublishWhenDue();
 
@@ -50,12 +59,14 @@ class SweepRun {
   std::vector<bool> done_;
   std::size_t done_count_ = 0;
   std::map<std::string, int> statuses_;
-  std::map<std::string, ModelResult> earlier_;              // by model: results taken over that others share
-  std::deque<std::size_t> known_;                           // need no capture
-  std::deque<std::size_t> to_capture_;                      // in plan order
-  std::map<std::string, std::vector<std::size_t>> shares_;  // by the model whose capture they wait for
-  std::map<std::string, std::size_t> running_;              // by job
-  std::optional<std::string> unable_;                       // why no capture can start any more
+  std::map<std::string, std::map<std::string, int>> by_mode_;
+  std::map<Entry, ModelResult> earlier_;  // results taken over that others share
+  std::deque<std::size_t> known_;         // need no capture
+  std::deque<std::size_t> to_capture_;    // the longest first
+  Admission admission_;
+  std::map<Entry, std::vector<std::size_t>> shares_;  // by the entry whose capture they wait for
+  std::map<std::string, std::size_t> running_;        // by job
+  std::optional<std::string> unable_;                 // why no capture can start any more
   bool unpublished_ = false;
 };
 

@@ -3,7 +3,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
@@ -85,8 +87,26 @@ Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Swee
     fs::remove_all(fresh, error);
     return written.error();
   }
+  std::error_code none;
+  const bool leaves = !plan.primary && fs::is_symlink(fs::symlink_status(state_dir + "/latest", none));
+  if (leaves) return final_path;
   if (auto linked = ReplaceLink("sweeps/" + sweep.id, state_dir + "/latest"); !linked) return linked.error();
   return final_path;
+}
+
+void TrimSweepDirectories(const std::string& state_dir, std::size_t keep) {
+  std::error_code error;
+  const std::string latest = fs::read_symlink(state_dir + "/latest", error).filename().string();
+  std::vector<std::string> ids;
+  for (fs::directory_iterator entry(state_dir + "/sweeps", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with('.') && entry->is_directory(error)) ids.push_back(name);
+  }
+  std::sort(ids.begin(), ids.end(), std::greater<>());
+  for (std::size_t i = keep; i < ids.size(); ++i) {
+    if (ids[i] != latest) fs::remove_all(state_dir + "/sweeps/" + ids[i], error);
+  }
 }
 
 }  // namespace breakwatch::report

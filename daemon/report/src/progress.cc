@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "breakwatch/core/mode.h"
 #include "escape.h"
 
 namespace breakwatch::report {
@@ -57,6 +58,11 @@ std::string Findings(const ModelResult& result) {
   return text + seconds;
 }
 
+std::string ModeOf(const ModelResult& result) {
+  const std::string& mode = result.capture.mode;
+  return mode.empty() || mode == kMainMode ? "" : " (" + mode + ")";
+}
+
 }  // namespace
 
 std::string ProgressBar(const Progress& p, std::size_t width) {
@@ -75,7 +81,7 @@ std::string ProgressBar(const Progress& p, std::size_t width) {
 
 std::string ResultLine(const ModelResult& result, std::size_t done, std::size_t total) {
   return "[" + std::to_string(done) + "/" + std::to_string(total) + "] " +
-         std::string(StatusName(result.capture.status)) + "  " + OneLine(result.info.id) + "  " +
+         std::string(StatusName(result.capture.status)) + "  " + OneLine(result.info.id + ModeOf(result)) + "  " +
          OneLine(Findings(result));
 }
 

@@ -94,7 +94,12 @@ std::string SummaryLine(const Sweep& sweep) {
     statuses += (statuses.empty() ? "" : ", ") + std::to_string(found->second) + " " + found->first;
   }
   const std::size_t planned = static_cast<std::size_t>(std::max(sweep.planned, total));
-  std::string text = Plural(planned, "model") + (statuses.empty() ? "" : ": " + statuses);
+  // Of several modes the results are counted: a model has one of each.
+  const bool one_mode = sweep.modes.size() < 2;
+  const std::string what = one_mode
+                               ? Plural(planned, "model")
+                               : Plural(planned, "result") + " in " + std::to_string(sweep.modes.size()) + " modes";
+  std::string text = what + (statuses.empty() ? "" : ": " + statuses);
   text += "; " + std::to_string(with_numbers) + " of " + std::to_string(planned) + " have numbers";
   return sweep.complete ? text : text + "; incomplete";
 }

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
@@ -53,11 +55,34 @@ struct ReasonRow {
   }
 };
 
+bool IsOf(const ModelResult& result, std::string_view mode) {
+  return result.capture.mode == mode || (result.capture.mode.empty() && mode == kMainMode);
+}
+
+// Reasons of several modes are not added up: the main mode speaks, where there is none the first.
+std::string SpeakingMode(std::span<const ModelResult> results) {
+  const bool main = std::any_of(results.begin(), results.end(), [](const auto& r) { return IsOf(r, kMainMode); });
+  return main || results.empty() ? std::string(kMainMode) : results.front().capture.mode;
+}
+
+// The heading of the column that tells modes apart; none where there is nothing to tell.
+template <class Rows, class ModeOf>
+std::string ModeTitle(const Rows& rows, const ModeOf& mode_of) {
+  const bool others = std::any_of(rows.begin(), rows.end(),
+                                  [&](const auto& row) { return !mode_of(row).empty() && mode_of(row) != kMainMode; });
+  return others ? "MODE" : "";
+}
+
+std::string ModeTitle(std::span<const ModelResult> results) {
+  return ModeTitle(results, [](const ModelResult& r) { return r.capture.mode; });
+}
+
 std::vector<ReasonRow> GatherReasons(std::span<const ModelResult> results) {
+  const std::string mode = SpeakingMode(results);
   using Id = std::pair<std::string, std::string>;
   std::map<Id, ReasonRow> reasons;
   for (const ModelResult& result : results) {
-    if (!HasNumbers(result.capture.status)) continue;
+    if (!HasNumbers(result.capture.status) || !IsOf(result, mode)) continue;
     std::set<Id> of_model;
     for (const BreakSite& site : result.capture.sites) {
       const Id id{site.reason, site.gb_id};
@@ -85,10 +110,6 @@ int CountStatuses(const Sweep& sweep, std::string_view prefix) {
   return count;
 }
 
-std::string_view StateName(SweepState state) {
-  return state == SweepState::kRunning ? "running" : state == SweepState::kFinished ? "finished" : "interrupted";
-}
-
 double SecondsBetween(SystemTime from, SystemTime to) { return std::chrono::duration<double>(to - from).count(); }
 
 }  // namespace
@@ -98,6 +119,7 @@ Table ResultTable(std::span<const ModelResult> results) {
               .columns = {{"model", "MODEL", false, 48},
                           {"revision", ""},
                           {"family", "FAMILY"},
+                          {"mode", ModeTitle(results)},
                           {"status", "STATUS"},
                           {"graphs", "GRAPHS", true},
                           {"breaks", "BREAKS", true},
@@ -113,10 +135,10 @@ Table ResultTable(std::span<const ModelResult> results) {
               .when_empty = "no models"};
   for (const ModelResult& r : results) {
     const CaptureResult& c = r.capture;
-    table.rows.push_back({r.info.id, MaybeText(r.info.sha), Text(FamilyName(r.info.family)), Text(StatusName(c.status)),
-                          Number(c.graphs), Number(c.breaks), Number(c.break_sites), Number(c.ops_captured),
-                          Seconds(c.capture_s, c), Seconds(c.peak_rss_mb, c), r.reused, MaybeText(r.shared_from),
-                          MaybeText(r.info.config_source), c.detail});
+    table.rows.push_back({r.info.id, MaybeText(r.info.sha), Text(FamilyName(r.info.family)), c.mode,
+                          Text(StatusName(c.status)), Number(c.graphs), Number(c.breaks), Number(c.break_sites),
+                          Number(c.ops_captured), Seconds(c.capture_s, c), Seconds(c.peak_rss_mb, c), r.reused,
+                          MaybeText(r.shared_from), MaybeText(r.info.config_source), c.detail});
   }
   return table;
 }
@@ -166,10 +188,10 @@ Table FailureTable(std::span<const ModelResult> results) {
     std::int64_t models = 0;
     const ModelResult* example = nullptr;
   };
-  std::map<std::pair<Status, std::string>, Group> groups;
+  std::map<std::tuple<Status, std::string, std::string>, Group> groups;
   for (const ModelResult& result : results) {
     if (HasNumbers(result.capture.status)) continue;
-    Group& group = groups[{result.capture.status, result.capture.detail}];
+    Group& group = groups[{result.capture.status, result.capture.detail, result.capture.mode}];
     if (group.models++ == 0) group.example = &result;
   }
   std::vector<Group> rows;
@@ -177,6 +199,7 @@ Table FailureTable(std::span<const ModelResult> results) {
   std::stable_sort(rows.begin(), rows.end(), [](const Group& a, const Group& b) { return a.models > b.models; });
   Table table{.title = {},
               .columns = {{"status", "STATUS"},
+                          {"mode", ModeTitle(results)},
                           {"phase", ""},
                           {"status_detail", "DETAIL", false, 96},
                           {"models", "MODELS", true},
@@ -186,7 +209,7 @@ Table FailureTable(std::span<const ModelResult> results) {
               .when_empty = "every model has numbers"};
   for (const Group& group : rows) {
     const CaptureResult& c = group.example->capture;
-    table.rows.push_back({Text(StatusName(c.status)), MaybeText(c.phase), c.detail, group.models,
+    table.rows.push_back({Text(StatusName(c.status)), c.mode, MaybeText(c.phase), c.detail, group.models,
                           group.example->info.id, MaybeText(Truncate(ToUtf8(c.error), 2000))});
   }
   return table;
@@ -214,8 +237,8 @@ Table SweepsTable(std::span<const Sweep> sweeps) {
     const int skipped = CountStatuses(s, "skipped_");
     const int failed = CountStatuses(s, "") - whole - broken - skipped;
     const Cell duration = s.finished_at == SystemTime{} ? Cell() : Cell(SecondsBetween(s.started_at, s.finished_at));
-    table.rows.push_back({s.id, s.trigger, s.source, Text(StateName(s.state)), s.complete, Time(s.started_at), duration,
-                          Count(static_cast<std::size_t>(s.planned)), Cell(std::int64_t{whole}),
+    table.rows.push_back({s.id, s.trigger, s.source, Text(SweepStateName(s.state)), s.complete, Time(s.started_at),
+                          duration, Count(static_cast<std::size_t>(s.planned)), Cell(std::int64_t{whole}),
                           Cell(std::int64_t{broken}), Cell(std::int64_t{failed}), Cell(std::int64_t{skipped}),
                           s.toolchain.torch});
   }
@@ -228,6 +251,7 @@ Table PlanTable(const Plan& plan) {
                           {"model", "MODEL", false, 56},
                           {"revision", ""},
                           {"family", "FAMILY"},
+                          {"mode", ModeTitle(plan.models, [](const PlannedModel& m) { return m.mode; })},
                           {"action", "ACTION"},
                           {"reason", "REASON", false, 56},
                           {"status", "STATUS"},
@@ -238,7 +262,7 @@ Table PlanTable(const Plan& plan) {
               .when_empty = "no models"};
   for (const PlannedModel& m : plan.models) {
     table.rows.push_back({m.info.rank == 0 ? Cell() : Cell(std::int64_t{m.info.rank}), m.info.id, MaybeText(m.info.sha),
-                          Text(FamilyName(m.info.family)), Text(ActionName(m.action)),
+                          Text(FamilyName(m.info.family)), m.mode, Text(ActionName(m.action)),
                           m.shared_from.empty() ? m.reason : m.reason + " (with " + m.shared_from + ")",
                           m.status ? Text(StatusName(*m.status)) : Cell(), MaybeText(m.detail),
                           MaybeText(m.info.config_source), MaybeText(m.structure)});

@@ -61,7 +61,47 @@ Result<std::string> SqlStore::WriteCapture(soci::session& sql, const ModelResult
        ToUtf8(capture.mode), std::string(StatusName(capture.status)), Nanoseconds(capture.started_at),
        Nanoseconds(result.finished_at), document);
   WriteSites(sql, id, capture.sites);
+  WriteCosts(sql, result, seq);
   return document;
+}
+
+void SqlStore::WriteCosts(soci::session& sql, const ModelResult& result, std::int64_t seq) {
+  const CaptureResult& capture = result.capture;
+  if (capture.wall_s <= 0 || capture.status == Status::kWorkerLost) return;
+  const ModelInfo& info = result.info;
+  const std::pair<CostOf, std::string> names[] = {
+      {CostOf::kStructure, result.structure},
+      {CostOf::kClass, info.architectures.empty() ? capture.architecture : info.architectures.front()},
+      {CostOf::kModelType, info.model_type.empty() ? capture.model_type : info.model_type}};
+  for (const auto& [kind, name] : names) {
+    if (name.empty()) continue;
+    Exec(sql,
+         "INSERT INTO costs (kind, name, mode, seq, wall_ms, rss_mib) VALUES (:kind, :name, :mode, :seq, :wall, :rss)"
+         " ON CONFLICT (kind, name, mode) DO UPDATE SET seq = excluded.seq, wall_ms = excluded.wall_ms,"
+         " rss_mib = excluded.rss_mib",
+         Int{static_cast<int>(kind)}, ToUtf8(name), ToUtf8(capture.mode), Int{seq},
+         static_cast<Int>(capture.wall_s * 1000.0), static_cast<Int>(capture.peak_rss_mb));
+  }
+}
+
+Result<std::map<std::string, CaptureCost>> SqlStore::Costs(CostOf kind, std::span<const std::string> names,
+                                                           const std::string& mode) {
+  return db_.Read([&](soci::session& sql) -> Result<std::map<std::string, CaptureCost>> {
+    std::map<std::string, CaptureCost> costs;
+    InChunks(names, [&](const std::string& chunk) {
+      Query<std::string, Int, Int>(
+          sql,
+          "SELECT name, wall_ms, rss_mib FROM costs WHERE kind = :kind AND mode = :mode AND name IN"
+          " (SELECT rows.value->>'v' FROM " +
+              db_.dialect().JsonRows() + ")",
+          [&](const std::string& name, Int wall_ms, Int rss_mib) {
+            costs[name] = {static_cast<double>(wall_ms) / 1000.0, static_cast<double>(rss_mib)};
+            return true;
+          },
+          Int{static_cast<int>(kind)}, ToUtf8(mode), chunk);
+    });
+    return costs;
+  });
 }
 
 void SqlStore::WriteSites(soci::session& sql, const std::string& capture_id, const std::vector<BreakSite>& sites) {

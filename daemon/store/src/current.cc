@@ -18,6 +18,7 @@ void SqlStore::WriteModels(soci::session& sql, std::span<const TrackedModel> mod
 
 void SqlStore::WriteChange(soci::session& sql, const CurrentChange& change) {
   WriteModels(sql, change.upserts);
+  for (const std::string& model : change.removals) Exec(sql, "DELETE FROM current WHERE model = :model", ToUtf8(model));
   for (const auto& [key, value] : change.meta)
     Exec(sql,
          "INSERT INTO current_meta (key, value) VALUES (:key, :value)"
@@ -50,7 +51,7 @@ Result<void> SqlStore::ReplaceCurrent(const Current& current) {
     Exec(sql, "DELETE FROM current");
     Exec(sql, "DELETE FROM current_meta");
     WriteModels(sql, current.models);
-    WriteChange(sql, {{}, current.meta});
+    WriteChange(sql, {.meta = current.meta});
     return {};
   });
 }

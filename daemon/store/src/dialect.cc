@@ -1,13 +1,18 @@
 #include "dialect.h"
 
+#include <fcntl.h>
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/sqlite3/soci-sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <string_view>
+#include <system_error>
 
 namespace breakwatch::store {
 namespace {
@@ -22,6 +27,10 @@ class SqliteDialect : public Dialect {
  public:
   SqliteDialect(std::string path, std::chrono::milliseconds lock_timeout)
       : path_(std::move(path)), display_("database " + path_), lock_timeout_(lock_timeout) {}
+
+  ~SqliteDialect() override {
+    if (lock_fd_ >= 0) ::close(lock_fd_);
+  }
 
   const std::string& DisplayName() const override { return display_; }
 
@@ -42,14 +51,18 @@ class SqliteDialect : public Dialect {
   }
 
   void Connect(soci::session& sql, bool read_only) override {
-    sql.open(soci::sqlite3, ConnectString());
-    // Before anything else: even reading the header waits for a writer that is just starting the journal.
-    Pragma(sql, "busy_timeout=" + std::to_string(lock_timeout_.count()));
-    if (!read_only) Pragma(sql, "journal_mode=WAL");
-    Pragma(sql, "synchronous=FULL");
-    Pragma(sql, "foreign_keys=ON");
-    Pragma(sql, "journal_size_limit=67108864");
-    if (read_only) Pragma(sql, "query_only=ON");
+    const bool frozen = read_only && access(Folder().c_str(), W_OK) != 0;
+    try {
+      Open(sql, ConnectString(path_), read_only);
+      if (frozen) (void)IsEmpty(sql);
+    } catch (const soci::soci_error&) {
+      // Where the journal's index cannot be made, a database can only be read as one that nobody changes; what a crash
+      // left in the journal is not seen then.
+      if (!frozen) throw;
+      sql.close();
+      const std::string path = std::filesystem::absolute(path_).string();
+      Open(sql, ConnectString("file:" + Escaped(path) + "?immutable=1"), read_only);
+    }
   }
 
   std::vector<std::string> BeginWrite() const override { return {"BEGIN IMMEDIATE"}; }
@@ -97,15 +110,44 @@ class SqliteDialect : public Dialect {
     return problems;
   }
 
-  // The lock on the state directory is enough: the file lies in it.
-  bool TryWriterLock(soci::session&) const override { return true; }
+  // The lock on the state directory keeps nobody out who has another one and the same file. Beside the file, for
+  // closing any descriptor of the file itself would drop the library's own locks.
+  bool TryWriterLock(soci::session&) const override {
+    if (lock_fd_ >= 0) return true;
+    const int fd = ::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0) throw soci::soci_error(path_ + ".lock: " + std::generic_category().message(errno));
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return lock_fd_ = fd, true;
+    ::close(fd);
+    return false;
+  }
 
  protected:
   Types ColumnTypes() const override { return {"TEXT", "BIGINT", "INTEGER PRIMARY KEY"}; }
 
  private:
   // SOCI takes a string without '=' as the path whole, blanks included; else it wants it as a quoted value.
-  std::string ConnectString() const { return path_.find('=') == std::string::npos ? path_ : "db=\"" + path_ + "\""; }
+  static std::string ConnectString(const std::string& path) {
+    return path.find('=') == std::string::npos ? path : "db=\"" + path + "\"";
+  }
+  std::string Folder() const {
+    const auto folder = std::filesystem::path(path_).parent_path();
+    return folder.empty() ? "." : folder.string();
+  }
+  // A path in a URI.
+  static std::string Escaped(const std::string& path) {
+    return Replaced(Replaced(Replaced(path, "%", "%25"), "?", "%3f"), "#", "%23");
+  }
+
+  void Open(soci::session& sql, const std::string& connect, bool read_only) const {
+    sql.open(soci::sqlite3, connect);
+    // Before anything else: even reading the header waits for a writer that is just starting the journal.
+    Pragma(sql, "busy_timeout=" + std::to_string(lock_timeout_.count()));
+    if (!read_only) Pragma(sql, "journal_mode=WAL");
+    Pragma(sql, "synchronous=FULL");
+    Pragma(sql, "foreign_keys=ON");
+    Pragma(sql, "journal_size_limit=67108864");
+    if (read_only) Pragma(sql, "query_only=ON");
+  }
 
   static void Pragma(soci::session& sql, const std::string& text) {
     std::string answer;
@@ -115,6 +157,7 @@ class SqliteDialect : public Dialect {
 
   std::string path_, display_;
   std::chrono::milliseconds lock_timeout_;
+  mutable int lock_fd_ = -1;  // held until the session ends
 };
 
 // Of everything that lives in one PostgreSQL server, ours: "breakwat" as a number.

@@ -74,7 +74,7 @@ std::string EncodePlanHead(const Plan& plan) {
   Plan head;
   head.sweep_id = plan.sweep_id, head.source = plan.source;
   head.ranked = plan.ranked, head.track = plan.track;
-  head.rebuild = plan.rebuild, head.toolchain = plan.toolchain;
+  head.rebuild = plan.rebuild, head.toolchain = plan.toolchain, head.primary = plan.primary;
   return ToJson(head);
 }
 
@@ -94,11 +94,6 @@ Result<void> DecodePlanned(const std::vector<std::string>& documents, Plan& plan
   if (!read) return read.error();
   for (auto& model : read->models) plan.models.push_back(std::move(model));
   return {};
-}
-
-std::string SweepStateName(SweepState state) {
-  static const char* const kNames[] = {"running", "finished", "interrupted"};
-  return kNames[static_cast<std::size_t>(state)];
 }
 
 }  // namespace breakwatch::store

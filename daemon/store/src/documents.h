@@ -21,10 +21,10 @@ Result<ModelResult> DecodeResult(const std::string& document, const std::string&
 
 // A plan is stored as a head and one document per model: its size has no bound of its own.
 std::string EncodePlanHead(const Plan& plan);
+// For ORDER BY, of table "sweeps" as s: sweeps by a further toolchain come after the primary one's.
+inline constexpr const char* kFurtherLast = "CASE WHEN s.plan_document LIKE '%\"primary\":false%' THEN 1 ELSE 0 END";
 Result<std::string> EncodePlanned(const PlannedModel& planned);
 // Appends the models of `documents` to `plan`.
 Result<void> DecodePlanned(const std::vector<std::string>& documents, Plan& plan);
-
-std::string SweepStateName(SweepState state);
 
 }  // namespace breakwatch::store

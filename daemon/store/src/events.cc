@@ -90,6 +90,26 @@ Result<void> SqlStore::SetCursor(const std::string& exporter, std::int64_t event
   });
 }
 
+Result<int> SqlStore::TrimEvents(std::span<const std::string> exporters, int keep_sweeps, int limit) {
+  return db_.Write([&](soci::session& sql) -> Result<int> {
+    std::string oldest_kept;
+    Query<std::string>(
+        sql, "SELECT id FROM sweeps ORDER BY started_ns DESC, id DESC LIMIT 1 OFFSET :skip",
+        [&](const std::string& id) { return oldest_kept = id, false; }, Int{std::max(keep_sweeps, 1) - 1});
+    if (oldest_kept.empty()) return 0;
+    // What is kept begins with that sweep's first event. Where that is gone, so is all that was before.
+    Int last = Scalar(sql, "SELECT COALESCE(MIN(id), 0) FROM events WHERE sweep_id = :id", 0, oldest_kept) - 1;
+    for (const std::string& exporter : exporters) last = std::min(last, ReadCursor(sql, ToUtf8(exporter)));
+    // The newest one stays: the next id is counted from it.
+    last = std::min(last, Scalar(sql, "SELECT COALESCE(MAX(id), 0) FROM events", 0) - 1);
+    const Int first = Scalar(sql, "SELECT COALESCE(MIN(id), 0) FROM events", 0);
+    last = std::min(last, first + std::max(limit, 1) - 1);
+    if (first == 0 || last < first) return 0;
+    Exec(sql, "DELETE FROM events WHERE id <= :last", last);
+    return static_cast<int>(last - first + 1);
+  });
+}
+
 Result<void> SqlStore::BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) {
   return db_.Write([&](soci::session& sql) -> Result<void> {
     const std::string name = ToUtf8(exporter);

@@ -113,33 +113,52 @@ void WriteRevision(soci::session& sql, const ModelResult& result, Int seq) {
 
 }  // namespace
 
+Result<void> Store::AppendResults(std::span<const ResultWrite> writes) {
+  for (const ResultWrite& write : writes) {
+    if (auto appended = AppendResult(write.result, write.events, write.change); !appended) return appended;
+  }
+  return {};
+}
+
 Result<void> SqlStore::AppendResult(const ModelResult& result, std::span<const Event> events,
                                     const CurrentChange& change) {
+  return db_.Write([&](soci::session& sql) { return WriteResult(sql, result, events, change); });
+}
+
+Result<void> SqlStore::AppendResults(std::span<const ResultWrite> writes) {
   return db_.Write([&](soci::session& sql) -> Result<void> {
-    if (auto refused = Refused(sql, result)) return *refused;
-    const std::string model = ToUtf8(result.info.id), mode = ToUtf8(result.capture.mode);
-    const std::string sweep_id = ToUtf8(result.sweep_id), structure = ToUtf8(result.structure);
-    const Int seq = WriteStep(sql, HistoryStep::Kind::kResult, sweep_id, model, mode, "");
-    if (!structure.empty())
-      Exec(sql,
-           "INSERT INTO structures (digest, first_seen_ns, first_model) VALUES (:digest, :seen, :model)"
-           " ON CONFLICT (digest) DO NOTHING",
-           structure, Nanoseconds(result.finished_at), model);
-    const auto capture = WriteCapture(sql, result, seq);
-    if (!capture) return capture.error();
-    const auto document = EncodeResult(result, *capture);
-    if (!document) return document.error();
-    Exec(sql,
-         "INSERT INTO results (sweep_id, model, mode, seq, revision, structure, capture_id, status, finished_ns,"
-         " document) VALUES (:sweep, :model, :mode, :seq, :revision, :structure, NULLIF(:capture, ''), :status,"
-         " :finished, :document)",
-         sweep_id, model, mode, seq, ToUtf8(result.info.sha), structure, ToUtf8(result.capture_id),
-         std::string(StatusName(result.capture.status)), Nanoseconds(result.finished_at), *document);
-    WriteRevision(sql, result, seq);
-    WriteEvents(sql, events);
-    WriteChange(sql, change);
+    for (const ResultWrite& write : writes) {
+      if (auto written = WriteResult(sql, write.result, write.events, write.change); !written) return written;
+    }
     return {};
   });
+}
+
+Result<void> SqlStore::WriteResult(soci::session& sql, const ModelResult& result, std::span<const Event> events,
+                                   const CurrentChange& change) {
+  if (auto refused = Refused(sql, result)) return *refused;
+  const std::string model = ToUtf8(result.info.id), mode = ToUtf8(result.capture.mode);
+  const std::string sweep_id = ToUtf8(result.sweep_id), structure = ToUtf8(result.structure);
+  const Int seq = WriteStep(sql, HistoryStep::Kind::kResult, sweep_id, model, mode, "");
+  if (!structure.empty())
+    Exec(sql,
+         "INSERT INTO structures (digest, first_seen_ns, first_model) VALUES (:digest, :seen, :model)"
+         " ON CONFLICT (digest) DO NOTHING",
+         structure, Nanoseconds(result.finished_at), model);
+  const auto capture = WriteCapture(sql, result, seq);
+  if (!capture) return capture.error();
+  const auto document = EncodeResult(result, *capture);
+  if (!document) return document.error();
+  Exec(sql,
+       "INSERT INTO results (sweep_id, model, mode, seq, revision, structure, capture_id, status, finished_ns,"
+       " document) VALUES (:sweep, :model, :mode, :seq, :revision, :structure, NULLIF(:capture, ''), :status,"
+       " :finished, :document)",
+       sweep_id, model, mode, seq, ToUtf8(result.info.sha), structure, ToUtf8(result.capture_id),
+       std::string(StatusName(result.capture.status)), Nanoseconds(result.finished_at), *document);
+  WriteRevision(sql, result, seq);
+  WriteEvents(sql, events);
+  WriteChange(sql, change);
+  return {};
 }
 
 Result<std::vector<ModelResult>> SqlStore::Results(const std::string& sweep_id) {

@@ -68,7 +68,12 @@ const Migration kVersion1{
     " PRIMARY KEY (gateway, position))",
 };
 
-const Migration* const kMigrations[] = {&kVersion1};  // [i] leads from version i to i + 1
+const Migration kVersion2{
+    "CREATE TABLE costs (kind $INT NOT NULL, name $TEXT NOT NULL, mode $TEXT NOT NULL, seq $INT NOT NULL,"
+    " wall_ms $INT NOT NULL, rss_mib $INT NOT NULL, PRIMARY KEY (kind, name, mode))",
+};
+
+const Migration* const kMigrations[] = {&kVersion1, &kVersion2};  // [i] leads from version i to i + 1
 
 Result<int> ReadVersion(const Database& database, soci::session& sql) {
   if (!database.dialect().HasTable(sql, "meta")) {

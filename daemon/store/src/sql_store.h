@@ -26,6 +26,7 @@ class SqlStore : public Store {
   // results.cc
   Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
                             const CurrentChange& change) override;
+  Result<void> AppendResults(std::span<const ResultWrite> writes) override;
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override;
   Result<std::optional<ModelResult>> LatestResult(const std::string& model) override;
   Result<std::vector<ModelResult>> NewestResults(const ResultFilter& filter) override;
@@ -36,6 +37,8 @@ class SqlStore : public Store {
                                                           const std::string& mode) override;
   Result<std::map<std::string, RevisionRecord>> LatestRevisions(std::span<const std::string> models) override;
   Result<CaptureResult> LoadCapture(const std::string& capture_id) override;
+  Result<std::map<std::string, CaptureCost>> Costs(CostOf kind, std::span<const std::string> names,
+                                                   const std::string& mode) override;
 
   // current.cc
   Result<Current> LoadCurrent() override;
@@ -50,6 +53,7 @@ class SqlStore : public Store {
   Result<std::int64_t> NewestEventId() override;
   Result<std::int64_t> Cursor(const std::string& exporter) override;
   Result<void> SetCursor(const std::string& exporter, std::int64_t event_id) override;
+  Result<int> TrimEvents(std::span<const std::string> exporters, int keep_sweeps, int limit) override;
   Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) override;
   Result<std::vector<DeadLetter>> DeadLetters(const std::string& exporter, int limit) override;
   Result<std::int64_t> CountDeadLetters(const std::string& exporter) override;
@@ -67,6 +71,9 @@ class SqlStore : public Store {
   void WriteChange(soci::session& sql, const CurrentChange& change);
   void WriteModels(soci::session& sql, std::span<const TrackedModel> models);
   void WriteSites(soci::session& sql, const std::string& capture_id, const std::vector<BreakSite>& sites);
+  Result<void> WriteResult(soci::session& sql, const ModelResult& result, std::span<const Event> events,
+                           const CurrentChange& change);
+  void WriteCosts(soci::session& sql, const ModelResult& result, std::int64_t seq);
   // The document of the result's capture, stored now when it is new.
   Result<std::string> WriteCapture(soci::session& sql, const ModelResult& result, std::int64_t seq);
   Result<void> WritePlan(soci::session& sql, const Sweep& sweep, const Plan& plan);

@@ -25,7 +25,7 @@ Result<std::vector<Sweep>> ReadSweeps(soci::session& sql, const std::string& res
   std::vector<Sweep> sweeps;
   std::optional<Error> error;
   Query<std::string>(
-      sql, "SELECT document FROM sweeps " + rest,
+      sql, "SELECT s.document FROM sweeps s " + rest,
       [&](const std::string& document) {
         auto sweep = SweepFromJson(document);
         if (sweep)
@@ -51,8 +51,8 @@ Result<void> SqlStore::BeginSweep(const Sweep& sweep, const Plan& plan, std::spa
     Exec(sql,
          "INSERT INTO sweeps (id, state, started_ns, finished_ns, document, plan_document)"
          " VALUES (:id, :state, :started, :finished, :document, :plan)",
-         id, SweepStateName(sweep.state), Nanoseconds(sweep.started_at), Nanoseconds(sweep.finished_at), document,
-         EncodePlanHead(plan));
+         id, std::string(SweepStateName(sweep.state)), Nanoseconds(sweep.started_at), Nanoseconds(sweep.finished_at),
+         document, EncodePlanHead(plan));
     if (auto written = WritePlan(sql, sweep, plan); !written) return written;
     WriteStep(sql, HistoryStep::Kind::kBegun, id, "", "", document);
     WriteEvents(sql, events);
@@ -90,7 +90,7 @@ Result<void> SqlStore::FinishSweep(const Sweep& sweep, std::span<const Event> ev
       return Error{ErrorCode::kInvalid, "sweep " + id + " is finished already"};
     const std::string document = ToJson(sweep);
     Exec(sql, "UPDATE sweeps SET state = :state, finished_ns = :finished, document = :document WHERE id = :id",
-         SweepStateName(sweep.state), Nanoseconds(sweep.finished_at), document, id);
+         std::string(SweepStateName(sweep.state)), Nanoseconds(sweep.finished_at), document, id);
     WriteStep(sql, HistoryStep::Kind::kFinished, id, "", "", document);
     WriteEvents(sql, events);
     WriteChange(sql, change);
@@ -114,7 +114,8 @@ Result<std::vector<Sweep>> SqlStore::Sweeps(int limit) {
 
 Result<Sweep> SqlStore::FindSweep(const std::string& id) {
   return db_.Read([&](soci::session& sql) -> Result<Sweep> {
-    auto found = id == "latest" ? ReadSweeps(sql, "WHERE state = 'finished' ORDER BY started_ns DESC, id DESC LIMIT 1")
+    auto found = id == "latest" ? ReadSweeps(sql, std::string("WHERE state = 'finished' ORDER BY ") + kFurtherLast +
+                                                      ", started_ns DESC, id DESC LIMIT 1")
                                 : ReadSweeps(sql, "WHERE id = :id", ToUtf8(id));
     if (!found) return found.error();
     if (found->empty()) return NoSweep(id, db_.name());

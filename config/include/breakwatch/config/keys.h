@@ -31,6 +31,7 @@ struct Key {
   bool is_size = false;                // an integer that is written "64KiB"
   bool is_secret = false;              // taken from the environment only, never shown
   bool restart = false;                // a reload does not change it
+  bool names = false;                  // a list whose items hold no comma: a flag may give several with commas between
   std::vector<std::string> allowed{};  // the only values; empty: any
   double min = 0, max = 0;             // of numbers, and of durations in milliseconds; both 0: any
   // What a text (each element of a list) has to be, when it is not; nothing when it is.

@@ -31,14 +31,19 @@ struct HubSettings {
 struct CaptureSettings {
   std::vector<std::string> launcher{"auto"};  // argument vector before `worker`; "auto": bwrap where present
   std::vector<std::string> worker{".venv/bin/python", "-m", "breakwatch_worker"};
-  std::string toolchain = "default";  // name of the environment `worker` runs in
-  int zygotes = 0;                    // processes that capture, one capture each at a time; 0: number of cores
+  std::string toolchain = "default";          // the primary one: whose numbers are published; `worker` runs in it
+  std::vector<std::string> toolchains;        // "NAME=PYTHON"; a name without one is sought as .venv-NAME
+  std::vector<std::string> extra_toolchains;  // names: each sweeps the primary one's models after it
+  int zygotes = 0;                            // processes that capture, one capture each at a time; 0: number of cores
   CaptureLimits limits;
-  milliseconds silence{20'000};  // a zygote quiet for longer is lost
-  bool allow_factories = false;  // python: and script: selectors, code of the user's own
-  std::string mode = "eval";
-  double verify_share = 0.02;  // of clean structures, captured again at full depth each sweep
-  std::uint64_t seed = 0;      // of that choice
+  milliseconds silence{20'000};            // a zygote quiet for longer is lost
+  bool allow_factories = false;            // python: and script: selectors, code of the user's own
+  std::vector<std::string> modes{"eval"};  // of each model of a sweep
+  double verify_share = 0.02;              // of clean structures, captured again at full depth each sweep
+  std::uint64_t seed = 0;                  // of that choice
+  std::string inputs_file;                 // JSON: what models are called with, over the recipes; empty: none
+  int repeat = 1;                          // captures of each model, compared
+  std::int64_t memory = 0;                 // bytes of all captures together; 0: what the machine can give
 };
 
 struct SweepSettings {
@@ -90,6 +95,7 @@ struct EventFileSettings {
 
 struct ConsoleSettings {
   bool enabled = false;  // events as lines on standard error
+  bool metrics = false;  // a summary of the numbers there
 };
 
 struct ExporterSettings {
@@ -117,10 +123,11 @@ struct WebSettings {
 
 struct RetentionSettings {
   int unranked_sweeps = 3;  // complete ranked sweeps a model stays after it left the ranking
+  int sweeps = 100;         // whose directories and delivered events are kept; results are kept for ever
 };
 
 struct MetricsSettings {
-  std::vector<std::string> extra;  // further toolchains, NAME or NAME/eval, whose breaks are published beside
+  std::vector<std::string> extra;  // NAME or NAME/MODE: toolchains whose breaks are published beside
 };
 
 struct LogSettings {

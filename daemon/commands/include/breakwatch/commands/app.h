@@ -69,6 +69,8 @@ struct App {
   std::function<Result<void>(const std::string& torch_python, const std::string& rest_python,
                              const std::string& target)>
       compose_toolchain;
+  // The settings with another toolchain as if it were the primary one. Error: kUsage, there is none of this name.
+  std::function<Result<Settings>(const Settings&, const std::string& name)> with_toolchain;
   std::function<Result<std::set<std::string>>(const Settings&)> ignored_config_keys;
   std::function<Result<engine::DeliveryThread::Exporters>(const Settings&)> make_exporters;
   std::function<std::unique_ptr<net::HttpSender>()> make_sender;

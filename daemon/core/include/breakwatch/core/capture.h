@@ -46,7 +46,9 @@ struct CaptureJob {
   std::string task, library;
   std::string mode = "eval";
   Depth depth = Depth::kAuto;
-  std::string structure;  // digest; names the capture in logs
+  int repeat = 1;                // captures to make and compare
+  std::string inputs_spec_json;  // the user's say over the input recipes: JSON object; empty: none
+  std::string structure;         // digest; names the capture in logs
   CaptureLimits limits;
 };
 

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/model_lister.h"
@@ -19,6 +20,8 @@ struct SweepRequest {
   std::string trigger = "cli";
   ListRequest list;
   Rebuild rebuild = Rebuild::kIfNeeded;
+  std::string toolchain{};  // name of a further one; empty: the primary one, and after it each that is configured
+  std::vector<std::string> modes{};  // of each model; empty: those of the settings
   bool track = false;
   bool resume = false;             // continue the newest unfinished sweep instead
   std::optional<Plan> saved_plan;  // rerun this plan's models at their commits instead of listing

@@ -36,6 +36,8 @@ struct PlannedModel {
   std::string capture_id;        // the capture a kReuse refers to
   std::string shared_from;       // model whose capture a kShare waits for
   Depth depth = Depth::kAuto;
+  int repeat = 1;                // as in CaptureJob
+  std::string inputs_spec_json;  // as in CaptureJob
 };
 
 struct Plan {
@@ -45,7 +47,8 @@ struct Plan {
   bool track = false;   // its models join the tracked set although not ranked
   Rebuild rebuild = Rebuild::kIfNeeded;
   Toolchain toolchain;
-  std::vector<PlannedModel> models;  // in rank order
+  bool primary = true;               // by the toolchain whose numbers are published; a further one's only stand beside
+  std::vector<PlannedModel> models;  // in rank order; of a model its modes in the order asked for
 };
 
 }  // namespace breakwatch

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "breakwatch/core/capture.h"
@@ -33,6 +34,16 @@ struct Numbers {
   bool operator==(const Numbers&) const = default;
 };
 
+// How the last attempt by one toolchain and mode ended.
+struct Attempt {
+  Status status = Status::kNotAttempted;
+  std::string commit;  // may be empty
+  bool operator==(const Attempt&) const = default;
+};
+
+// Names whose numbers: by the toolchain's Key() alone in the main mode, else with "/MODE" after it.
+std::string NumbersKey(const std::string& toolchain_key, std::string_view mode);
+
 // The folded state of one model: a row of the store's `current`. Published while `tracked`.
 struct TrackedModel {
   std::string model;
@@ -44,11 +55,12 @@ struct TrackedModel {
   bool in_ranking = false;
   bool pinned = false;                    // added with --track: never leaves
   int sweeps_unranked = 0;                // complete ranked sweeps since it left the ranking
-  Status status = Status::kNotAttempted;  // of the last attempt
-  std::string status_commit;              // commit of the last attempt; may be empty
+  Status status = Status::kNotAttempted;  // of the last attempt by the primary toolchain in the main mode
+  std::string status_commit;              // commit of that attempt; may be empty
   std::string detail;
-  SystemTime attempted_at{};
-  std::map<std::string, Numbers> numbers;  // by Toolchain::Key()
+  SystemTime attempted_at{};                // by any toolchain, in any mode
+  std::map<std::string, Attempt> attempts;  // by NumbersKey
+  std::map<std::string, Numbers> numbers;   // by NumbersKey
   bool operator==(const TrackedModel&) const = default;
 };
 
@@ -76,7 +88,7 @@ struct Snapshot {
   SystemTime taken_at{};
   std::string toolchain_key;          // whose numbers are published
   std::vector<Toolchain> toolchains;  // the newest last
-  std::vector<std::string> extra;     // toolchains by name, whose numbers are published beside
+  std::vector<std::string> extra;     // NAME or NAME/MODE: toolchains whose numbers are published beside
   std::vector<TrackedModel> models;   // the tracked ones, ordered by model id
   std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)
   SweepSummary sweep;

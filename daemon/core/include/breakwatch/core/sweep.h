@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/model.h"
@@ -11,6 +12,8 @@
 namespace breakwatch {
 
 enum class SweepState { kRunning, kFinished, kInterrupted };
+std::string_view SweepStateName(SweepState state);  // "running", "finished", "interrupted"
+std::optional<SweepState> ParseSweepState(std::string_view name);
 
 struct Sweep {
   std::string id;       // "20261121T020512Z-3f9a1c": sorts by start
@@ -19,10 +22,11 @@ struct Sweep {
   bool ranked = false;
   SweepState state = SweepState::kRunning;
   SystemTime started_at{}, finished_at{};
-  int planned = 0;
+  int planned = 0;        // results: one for each model and mode
   bool complete = false;  // finished, and no model is not_attempted or worker_lost
   Toolchain toolchain;
-  std::map<std::string, int> statuses;  // models by final status name
+  std::map<std::string, int> statuses;                      // results by final status name, over all modes
+  std::map<std::string, std::map<std::string, int>> modes;  // the same for each mode
 };
 
 // A model of a sweep with its final status. The contract's "fields of a result" are these and the

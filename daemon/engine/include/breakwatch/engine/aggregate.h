@@ -18,7 +18,7 @@ namespace breakwatch::engine {
 
 struct AggregateOptions {
   int unranked_sweeps = 3;           // complete ranked sweeps a model stays after it left the ranking
-  std::vector<std::string> extra{};  // toolchains by name, whose numbers are published beside
+  std::vector<std::string> extra{};  // NAME or NAME/MODE: toolchains whose numbers are published beside
 };
 
 // Finished although models of its plan have no status: a newer listing made the rest stale. Nothing of it counts.
@@ -35,6 +35,8 @@ class Aggregate {
   store::CurrentChange Apply(const ModelResult& result);
   store::CurrentChange Finish(const Sweep& sweep, const Plan& plan);
 
+  // The rows were folded by these rules; if not, history has to be folded again.
+  bool IsOfThisFold() const;
   // Null when the model has no row.
   const TrackedModel* Find(const std::string& model) const;
   bool HasTracked() const;
@@ -53,6 +55,9 @@ class Aggregate {
   void Retain(const Toolchain& toolchain, Changes& changes);
   void ReplaceTrackedSet(const Plan& plan, Changes& changes);
   bool CoversTrackedSet(const Plan& plan) const;
+  bool IsEmpty() const { return models_.empty() && meta_.empty(); }
+  bool IsMain(const ModelResult& result) const;
+  void ForgetStale(SystemTime now, Changes& changes);
   void CountDepthMismatch(const ModelResult& result, Changes& changes);
 
   std::map<std::string, TrackedModel> models_;
@@ -60,7 +65,9 @@ class Aggregate {
   AggregateOptions options_;
 };
 
-// Folds the whole history of a store and replaces its `current`.
+// Folds the whole history of a store.
+Result<Aggregate> FoldHistory(store::Store& store, AggregateOptions options);
+// The same, and replaces the store's `current` by it.
 Result<void> RebuildCurrent(store::Store& store, AggregateOptions options);
 
 }  // namespace breakwatch::engine

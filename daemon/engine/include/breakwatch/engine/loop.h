@@ -2,9 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "breakwatch/core/capture_runner.h"
 #include "breakwatch/core/clock.h"
@@ -27,6 +30,14 @@ struct LoopOptions {
   std::optional<std::chrono::seconds> sweep_interval;  // serve: nullopt sweeps on command only
   SweepRequest default_request;                        // of the interval and of SIGUSR1
   bool release_when_idle = false;                      // serve: no zygote stays between sweeps
+  std::vector<std::string> extra_toolchains{};         // each sweeps the primary one's models after it
+  std::int64_t memory_bytes = 0;                       // of all captures together; 0: what is available
+};
+
+// A toolchain beside the primary one, with a runner of its own.
+struct FurtherToolchain {
+  Toolchain toolchain;
+  CaptureRunner* runner = nullptr;  // outlives the loop
 };
 
 // Everything the loop uses; all outlive it.
@@ -41,6 +52,10 @@ struct LoopParts {
   std::function<void(SnapshotPtr snapshot, bool urgent)> publish;
   std::function<void()> events_stored;          // may be empty; must not block
   std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones stay; may be empty
+  // By its name. May be empty: there is none.
+  std::function<Result<FurtherToolchain>(const std::string& name)> open_toolchain{};
+  // Memory that captures may still take, in bytes. May be empty: unbounded.
+  std::function<std::optional<std::int64_t>()> available_memory{};
 };
 
 class Loop {
@@ -57,6 +72,13 @@ class Loop {
   // One sweep to its end. Error kInterrupted: stopped by kStop, captures under way are killed; the sweep stays
   // unfinished and can be resumed. kNotFound: nothing to resume. kStore: what was stored stands, resumable too.
   Result<Sweep> RunSweep(const SweepRequest& request);
+  // The same, and where the request names no toolchain the same models by each further one. What ended is in `sweeps`,
+  // the primary one's first; `error` is the first there was.
+  struct Swept {
+    std::vector<Sweep> sweeps;
+    std::optional<Error> error;
+  };
+  Swept RunSweeps(const SweepRequest& request);
   // Sweeps at the interval and on commands until kStop, which it obeys at once; first resumes an unfinished sweep.
   // Any number of ticks and equal requests during a sweep cause one more; a tick is also answered by a request for
   // the default list, while a request for other models has a sweep of its own. The first tick comes an interval after

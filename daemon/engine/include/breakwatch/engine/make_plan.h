@@ -6,9 +6,11 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "breakwatch/core/clock.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/store/store.h"
 
@@ -17,15 +19,21 @@ namespace breakwatch::engine {
 struct PlanOptions {
   Rebuild rebuild = Rebuild::kIfNeeded;
   bool track = false;
-  std::string mode = "eval";
+  bool primary = true;                     // as Plan::primary
+  std::vector<std::string> modes{"eval"};  // of each model; distinct
   Toolchain toolchain;
-  std::set<std::string> ignored_config_keys;   // structure_ignored.yaml
-  std::set<std::string> pinned_architectures;  // ClassOf values captured at full depth only
+  int repeat = 1;                                     // as CaptureJob::repeat
+  std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
+  std::set<std::string> ignored_config_keys;          // structure_ignored.yaml
+  std::set<std::string> pinned_architectures;         // ClassOf values captured at full depth only
   double verify_share = 0.02;  // of clean structures a sweep, rounded down, chosen by (seed, sweep, structure)
   std::uint64_t seed = 0;
   int quarantine_after = 3;
   std::chrono::hours quarantine_for{24};
 };
+
+// The user's say over a model's inputs: by its id, else by its model type; empty: none.
+std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options);
 
 // What the store knows of the models and structures of a list.
 struct Known {
@@ -38,12 +46,14 @@ std::string ClassOf(const ModelInfo& info);
 
 // SHA-256 (hex) of the canonical JSON of everything that decides a capture's outcome. Error: kInvalid,
 // config_json is not an object.
-Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options);
+Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options,
+                                    std::string_view mode = kMainMode);
 
-// Structures of a list, so that the caller can ask the store for their histories.
-std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options);
+// Structures of a list in one mode, so that the caller can ask the store for their histories.
+std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options,
+                                      std::string_view mode = kMainMode);
 
-// Every model of the list once, in its order; of entries with one id the first counts.
+// Every model of the list once a mode, in its order; of entries with one id the first counts.
 Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& known, const PlanOptions& options,
               SystemTime now);
 

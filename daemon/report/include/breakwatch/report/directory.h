@@ -7,6 +7,7 @@
 // sweep.json    the sweep, as core's ToJson(Sweep)
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +24,12 @@ std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain
 
 // Writes all files into a new directory beside, moves it into place, and replaces `latest`: a reader sees a
 // whole sweep or the one before, never half. A directory that exists is replaced. Returns its path.
-// Error: kStore, naming the file; kInvalid for an id that is no file name.
+// A further toolchain's sweep leaves `latest`. Error: kStore, naming the file; kInvalid for an id that is no file name.
 Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
                                         std::span<const ModelResult> results, std::string_view environment_json);
+
+// Removes the directories of sweeps but the newest `keep`, by their ids, which sort by start; never what `latest`
+// names. What cannot be removed stays.
+void TrimSweepDirectories(const std::string& state_dir, std::size_t keep);
 
 }  // namespace breakwatch::report

@@ -12,28 +12,29 @@
 
 namespace breakwatch::report {
 
-// A row per model. Fields: model, revision, family, status, graphs, breaks, break_sites, ops_captured, capture_s,
-// peak_rss_mb, reused, shared_from, config_source, status_detail.
+// A row per model and mode. Fields: model, revision, family, mode, status, graphs, breaks, break_sites, ops_captured,
+// capture_s, peak_rss_mb, reused, shared_from, config_source, status_detail.
 Table ResultTable(std::span<const ModelResult> results);
 
 enum class ReasonOrder { kEvents, kSites, kModels, kLeverage };
 std::optional<ReasonOrder> ParseReasonOrder(std::string_view name);  // "events", "sites", "models", "leverage"
 
-// A row per (reason, gb_id), most first. Fields: reason, gb_id, fixability, events, sites, models, leverage (models
-// all of whose breaks have this reason), families, example_model, example_site, url. At most `limit` rows, 0: all.
+// A row per (reason, gb_id) of the main mode's results (where there are none, of the first result's mode), most first.
+// Fields: reason, gb_id, fixability, events, sites, models, leverage (models all of whose breaks have this reason),
+// families, example_model, example_site, url. At most `limit` rows, 0: all.
 Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = ReasonOrder::kEvents,
                   std::size_t limit = 0);
 
-// A row per (status, detail) of models without numbers, most first. Fields: status, phase, status_detail, models,
-// example_model, error.
+// A row per (status, detail, mode) of models without numbers, most first. Fields: status, mode, phase, status_detail,
+// models, example_model, error.
 Table FailureTable(std::span<const ModelResult> results);
 
 // A row per sweep. Fields: sweep_id, trigger, source, state, complete, started_at, duration_s, planned, full_graph,
 // graph_breaks, failed, skipped, torch.
 Table SweepsTable(std::span<const Sweep> sweeps);
 
-// A row per model. Fields: rank, model, revision, family, action, reason, status, status_detail, config_source,
-// structure.
+// A row per model and mode. Fields: rank, model, revision, family, mode, action, reason, status, status_detail,
+// config_source, structure.
 Table PlanTable(const Plan& plan);
 
 // "30 models: 21 full_graph, 6 graph_breaks, 3 skipped_gated; 27 of 30 have numbers". One line, no line end.

@@ -34,8 +34,9 @@ struct StoreOptions {
 
 // What the fold changed; written in the transaction of its cause.
 struct CurrentChange {
-  std::vector<TrackedModel> upserts;
-  std::map<std::string, std::string> meta;  // fold-wide values: "published_toolchain", "filling_sweep", ...
+  std::vector<TrackedModel> upserts{};
+  std::vector<std::string> removals{};        // models whose rows go
+  std::map<std::string, std::string> meta{};  // fold-wide values: "published_toolchain", "filling_sweep", ...
 };
 
 struct Current {
@@ -51,6 +52,20 @@ struct CaptureHistory {
   int failures_in_a_row = 0;  // newest captures that CountsTowardsQuarantine, unbroken
   SystemTime last_failure_at{};
   Status last_status = Status::kNotAttempted;
+};
+
+// What the newest capture took.
+struct CaptureCost {
+  double wall_s = 0;
+  double peak_rss_mb = 0;  // MiB; 0: not known
+};
+enum class CostOf { kStructure, kClass, kModelType };
+
+// A result with its events and what the fold changed.
+struct ResultWrite {
+  ModelResult result;
+  std::vector<Event> events;
+  CurrentChange change;
 };
 
 struct RevisionRecord {  // the newest known commit of a model before this plan
@@ -93,10 +108,13 @@ class Store {
   // (sweep, model, mode) is kInvalid: nothing is captured twice.
   virtual Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
                                     const CurrentChange& change) = 0;
+  // The same for several, all in one transaction where the store can.
+  virtual Result<void> AppendResults(std::span<const ResultWrite> writes);
   virtual Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) = 0;
   virtual Result<std::optional<Sweep>> NewestUnfinished() = 0;
-  virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;    // newest first
-  virtual Result<Sweep> FindSweep(const std::string& id) = 0;  // "latest": the newest finished
+  virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;  // newest first
+  // "latest": the newest finished one by a primary toolchain, else the newest finished.
+  virtual Result<Sweep> FindSweep(const std::string& id) = 0;
   virtual Result<Plan> LoadPlan(const std::string& sweep_id) = 0;
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
   virtual Result<std::optional<ModelResult>> LatestResult(const std::string& model) = 0;
@@ -111,6 +129,10 @@ class Store {
   virtual Result<std::map<std::string, RevisionRecord>> LatestRevisions(std::span<const std::string> models) = 0;
   virtual Result<CaptureResult> LoadCapture(const std::string& capture_id) = 0;
 
+  // By name; what was never captured in this mode is absent.
+  virtual Result<std::map<std::string, CaptureCost>> Costs(CostOf kind, std::span<const std::string> names,
+                                                           const std::string& mode) = 0;
+
   // --- the fold
   virtual Result<Current> LoadCurrent() = 0;
   virtual Result<void> ReplaceCurrent(const Current& current) = 0;
@@ -123,6 +145,9 @@ class Store {
   virtual Result<std::int64_t> NewestEventId() = 0;
   virtual Result<std::int64_t> Cursor(const std::string& exporter) = 0;  // 0 before the first
   virtual Result<void> SetCursor(const std::string& exporter, std::int64_t event_id) = 0;
+  // Removes the oldest events, at most `limit` of them: those before the newest `keep_sweeps` sweeps that every one of
+  // `exporters` is done with. Returns how many went; fewer than `limit`: nothing is left to remove.
+  virtual Result<int> TrimEvents(std::span<const std::string> exporters, int keep_sweeps, int limit) = 0;
   // The dead letter and the cursor past it, in one transaction.
   virtual Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) = 0;
   virtual Result<std::vector<DeadLetter>> DeadLetters(const std::string& exporter, int limit) = 0;
@@ -135,8 +160,8 @@ class Store {
   // --- upkeep
   virtual Result<int> SchemaVersion() = 0;
   virtual Result<void> Check() = 0;  // integrity, as far as the database can say
-  // One writer of sweeps per database, until the session ends; SQLite needs only the lock on its state
-  // directory (writer_lock.h). Error: kStore, retryable: another session has it.
+  // One writer of sweeps per database, until the session ends, whichever state directory it has. Error: kStore,
+  // retryable: another session has it.
   virtual Result<void> LockAsWriter() { return {}; }
 };
 
