@@ -28,6 +28,7 @@
 #include "breakwatch/hub_replay/replay_server.h"
 #include "breakwatch/net/http.h"
 #include "breakwatch/store/store.h"
+#include "breakwatch/trace/read_traces.h"
 #include "resources.h"
 
 namespace breakwatch {
@@ -379,6 +380,16 @@ Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Se
   return out;
 }
 
+// --- traces of jobs
+
+Result<commands::ReadTrace> ReadTrace(const std::string& path, const commands::TraceProgress& progress) {
+  auto import = trace::ReadTraces(path, {.progress = progress});
+  if (!import) return import.error();
+  return commands::ReadTrace{
+      std::move(import->capture), std::move(import->digest), import->bytes, import->files, import->records,
+      std::move(import->warnings)};
+}
+
 // --- a Hub on disk
 
 int RecordHub(App& app, const commands::HubRecordOptions& o) {
@@ -423,6 +434,7 @@ int main(int argc, char** argv) {
   app.log = [&](Level level, const std::string& text) { Log(app, level, text); };
   app.open_store = [&](const Settings& s, bool read_only) { return OpenStore(app, s, read_only); };
   app.make_lister = [&](const Settings& s) { return MakeListerWithSelectors(app, s); };
+  app.read_trace = ReadTrace;
   app.make_runner = [&](const Settings& s) -> Result<std::unique_ptr<CaptureRunner>> {
     auto options = ZygotesOf(app, s);
     options.launcher = LauncherOf(s, app.own_folders).argv;

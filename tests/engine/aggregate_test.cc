@@ -27,6 +27,7 @@ class AggregateTest : public ::testing::Test {
     bool ranked = true, track = false, complete = true;
     Toolchain toolchain = TestToolchain();
     bool primary = true;
+    std::string source{};
   };
 
   Plan PlanOf(const std::vector<Model>& models, const How& how) {
@@ -51,6 +52,7 @@ class AggregateTest : public ::testing::Test {
     sweep_.id = "sweep-" + std::to_string(++sweeps_);
     sweep_.ranked = how.ranked;
     sweep_.toolchain = how.toolchain;
+    sweep_.source = how.source;
     sweep_.planned = static_cast<int>(models.size());
     sweep_.started_at = Time();
     (void)aggregate_.Begin(sweep_, plan_);
@@ -146,7 +148,8 @@ TEST_F(AggregateTest, AFurtherToolchainNeverTakesOverWhateverItsSweepCovers) {
   How further;
   further.toolchain = Nightly();
   further.primary = false;
-  Run({{"m", FailedCapture(Status::kCrashed, "signal 11")}, {"n", GoodCapture({FakeSite("there", "GB0001")})}}, further);
+  Run({{"m", FailedCapture(Status::kCrashed, "signal 11")}, {"n", GoodCapture({FakeSite("there", "GB0001")})}},
+      further);
   const Snapshot after = Shot();
   EXPECT_EQ(after.toolchain_key, TestToolchain().Key());
   EXPECT_EQ(Row("m").status, Status::kFullGraph);
@@ -519,6 +522,75 @@ TEST_F(AggregateTest, SumOfItsChangesEqualsItsRows) {
   ASSERT_EQ(current.models.size(), rows.size());
   for (const TrackedModel& row : current.models) EXPECT_EQ(rows[row.model], row);
   EXPECT_EQ(kept.meta, current.meta);
+}
+
+// --- imports
+
+class ImportTest : public AggregateTest {
+ protected:
+  static How Import(bool track) {
+    Toolchain toolchain = TestToolchain("2.14.0");
+    toolchain.name = kImport;
+    return {.ranked = false, .track = track, .toolchain = toolchain, .source = "import /tmp/trace"};
+  }
+  static Model Imported(const std::string& id, const std::string& commit = kA) {
+    Model model{.id = id, .commit = commit};
+    model.capture.mode = kImport;
+    return model;
+  }
+};
+
+TEST_F(ImportTest, ChangesNothingThatIsPublished) {
+  Run({{"a"}});
+  const store::Current before = aggregate_.ToCurrent();
+  Run({Imported("a", kB), Imported("b")}, Import(/*track=*/false));
+  EXPECT_EQ(aggregate_.ToCurrent().models, before.models);
+  EXPECT_EQ(aggregate_.ToCurrent().meta, before.meta);
+}
+
+TEST_F(ImportTest, DoesNotFillAnEmptyTrackedSet) {
+  Run({Imported("a")}, Import(/*track=*/false));
+  EXPECT_EQ(Tracked(), Ids{});
+  Run({{"b"}}, {.ranked = false});
+  EXPECT_EQ(Tracked(), Ids{"b"});
+}
+
+TEST_F(ImportTest, StandsBesideTheNumbersOfOurOwnCaptureAtTheSameCommit) {
+  Run({{"a"}});
+  Run({Imported("a")}, Import(/*track=*/true));
+  EXPECT_EQ(Shot().toolchain_key, TestToolchain().Key());
+  EXPECT_EQ(Row("a").numbers.size(), 2u);
+  EXPECT_TRUE(Row("a").numbers.contains(NumbersKey(Import(true).toolchain.Key(), kImport)));
+  EXPECT_FALSE(Row("a").imported);
+}
+
+TEST_F(ImportTest, OfAnotherCommitTakesNoNumbersAway) {
+  Run({{"a"}});
+  Run({Imported("a", kB)}, Import(/*track=*/true));
+  EXPECT_EQ(Row("a").commit, kA);
+  ASSERT_NE(Published("a"), nullptr);
+}
+
+TEST_F(ImportTest, TracksAModelThatWasNeverSweptUntilASweepTakesItOver) {
+  Run({Imported("a")}, Import(/*track=*/true));
+  EXPECT_EQ(Tracked(), Ids{"a"});
+  EXPECT_TRUE(Row("a").imported);
+  EXPECT_EQ(Row("a").commit, kA);
+  EXPECT_EQ(Published("a"), nullptr);  // the published series are our own captures'
+  Run({{"b"}}, {.ranked = false});
+  EXPECT_EQ(Tracked(), (Ids{"a", "b"}));
+  EXPECT_NE(Published("b"), nullptr);
+  Run({{"a"}}, {.ranked = false});
+  EXPECT_FALSE(Row("a").imported);
+  EXPECT_NE(Published("a"), nullptr);
+}
+
+TEST_F(ImportTest, IsNoSweepOfTheSchedule) {
+  Run({{"a"}});
+  const auto success = Shot().sweep.last_success;
+  Run({Imported("a")}, Import(/*track=*/true));
+  EXPECT_EQ(Shot().sweep.last_success, success);
+  EXPECT_EQ(Shot().sweep.sweep_id, "sweep-1");
 }
 
 }  // namespace

@@ -73,6 +73,16 @@ TEST(EventsTest, SayNothingAgainOfACaptureThatIsReused) {
   EXPECT_EQ(Names(EventsOf(result, &before)), (NamesOf{"model_unchanged"}));
 }
 
+TEST(EventsTest, CompareAnImportWithNoCaptureOfOurs) {
+  const TrackedModel before = RowAfter({ResultOf(GoodCapture({FakeSite("ours", "GB0001")}))});
+  ModelResult import = ResultOf(GoodCapture({FakeSite("theirs", "GB0002")}), "imported");
+  import.capture.mode = kImport;
+  import.capture.toolchain.name = kImport;
+  EXPECT_EQ(Names(EventsOf(import, &before)), (NamesOf{"model_captured", "graph_break"}));
+  import.reused = true;  // the same trace again
+  EXPECT_EQ(Names(EventsOf(import, &before)), (NamesOf{"model_unchanged"}));
+}
+
 TEST(EventsTest, SayTheSitesOfAReusedCaptureThatIsNewForItsRepository) {
   ModelResult result = ResultOf(GoodCapture({FakeSite("r", "GB0001")}));
   result.reused = true;

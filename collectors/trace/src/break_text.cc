@@ -232,8 +232,7 @@ Logged Unwrap(std::string_view reason) {
 bool IsTyped(std::string_view message) { return FindLabel(message, kExplanation, 0).at != kNone; }
 
 // Sets reason and id; returns the text they were taken from. `outer`: the type of what wrapped it, if anything.
-std::string_view TakeReason(std::string_view message, std::string_view traceback, BreakSite& site,
-                            std::string& outer) {
+std::string_view TakeReason(std::string_view message, std::string_view traceback, BreakSite& site, std::string& outer) {
   const std::size_t handling = message.find(kWhileHandling);
   if (handling == kNone) {
     const Raised cause = CauseIn(traceback);
@@ -300,8 +299,9 @@ Frame LastFrame(std::string_view stack) {
 
 // The stack of the user's code, without the exception's own traceback behind it.
 std::string_view UserStack(std::string_view text) {
-  for (const std::string_view end : {std::string_view("\nTraceback (most recent call last):"),
-                                     std::string_view("\nNoneType: None"), std::string_view("\nNOTE: the most recent")}) {
+  for (const std::string_view end :
+       {std::string_view("\nTraceback (most recent call last):"), std::string_view("\nNoneType: None"),
+        std::string_view("\nNOTE: the most recent")}) {
     text = text.substr(0, text.find(end));
   }
   return text;

@@ -13,8 +13,7 @@ namespace breakwatch::trace {
 class Digest {
  public:
   explicit Digest(const char* algorithm)
-      : method_(EVP_MD_fetch(nullptr, algorithm, nullptr), EVP_MD_free),
-        context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+      : method_(EVP_MD_fetch(nullptr, algorithm, nullptr), EVP_MD_free), context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
     Begin();
   }
 

@@ -12,6 +12,9 @@
 namespace breakwatch::trace {
 namespace {
 
+// Stands where a worker's version does: a trace read by another reader is read anew.
+constexpr char kReader[] = "trace-reader-1";
+
 constexpr std::size_t kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
 constexpr std::size_t kMaxReasonBytes = 500, kMaxErrorBytes = 16u << 10, kMaxDetailBytes = 400;
 
@@ -20,7 +23,9 @@ std::string Count(std::int64_t count, const char* what) {
 }
 
 // The first line of a text, bounded.
-std::string OneLine(const std::string& text) { return Truncate(ToUtf8(text.substr(0, text.find('\n'))), kMaxDetailBytes); }
+std::string OneLine(const std::string& text) {
+  return Truncate(ToUtf8(text.substr(0, text.find('\n'))), kMaxDetailBytes);
+}
 
 Status StatusOf(const Findings& found) {
   if (found.hard_failures > 0) return Status::kFailedCapture;
@@ -54,6 +59,7 @@ void Findings::AddBreak(BreakSite event) {
   } else if (sites.size() < kMaxSites) {
     places_.emplace(event.site_id, sites.size());
     sites.push_back(std::move(event));
+    ++sites_total;
   }
 }
 
@@ -80,8 +86,16 @@ void Findings::AddRecompileReason(std::string reason) {
   }
 }
 
+void Findings::DropSites() {
+  sites = {};
+  places_ = {};
+  segments = {};
+}
+
 bool Findings::SameNumbers(const Findings& other) const {
-  const auto numbers = [](const Findings& f) { return std::tuple(f.breaks, f.graphs, f.recompiles, f.hard_failures > 0); };
+  const auto numbers = [](const Findings& f) {
+    return std::tuple(f.breaks, f.graphs, f.recompiles, f.hard_failures > 0);
+  };
   if (numbers(*this) != numbers(other) || sites.size() != other.sites.size()) return false;
   return std::all_of(places_.begin(), places_.end(), [&](const auto& place) {
     const auto it = other.places_.find(place.first);
@@ -90,9 +104,8 @@ bool Findings::SameNumbers(const Findings& other) const {
 }
 
 std::string Summary(const Findings& found) {
-  std::string text = found.breaks == 0 ? "no breaks"
-                                       : Count(found.breaks, "break") + " at " +
-                                             Count(static_cast<std::int64_t>(found.sites.size()), "site");
+  std::string text =
+      found.breaks == 0 ? "no breaks" : Count(found.breaks, "break") + " at " + Count(found.sites_total, "site");
   text += ", " + Count(found.graphs, "graph");
   if (found.recompiles > 0) text += ", " + Count(found.recompiles, "recompile");
   return text;
@@ -106,12 +119,11 @@ CaptureResult ToCapture(const Findings& found) {
   out.mode = kImport;
   out.graphs = found.graphs;
   out.breaks = found.breaks;
-  out.break_sites = static_cast<std::int64_t>(found.sites.size());
+  out.break_sites = found.sites_total;
   std::set<std::string> reasons;
   for (const BreakSite& site : found.sites) reasons.insert(site.gb_id.empty() ? site.reason : site.gb_id);
   out.unique_reasons = static_cast<std::int64_t>(reasons.size());
-  out.ops_captured = found.ops;
-  out.frames_total = found.compiles;
+  out.ops_captured = found.graphs == 0 ? 0 : found.ops;  // frames_total is Dynamo's own, of frames it only looked at
   if (found.knows_code) out.frames_fallback = found.fallbacks;
   out.recompiles = found.recompiles;
   out.unexplained_events = found.unexplained;
@@ -120,7 +132,7 @@ CaptureResult ToCapture(const Findings& found) {
   out.phase_s["capture"] = found.compile_s;
   out.capture_s = found.compile_s;
   out.error = found.error;
-  out.toolchain = {kImport, found.torch, "", found.python, "", ""};
+  out.toolchain = {kImport, found.torch, "", found.python, kReader, ""};
   if (found.started_s && *found.started_s > 0 && *found.started_s < 4e9) {
     out.started_at = SystemTime(std::chrono::nanoseconds(std::llround(*found.started_s * 1e6) * 1000));
   }

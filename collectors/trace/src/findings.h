@@ -24,24 +24,26 @@ struct Findings {
 
   std::int64_t breaks = 0, graphs = 0, skips = 0;  // skips: frames reported as left to Python, without a break
   std::vector<BreakSite> sites;                    // in the order first met
+  std::int64_t sites_total = 0;                    // also after DropSites
   std::int64_t compiles = 0, ended = 0, recompiles = 0;
-  std::int64_t fallbacks = 0;                       // compilations that ended without code
+  std::int64_t fallbacks = 0;  // compilations that ended without code
   std::optional<std::int64_t> ops;
-  bool knows_code = true;                           // every end says whether there is code
-  std::int64_t unexplained = 0;                     // restarts for a break that was not logged
+  bool knows_code = true;        // every end says whether there is code
+  std::int64_t unexplained = 0;  // restarts for a break that was not logged
   double compile_s = 0, backend_s = 0, inductor_s = 0;
-  std::optional<double> started_s;                  // since 1970
+  std::optional<double> started_s;  // since 1970
   std::vector<GraphSegment> segments;
   std::map<std::string, std::int64_t> recompile_reasons;
   std::vector<Failure> failures;  // the first ones
   std::int64_t failures_total = 0, hard_failures = 0;
-  std::string error;              // of the first hard failure: its traceback
+  std::string error;  // of the first hard failure: its traceback
   std::string torch, python;
 
   void AddBreak(BreakSite event);
   void AddFailure(Failure failure, bool hard, std::string traceback);
   void AddRecompileReason(std::string reason);
   bool SameNumbers(const Findings& other) const;
+  void DropSites();  // of a rank that is only compared: its numbers stay
 
  private:
   std::map<std::string, std::size_t, std::less<>> places_;  // by site_id

@@ -17,9 +17,7 @@ std::optional<double> Micros(std::string_view value) {
   return number ? std::optional(*number / 1e6) : std::nullopt;
 }
 
-std::optional<bool> Bool(std::string_view value) {
-  return IsNull(value) ? std::nullopt : std::optional(IsTrue(value));
-}
+std::optional<bool> Bool(std::string_view value) { return IsNull(value) ? std::nullopt : std::optional(IsTrue(value)); }
 
 using Out = CompileMetrics;
 struct Field {
@@ -35,15 +33,28 @@ constexpr std::array<Field, 25> kFields = {{
     {"graph_op_count", [](std::string_view v, Out& m) { m.ops = AsInt(v); }},
     {"graph_input_count", [](std::string_view v, Out& m) { m.inputs = AsInt(v); }},
     {"start_time", [](std::string_view v, Out& m) { m.started_s = AsNumber(v); }},
-    {"start_time_us", [](std::string_view v, Out& m) { if (!IsNull(v)) m.started_s = Micros(v); }},
-    {"entire_frame_compile_time_s", [](std::string_view v, Out& m) { if (!m.seconds) m.seconds = AsNumber(v); }},
-    {"duration_us", [](std::string_view v, Out& m) { if (!IsNull(v)) m.seconds = Micros(v); }},
+    {"start_time_us",
+     [](std::string_view v, Out& m) {
+       if (!IsNull(v)) m.started_s = Micros(v);
+     }},
+    {"entire_frame_compile_time_s",
+     [](std::string_view v, Out& m) {
+       if (!m.seconds) m.seconds = AsNumber(v);
+     }},
+    {"duration_us",
+     [](std::string_view v, Out& m) {
+       if (!IsNull(v)) m.seconds = Micros(v);
+     }},
     {"backend_compile_time_s", [](std::string_view v, Out& m) { m.backend_s = AsNumber(v); }},
     {"inductor_compile_time_s", [](std::string_view v, Out& m) { m.inductor_s = AsNumber(v); }},
     {"aot_autograd_cumulative_compile_time_us",
-     [](std::string_view v, Out& m) { if (!IsNull(v)) m.backend_s = Micros(v); }},
+     [](std::string_view v, Out& m) {
+       if (!IsNull(v)) m.backend_s = Micros(v);
+     }},
     {"inductor_cumulative_compile_time_us",
-     [](std::string_view v, Out& m) { if (!IsNull(v)) m.inductor_s = Micros(v); }},
+     [](std::string_view v, Out& m) {
+       if (!IsNull(v)) m.inductor_s = Micros(v);
+     }},
     {"has_guarded_code", [](std::string_view v, Out& m) { m.guarded_code = Bool(v); }},
     {"config_suppress_errors", [](std::string_view v, Out& m) { m.suppress_errors = Bool(v); }},
     {"is_forward", [](std::string_view v, Out& m) { m.is_backward = v == "false"; }},
@@ -56,7 +67,8 @@ constexpr std::array<Field, 25> kFields = {{
      [](std::string_view v, Out& m) { m.restarted_by_break = v.find("  Explanation: ") != std::string_view::npos; }},
     {"pytorch_version", [](std::string_view v, Out& m) { m.torch = Text(v, 64); }},
     {"python_version",
-     [](std::string_view v, Out& m) { m.python = Text(v, 64), m.python.resize(std::min(m.python.find(' '), m.python.size())); }},
+     [](std::string_view v,
+        Out& m) { m.python = Text(v, 64), m.python.resize(std::min(m.python.find(' '), m.python.size())); }},
 }};
 
 }  // namespace

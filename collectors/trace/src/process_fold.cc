@@ -107,7 +107,8 @@ void ProcessFold::TakeRecompileReasons(const Record& record) {
 }
 
 void ProcessFold::TakeVersion(const Record& record) {
-  if (found_.torch.empty()) found_.torch = Text(AsString(Member(record.payload, "pytorch_version"), 64).value_or(""), 64);
+  if (found_.torch.empty())
+    found_.torch = Text(AsString(Member(record.payload, "pytorch_version"), 64).value_or(""), 64);
 }
 
 void ProcessFold::TakeGraph(const Record& record) {

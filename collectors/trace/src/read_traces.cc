@@ -104,10 +104,7 @@ void Reading::Take(Findings found) {
     const bool comparable = found.rank.has_value() || !published_.rank.has_value();
     rank.same = !comparable || !has_published_ || published_.SameNumbers(found);
   }
-  const auto sites = found.sites.size();
-  found.sites.clear();
-  found.sites.resize(sites);  // their number is told
-  found.segments.clear();
+  found.DropSites();
   rank.numbers = std::move(found);
   ranks_.push_back(std::move(rank));
 }
@@ -134,8 +131,7 @@ void Reading::AddWarnings(Import& import) const {
   const auto warn = [&](std::int64_t count, const char* one, const char* many) {
     if (count > 0) import.warnings.push_back(count == 1 ? one : std::to_string(count) + many);
   };
-  warn(counts_.unreadable, "1 line could not be read and was left out",
-       " lines could not be read and were left out");
+  warn(counts_.unreadable, "1 line could not be read and was left out", " lines could not be read and were left out");
   warn(counts_.mismatches, "1 payload differs from its digest", " payloads differ from their digests");
   warn(counts_.torn, "1 record is cut by the end of its file and was left out",
        " records are cut by the ends of their files and were left out");
@@ -148,10 +144,14 @@ void Reading::AddWarnings(Import& import) const {
 
 Json OfRank(const Rank& rank) {
   const Findings& f = rank.numbers;
-  Json out = {{"rank", f.rank ? Json(*f.rank) : Json(nullptr)}, {"processes", f.processes},
-              {"breaks", f.breaks},         {"break_sites", f.sites.size()},
-              {"graphs", f.graphs},         {"compiles", f.compiles},
-              {"recompiles", f.recompiles}, {"compile_s", f.compile_s}};
+  Json out = {{"rank", f.rank ? Json(*f.rank) : Json(nullptr)},
+              {"processes", f.processes},
+              {"breaks", f.breaks},
+              {"break_sites", f.sites_total},
+              {"graphs", f.graphs},
+              {"compiles", f.compiles},
+              {"recompiles", f.recompiles},
+              {"compile_s", f.compile_s}};
   if (f.hard_failures > 0) out["failures"] = f.hard_failures;
   if (f.ended < f.compiles) out["unfinished"] = f.compiles - f.ended;
   if (!rank.same) out["differs"] = true;
@@ -160,8 +160,11 @@ Json OfRank(const Rank& rank) {
 
 std::string Reading::ModeDetail(const Import& import) const {
   const Findings& f = published_;
-  Json detail = {{"files", import.files}, {"bytes", import.bytes}, {"records", import.records},
-                 {"unreadable_lines", counts_.unreadable}, {"payload_mismatches", counts_.mismatches},
+  Json detail = {{"files", import.files},
+                 {"bytes", import.bytes},
+                 {"records", import.records},
+                 {"unreadable_lines", counts_.unreadable},
+                 {"payload_mismatches", counts_.mismatches},
                  {"torn_records", counts_.torn}};
   if (f.rank) detail["rank"] = *f.rank;
   detail["compiles"] = f.compiles;
@@ -193,8 +196,8 @@ std::string Reading::ModeDetail(const Import& import) const {
 Result<Import> Reading::Conclude() {
   if (options_.progress) options_.progress(done_bytes_, done_bytes_);
   if (!has_published_) {
-    return Error{ErrorCode::kInvalid, counts_.records > 0 ? "nothing was compiled in this trace"
-                                                          : "no record of a trace could be read"};
+    return Error{ErrorCode::kInvalid,
+                 counts_.records > 0 ? "nothing was compiled in this trace" : "no record of a trace could be read"};
   }
   Import import;
   import.capture = ToCapture(published_);
@@ -207,8 +210,8 @@ Result<Import> Reading::Conclude() {
   if (published_.rank && ranks_.size() > 1) import.capture.detail = NameOf(published_) + ": " + import.capture.detail;
   if (const std::string text = Disagreement(); !text.empty()) import.capture.detail += "; " + text;
   if (counts_.unreadable > 0) {
-    import.capture.detail += "; " + std::to_string(counts_.unreadable) + " unreadable line" +
-                             (counts_.unreadable == 1 ? "" : "s");
+    import.capture.detail +=
+        "; " + std::to_string(counts_.unreadable) + " unreadable line" + (counts_.unreadable == 1 ? "" : "s");
   }
   return import;
 }

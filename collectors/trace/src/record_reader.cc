@@ -8,7 +8,7 @@
 namespace breakwatch::trace {
 namespace {
 
-constexpr std::size_t kMaxPayload = 1u << 20;   // kept of one
+constexpr std::size_t kMaxPayload = 1u << 20;    // kept of one
 constexpr std::size_t kDigestBlock = 64u << 10;  // digested at once: payload lines are short
 constexpr std::size_t kMaxName = 128;
 
@@ -48,8 +48,8 @@ constexpr std::array<Context, 4> kContext = {{
     {"compiled_autograd_id", [](Record& r) -> std::optional<std::int64_t>& { return r.id.autograd; }},
     {"rank", [](Record& r) -> std::optional<std::int64_t>& { return r.rank; }},
 }};
-constexpr std::array<std::string_view, 7> kNoKind = {"attempt",   "stack",    "severity",     "timestamp",
-                                                     "pathname",  "thread",   "subgraph_name"};
+constexpr std::array<std::string_view, 7> kNoKind = {"attempt",  "stack",  "severity",     "timestamp",
+                                                     "pathname", "thread", "subgraph_name"};
 
 }  // namespace
 

@@ -19,6 +19,7 @@ constexpr const char* kFooter = R"(Examples:
   breakwatch show org/name                        where it breaks, and why
   breakwatch reasons --by leverage                which fix makes most models whole
   breakwatch compare previous latest              what the last sweep changed, site by site
+  breakwatch import DIR --model org/name --commit SHA  what a real job's TORCH_TRACE says
   breakwatch serve --sweep.interval 24h           the daemon
 Every setting is a flag (--exporters.pushgateway.url), an environment variable
 (BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL) and a key of the YAML file (--config.file):
@@ -145,6 +146,26 @@ void AddSweeps(CommandLine& line) {
   AddShort(serve, line, "--top", "hub.top", "Models by rank (hub.top)");
   serve->add_flag("--local-gateway", s->local_gateway,
                   "Without a configured Pushgateway, use or start one on loopback");
+}
+
+constexpr const char* kImportFooter = R"(Examples:
+  TORCH_TRACE=/tmp/trace python train.py                          the job writes its trace
+  breakwatch import /tmp/trace --model acme/net --commit 3f9a1c2   store what it says
+  breakwatch show acme/net                                         where it broke, and why
+Of several ranks the lowest one's numbers are shown; where others differ, the result says how.)";
+
+void AddImport(CommandLine& line) {
+  auto o = std::make_shared<ImportOptions>();
+  auto* import = AddCommand(
+      line, "import", "Store what the TORCH_TRACE of a real job says of its breaks",
+      [o](App& app) { return RunImport(app, *o); }, true);
+  import->add_option("path", o->path, "The job's TORCH_TRACE directory, or one file of it")->required();
+  import->add_option("--model", o->model, "The model's name: what results and metrics call it")->required();
+  import->add_option("--commit", o->commit, "The commit of the model's code that ran")->required();
+  import->add_option("--family", o->family, "Its family: nlp, vision, audio, ...");
+  import->add_flag("--track", o->track, "Keep the model in the tracked set: its numbers are published beside others");
+  import->add_flag("--quiet", o->quiet, "No progress on standard error");
+  import->footer(kImportFooter);
 }
 
 void AddReads(CommandLine& line) {
@@ -288,6 +309,7 @@ int Main(App& app, int argc, char** argv) {
   line.cli.set_version_flag("--version", "breakwatch " + app.version);
   AddSettings(line);
   AddSweeps(line);
+  AddImport(line);
   AddReads(line);
   AddCompare(line);
   AddDiscover(line);

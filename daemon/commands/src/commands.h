@@ -27,6 +27,12 @@ int RunDiscover(App& app, const DiscoverRequest& request);
 // running it. Error: kUsage for a selector that is none, or where own code is not allowed.
 Result<std::vector<std::string>> ResolveSelectors(App& app, const std::vector<std::string>& models);
 
+struct ImportOptions {
+  std::string path, model, commit, family;
+  bool track = false, quiet = false;
+};
+int RunImport(App& app, const ImportOptions& options);
+
 struct ServeOptions {
   bool local_gateway = false;
 };

@@ -186,7 +186,9 @@ std::vector<std::pair<std::string, std::string>> ExtraToolchains(const Snapshot&
   std::set<std::pair<std::string, std::string>> asked;  // name, mode
   for (const std::string& entry : snapshot.extra) {
     const std::size_t slash = std::min(entry.find('/'), entry.size());
-    asked.emplace(entry.substr(0, slash), slash < entry.size() ? entry.substr(slash + 1) : std::string(kMainMode));
+    const std::string name = entry.substr(0, slash);
+    const std::string main(name == kImport ? kImport : kMainMode);  // what imports have instead of a mode
+    asked.emplace(name, slash < entry.size() ? entry.substr(slash + 1) : main);
   }
   std::vector<std::pair<std::string, std::string>> extra;
   for (const auto& [asked_name, mode] : asked) {

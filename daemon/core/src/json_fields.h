@@ -132,6 +132,7 @@ template <class V, class T>
 void DescribeTracked(V& v, T& t) {
   v("model", t.model), v("tracked", t.tracked), v("family", t.family), v("commit", t.commit), v("rank", t.rank);
   v("downloads", t.downloads), v("in_ranking", t.in_ranking), v("pinned", t.pinned);
+  v("imported", t.imported);
   v("sweeps_unranked", t.sweeps_unranked), v("status", t.status), v("status_commit", t.status_commit);
   v("status_detail", t.detail), v("attempted_at", t.attempted_at), v("attempts", t.attempts);
   v("numbers", t.numbers);

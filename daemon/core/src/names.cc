@@ -43,7 +43,13 @@ bool IsMode(std::string_view name) { return std::find(kModes.begin(), kModes.end
 std::string_view LevelName(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
 
 std::string Toolchain::Key() const {
-  return name + " torch " + torch + " transformers " + transformers + " python " + python + " " + device;
+  std::string key = name;
+  // What is not known has no place: a trace does not say everything.
+  const auto add = [&](const char* what, const std::string& value) {
+    if (!value.empty()) key += what + value;
+  };
+  add(" torch ", torch), add(" transformers ", transformers), add(" python ", python), add(" ", device);
+  return key;
 }
 
 }  // namespace breakwatch

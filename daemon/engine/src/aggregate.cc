@@ -18,6 +18,7 @@ using nlohmann::json;
 
 // Keys of the fold-wide values.
 constexpr char kFillingSweep[] = "filling_sweep";              // id of the sweep that fills an empty tracked set
+constexpr char kTrackedImport[] = "tracked_import";            // id of the import under way whose model is tracked
 constexpr char kPublishedToolchain[] = "published_toolchain";  // Toolchain::Key()
 constexpr char kPrimary[] = "primary_toolchain";               // name of the one whose sweeps count
 constexpr char kFoldVersion[] = "fold_version";                // of these rules
@@ -115,6 +116,12 @@ bool Aggregate::HasTracked() const {
   return std::any_of(models_.begin(), models_.end(), [](const auto& row) { return row.second.tracked; });
 }
 
+// An import fills no tracked set: the first sweep after it still does.
+bool Aggregate::HasSwept() const {
+  return std::any_of(models_.begin(), models_.end(),
+                     [](const auto& row) { return row.second.tracked && !row.second.imported; });
+}
+
 std::string Aggregate::PublishedToolchain() const { return Meta(kPublishedToolchain); }
 
 std::set<std::string> Aggregate::PinnedArchitectures() const {
@@ -133,16 +140,24 @@ bool IsGivenUp(const Sweep& sweep) {
 
 store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
+  const bool import = IsImport(sweep);
+  if (import && !plan.track) return changes.Take();  // history alone
+  const bool primary = plan.primary && !import;
   if (IsEmpty()) changes.SetMeta(kFoldVersion, kThisFold);
-  if (!HasTracked()) changes.SetMeta(kFillingSweep, sweep.id);
-  if (plan.primary) changes.SetMeta(kPrimary, sweep.toolchain.name);
-  if (plan.primary && PublishedToolchain().empty()) changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
+  if (import) changes.SetMeta(kTrackedImport, sweep.id);
+  if (!import && !HasSwept()) changes.SetMeta(kFillingSweep, sweep.id);
+  if (primary) changes.SetMeta(kPrimary, sweep.toolchain.name);
+  if (primary && PublishedToolchain().empty()) changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
   Retain(sweep.toolchain, changes);
   if (plan.track) {
     for (const PlannedModel& planned : plan.models) {
       if (planned.status == Status::kSkippedNotFound) continue;  // a mistyped name must not stay for ever
       TrackedModel& row = changes.Row(planned.info.id);
-      if (row.detail.empty()) row.family = planned.info.family, row.detail = "added, no result yet";
+      if (row.detail.empty()) {
+        row.family = planned.info.family;
+        row.detail = "added, no result yet";
+        row.imported = import;
+      }
       row.tracked = row.pinned = true;
     }
   }
@@ -160,11 +175,13 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
     const std::string key = oldest->Key();
     known.erase(oldest);
     for (const auto& [model, row] : models_) {
-      for (const std::string_view mode : AllModes()) {
+      const auto forget = [&](std::string_view mode) {
         const std::string name = NumbersKey(key, mode);
         if (row.numbers.contains(name)) changes.Row(model).numbers.erase(name);
         if (row.attempts.contains(name)) changes.Row(model).attempts.erase(name);
-      }
+      };
+      std::for_each(AllModes().begin(), AllModes().end(), forget);
+      forget(kImport);
     }
   }
   json list = json::array();
@@ -172,9 +189,27 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
   changes.SetMeta(kToolchains, Dump(list));
 }
 
+// The numbers of a capture, beside those of other toolchains and modes.
+void Aggregate::TakeNumbers(const ModelResult& result, TrackedModel& row) {
+  if (!HasNumbers(result.capture.status) || result.info.sha.empty()) return;
+  Numbers& numbers = row.numbers[NumbersKey(result.capture.toolchain.Key(), result.capture.mode)];
+  // The same capture again, reused: what it said first stands, so that a sweep without news changes nothing.
+  const bool same = !result.capture_id.empty() && numbers.capture_id == result.capture_id;
+  if (!same || numbers.commit != result.info.sha) numbers = NumbersOf(result);
+}
+
 store::CurrentChange Aggregate::Apply(const ModelResult& result) {
   Changes changes(*this);
+  const bool import = IsImport(result);
+  if (import && (result.sweep_id.empty() || result.sweep_id != Meta(kTrackedImport))) return changes.Take();
   TrackedModel& row = changes.Row(result.info.id);
+  if (import && !row.imported) {  // what a job did at another commit says nothing of the one we know
+    if (result.info.sha != row.commit) return changes.Take();
+    row.attempts[NumbersKey(result.capture.toolchain.Key(), kImport)] = {result.capture.status, result.info.sha};
+    TakeNumbers(result, row);
+    return changes.Take();
+  }
+  row.imported = import;
   const ModelInfo& info = result.info;
   const Status status = result.capture.status;
   const bool filling = !result.sweep_id.empty() && result.sweep_id == Meta(kFillingSweep);
@@ -204,12 +239,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
 
   if (info.family != Family::kUnknown) row.family = info.family;
   if (info.downloads) row.downloads = info.downloads;
-  if (HasNumbers(status) && !info.sha.empty()) {
-    Numbers& numbers = row.numbers[key];
-    // The same capture again, reused: what it said first stands, so that a sweep without news changes nothing.
-    const bool same = !result.capture_id.empty() && numbers.capture_id == result.capture_id;
-    if (!same || numbers.commit != info.sha) numbers = NumbersOf(result);
-  }
+  TakeNumbers(result, row);
   CountDepthMismatch(result, changes);
   return changes.Take();
 }
@@ -232,6 +262,8 @@ void Aggregate::CountDepthMismatch(const ModelResult& result, Changes& changes) 
 store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
   if (sweep.state != SweepState::kFinished) return changes.Take();  // it will be resumed
+  if (Meta(kTrackedImport) == sweep.id) changes.SetMeta(kTrackedImport, "");
+  if (IsImport(sweep)) return changes.Take();
   if (Meta(kFillingSweep) == sweep.id) changes.SetMeta(kFillingSweep, "");
   if (IsGivenUp(sweep) || !plan.primary) return changes.Take();
 
@@ -261,8 +293,9 @@ void Aggregate::ForgetStale(SystemTime now, Changes& changes) {
 bool Aggregate::CoversTrackedSet(const Plan& plan) const {
   std::set<std::string> planned;
   for (const PlannedModel& model : plan.models) planned.insert(model.info.id);
-  return std::all_of(models_.begin(), models_.end(),
-                     [&](const auto& row) { return !row.second.tracked || planned.contains(row.first); });
+  return std::all_of(models_.begin(), models_.end(), [&](const auto& row) {
+    return !row.second.tracked || row.second.imported || planned.contains(row.first);
+  });
 }
 
 void Aggregate::ReplaceTrackedSet(const Plan& plan, Changes& changes) {

@@ -205,7 +205,7 @@ std::vector<Event> ResultEvents(const ModelResult& result, const TrackedModel* b
   const bool numbered = HasNumbers(result.capture.status);
   // A capture this repository's numbers already come from is no news, whatever commit or sweep meets it again.
   const bool known = same_toolchain != nullptr && same_toolchain->capture_id == result.capture_id;
-  const bool news = numbered ? !known : !result.reused;
+  const bool news = numbered && !IsImport(result) ? !known : !result.reused;
   std::vector<Event> events = {EndOf(result, news)};
   if (!numbered || !news) return events;
 

@@ -16,6 +16,9 @@
 namespace breakwatch::engine {
 namespace {
 
+// Imports that may stand between us and the newest sweep.
+constexpr int kLookBack = 64;
+
 // "20261121T020512Z-3f9a1c"
 std::string MakeSweepId(SystemTime now) {
   std::string id;
@@ -327,8 +330,9 @@ Result<void> Loop::Impl::ScheduleFirst() {
   auto unfinished = parts().store.NewestUnfinished();
   if (!unfinished) return unfinished.error();
   resume_first_ = unfinished->has_value();
-  auto newest = parts().store.Sweeps(1);
+  auto newest = parts().store.Sweeps(kLookBack);
   if (!newest) return newest.error();
+  std::erase_if(*newest, [](const Sweep& sweep) { return IsImport(sweep); });
   std::optional<std::chrono::nanoseconds> since;
   if (!newest->empty()) since = parts().clock.Now() - newest->front().started_at;
   schedule_.Begin(state_.options.sweep_interval, parts().clock.Steady(), since);

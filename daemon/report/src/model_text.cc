@@ -53,7 +53,7 @@ std::string Times(const CaptureResult& c) {
     const auto found = c.phase_s.find(phase);
     if (found != c.phase_s.end()) text += (text.empty() ? "" : ", ") + found->first + " " + Seconds(found->second);
   }
-  if (text.empty()) return text;
+  if (text.empty() || c.peak_rss_mb == 0) return text;  // a trace does not say
   char memory[64];
   std::snprintf(memory, sizeof memory, "; %.0f MiB at most", c.peak_rss_mb);
   return text + memory;

@@ -13,9 +13,6 @@
 
 namespace breakwatch::trace {
 
-// The mode of an imported result, and the name of its toolchain: never a capture of our own.
-inline constexpr char kImport[] = "import";
-
 struct ReadOptions {
   // Called about every 8 MiB and at the end, on the calling thread; may be empty.
   std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress{};

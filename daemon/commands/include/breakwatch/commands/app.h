@@ -51,6 +51,16 @@ struct DiscoverRequest {
   int timeout_s = 600;
 };
 
+// What the trace of a job came to; capture.toolchain says what ran it.
+struct ReadTrace {
+  CaptureResult capture;
+  std::string digest;  // of the trace: the same one is known again
+  std::uint64_t bytes = 0;
+  std::int64_t files = 0, records = 0;
+  std::vector<std::string> warnings;
+};
+using TraceProgress = std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>;
+
 struct App {
   config::Sources sources;  // to load again on a reload
   config::Loaded loaded;
@@ -80,6 +90,7 @@ struct App {
   // A worker's `discovered` line (PROTOCOL.md).
   std::function<Result<std::string>(const Settings&, const DiscoverRequest&)> discover;
   std::vector<std::string> own_folders;  // of scripts that run: a sandbox shows them
+  std::function<Result<ReadTrace>(const std::string& path, const TraceProgress& progress)> read_trace;
   std::function<int(struct App&, const HubRecordOptions&)> hub_record;
   std::function<int(struct App&, const HubServeOptions&)> hub_serve;
 

@@ -13,6 +13,9 @@
 
 namespace breakwatch {
 
+// The mode of a result that was read from the trace of a job, and the name of its toolchain: it is no capture of ours.
+inline constexpr char kImport[] = "import";
+
 // The Python environment that captures. Two captures compare only when `Key()` is equal.
 struct Toolchain {
   std::string name = "default";

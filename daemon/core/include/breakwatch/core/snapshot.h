@@ -54,6 +54,7 @@ struct TrackedModel {
   std::optional<std::int64_t> downloads;
   bool in_ranking = false;
   bool pinned = false;                    // added with --track: never leaves
+  bool imported = false;                  // known from imported traces alone
   int sweeps_unranked = 0;                // complete ranked sweeps since it left the ranking
   Status status = Status::kNotAttempted;  // of the last attempt by the primary toolchain in the main mode
   std::string status_commit;              // commit of that attempt; may be empty

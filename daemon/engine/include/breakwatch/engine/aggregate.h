@@ -1,5 +1,6 @@
-// Aggregate: the pure fold of sweeps and results into what is published. The loop's; `store rebuild` folds
-// history again with the same code and must come to equal rows.
+// Aggregate: the pure fold of sweeps and results into what is published. Imports are history alone, unless their model
+// is tracked (--track): then its numbers stand beside those of our own captures, and never take their place. The
+// loop's; `store rebuild` folds history again with the same code and must come to equal rows.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +53,8 @@ class Aggregate {
   class Changes;
 
   const std::string& Meta(const std::string& key) const;
+  bool HasSwept() const;
+  static void TakeNumbers(const ModelResult& result, TrackedModel& row);
   void Retain(const Toolchain& toolchain, Changes& changes);
   void ReplaceTrackedSet(const Plan& plan, Changes& changes);
   bool CoversTrackedSet(const Plan& plan) const;
