@@ -160,6 +160,12 @@ coverage: venv ## Every model class of the library from its default config: SAMP
 shrink-proof: venv ## Reduced captures against full width and full depth; renews tests/coverage/shrink.csv
 	@.venv/bin/python tests/coverage/shrink_proof.py
 
+.PHONY: bench-trace
+bench-trace: packages ## How fast `import` reads traces, and in how much memory
+	@cmake --preset release -DBREAKWATCH_TESTS=ON -DBREAKWATCH_BENCHMARKS=ON >/dev/null
+	@cmake --build build/release --target trace_benchmark -j $(JOBS)
+	@build/release/tests/benchmarks/trace_benchmark
+
 .PHONY: lint
 lint: test-packages ## clang-format, clang-tidy, ruff, shellcheck, promtool
 	@$(call install,$(LINT_PACKAGES))
