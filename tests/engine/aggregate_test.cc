@@ -534,9 +534,7 @@ class ImportTest : public AggregateTest {
     return {.ranked = false, .track = track, .toolchain = toolchain, .source = "import /tmp/trace"};
   }
   static Model Imported(const std::string& id, const std::string& commit = kA) {
-    Model model{.id = id, .commit = commit};
-    model.capture.mode = kImport;
-    return model;
+    return {.id = id, .commit = commit, .mode = kImport};
   }
 };
 
