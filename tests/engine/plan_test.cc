@@ -73,7 +73,8 @@ TEST_F(PlanTest, HoldsEveryModelOnceInEachModeItIsAskedFor) {
 TEST_F(PlanTest, ReusesAndQuarantinesEachModeByItself) {
   options_.modes = {"eval", "train", "dynamic"};
   KnowReusable(Status::kFullGraph);
-  auto& train = known_.histories[*StructureDigest(list_.models[0].info, list_.models[0].config_json, options_, "train")];
+  auto& train =
+      known_.histories[*StructureDigest(list_.models[0].info, list_.models[0].config_json, options_, "train")];
   train.last_status = Status::kTimeout;
   train.failures_in_a_row = options_.quarantine_after;
   train.last_failure_at = kNow;

@@ -92,12 +92,9 @@ TEST(StructureTest, CountsALibraryThatMayBeBuiltAnotherWay) {
 
 TEST(StructureTest, CountsModeAndEveryPartOfTheToolchain) {
   const std::vector<std::function<void(PlanOptions&)>> changes = {
-      [](PlanOptions& o) { o.toolchain.name = "nightly"; },
-      [](PlanOptions& o) { o.toolchain.torch = "2.16.0"; },
-      [](PlanOptions& o) { o.toolchain.transformers = "6"; },
-      [](PlanOptions& o) { o.toolchain.python = "3.12.0"; },
-      [](PlanOptions& o) { o.toolchain.device = "cuda"; },
-      [](PlanOptions& o) { o.toolchain.worker = "1.0.1"; },
+      [](PlanOptions& o) { o.toolchain.name = "nightly"; },   [](PlanOptions& o) { o.toolchain.torch = "2.16.0"; },
+      [](PlanOptions& o) { o.toolchain.transformers = "6"; }, [](PlanOptions& o) { o.toolchain.python = "3.12.0"; },
+      [](PlanOptions& o) { o.toolchain.device = "cuda"; },    [](PlanOptions& o) { o.toolchain.worker = "1.0.1"; },
   };
   std::set<std::string> digests = {Digest(kConfig)};
   for (const std::string_view mode : AllModes()) digests.insert(*StructureDigest(Info(), kConfig, Options(), mode));

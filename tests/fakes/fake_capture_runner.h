@@ -124,9 +124,9 @@ class FakeCaptureRunner : public CaptureRunner {
   std::vector<CaptureJob> started;
   int stops = 0;
   std::chrono::milliseconds capture_takes{1000};
-  std::function<void()> on_wait;                       // before each Wait: commands from "outside"
+  std::function<void()> on_wait;                        // before each Wait: commands from "outside"
   std::function<void(const CaptureJob& job)> on_start;  // before it starts: may set what it takes
-  Toolchain toolchain;            // told by every result
+  Toolchain toolchain;                                  // told by every result
 
  private:
   struct Running {

@@ -155,9 +155,8 @@ TEST(PipelinesTest, AFolderWithAnIndexIsAPipelineOfTheDirectory) {
   ASSERT_THAT(list->models, SizeIs(1));
   EXPECT_EQ(list->models[0].info.id, "tiny");
   EXPECT_EQ(list->models[0].info.library, "diffusers");
-  EXPECT_EQ(list->models[0].config_json,
-            R"({"model_index": {"_class_name":"P","unet":["diffusers","UNet2DModel"]}, )"
-            R"("components": {"unet": {"_class_name":"UNet2DModel"}}})");
+  EXPECT_EQ(list->models[0].config_json, R"({"model_index": {"_class_name":"P","unet":["diffusers","UNet2DModel"]}, )"
+                                         R"("components": {"unet": {"_class_name":"UNet2DModel"}}})");
 }
 
 }  // namespace

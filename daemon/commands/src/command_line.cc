@@ -20,6 +20,7 @@ constexpr const char* kFooter = R"(Examples:
   breakwatch reasons --by leverage                which fix makes most models whole
   breakwatch compare previous latest              what the last sweep changed, site by site
   breakwatch import DIR --model org/name --commit SHA  what a real job's TORCH_TRACE says
+  breakwatch bisect org/name --from old           did torch, transformers or the commit move it?
   breakwatch serve --sweep.interval 24h           the daemon
 Every setting is a flag (--exporters.pushgateway.url), an environment variable
 (BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL) and a key of the YAML file (--config.file):
@@ -239,6 +240,29 @@ void AddDiscover(CommandLine& line) {
   breakwatch sweep --allow-factories --model 'script:train.py -- --epochs 1')");
 }
 
+void AddBisect(CommandLine& line) {
+  auto o = std::make_shared<BisectOptions>();
+  auto* bisect = AddCommand(
+      line, "bisect", "Which of torch, transformers and the model's commit moved a model's breaks",
+      [o](App& app) { return RunBisect(app, *o); }, true);
+  bisect->add_option("model", o->model, "Its id, or a part that only one model has")->required();
+  bisect->add_option("--from", o->from,
+                     "The old state: TOOLCHAIN, COMMIT or TOOLCHAIN@COMMIT; none: the newest that broke otherwise");
+  bisect->add_option("--to", o->to, "The new state; none: the primary toolchain at the newest commit");
+  bisect->add_option("--mode", o->mode, "Results of this mode")->capture_default_str();
+  bisect->add_option("--format", o->format, "text, md, csv (a row per corner) or json")->capture_default_str();
+  bisect->add_option("--output", o->output, "File to write instead of standard output");
+  bisect->add_flag("--quiet", o->quiet, "No progress on standard error");
+  bisect->footer(R"(Examples:
+  breakwatch bisect org/name                        since the newest stored state that broke otherwise
+  breakwatch bisect org/name --from old             toolchain "old" against the primary one, at one commit
+  breakwatch bisect org/name --from old@1a2b3c4     toolchain and commit, against what is new now
+  breakwatch bisect org/name --from 1a2b3c4         two commits by one toolchain
+Every corner between the two states is captured that is not stored already: the old torch with the new transformers,
+the old commit with both, and so on. An environment that mixes two is made of links in STATE/toolchains; nothing is
+installed. Exit code 3 when too few corners could be captured to say.)");
+}
+
 CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
   CLI::App* parent = line.cli.add_subcommand(name, doc);
   parent->require_subcommand(1);
@@ -313,6 +337,7 @@ int Main(App& app, int argc, char** argv) {
   AddReads(line);
   AddCompare(line);
   AddDiscover(line);
+  AddBisect(line);
   AddUpkeep(line);
   try {
     line.cli.parse(argc, argv);

@@ -64,6 +64,12 @@ struct CompareOptions {
 };
 int RunCompare(App& app, const CompareOptions& options);
 
+struct BisectOptions {
+  std::string model, from, to, mode = "eval", format = "text", output;
+  bool quiet = false;
+};
+int RunBisect(App& app, const BisectOptions& options);
+
 int RunStoreInfo(App& app);
 int RunStoreCheck(App& app);
 int RunStoreRebuild(App& app);

@@ -54,7 +54,8 @@ std::string Short(const Json& value, int depth) {
       text += ", and " + std::to_string(value.size() - kMaxElements) + " more";
       break;
     }
-    text += (text.empty() ? "" : ", ") + (value.is_object() ? key + " " : "") + Short(element, element.is_array() ? 0 : depth - 1);
+    text += (text.empty() ? "" : ", ") + (value.is_object() ? key + " " : "") +
+            Short(element, element.is_array() ? 0 : depth - 1);
   }
   return text.empty() ? "none" : text;
 }

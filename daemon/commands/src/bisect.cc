@@ -1,0 +1,357 @@
+// `breakwatch bisect MODEL`: the two states, the corners between them, and what was found there.
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+
+#include "breakwatch/compare/attribute.h"
+#include "breakwatch/compare/compare.h"
+#include "breakwatch/core/text.h"
+#include "breakwatch/report/compare.h"
+#include "breakwatch/report/progress.h"
+#include "commands.h"
+#include "session.h"
+#include "signals.h"
+
+namespace breakwatch::commands {
+namespace {
+
+using compare::kCommit;
+using compare::kTorch;
+using compare::kTransformers;
+
+constexpr std::string_view kAlias = "-bisect", kMixed = "mixed-";
+constexpr const char* kTrigger = "bisect";
+
+// A toolchain by its name, and how its interpreter is started.
+struct Tools {
+  std::string name, python;
+  Toolchain versions;
+};
+
+// One end: a toolchain and the model's configuration at a commit.
+struct State {
+  Tools tools;
+  PlannedModel model;
+};
+
+struct EndText {
+  std::string toolchain, revision;
+};
+
+bool IsRevision(const std::string& text) {
+  return text.size() >= 4 && text.size() <= 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+class Bisector {
+ public:
+  Bisector(App& app, const BisectOptions& options, ProgressListener& progress)
+      : app_(app), options_(options), progress_(progress) {}
+
+  Result<compare::Bisection> Run();
+  // Sends what the captures made known, as far as they go in time.
+  void Finish();
+
+ private:
+  Settings& settings() { return app_.loaded.settings; }
+  Result<void> OpenStore();
+  Result<Tools> FindTools(const std::string& name);
+  EndText Parse(const std::string& text);
+  Result<PlannedModel> ModelAt(const std::string& revision);
+  Result<PlannedModel> Listed(const std::string& revision);
+  Result<EndText> EarlierState(const State& to);
+  Result<State> MakeState(const EndText& text);
+  unsigned Factors() const;
+  Result<Tools> ToolsOf(unsigned corner);
+  Result<Tools> Mixed(const Tools& torch, const Tools& rest);
+  std::optional<ModelResult> Known(const Tools& tools, const PlannedModel& model);
+  Result<ModelResult> Capture(const Tools& tools, const PlannedModel& model);
+  Result<compare::CornerResult> Corner(unsigned corner);
+
+  App& app_;
+  const BisectOptions& options_;
+  ProgressListener& progress_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<Session> session_;
+  std::string model_;
+  State from_, to_;
+  unsigned factors_ = 0;
+};
+
+Result<void> Bisector::OpenStore() {
+  auto store = app_.open_store(settings(), /*read_only=*/true);
+  // Before the first sweep there is nothing to read: everything is captured.
+  if (!store && store.error().code == ErrorCode::kNotFound) store = app_.open_store(settings(), /*read_only=*/false);
+  if (!store) return store.error();
+  store_ = std::move(*store);
+  return {};
+}
+
+Result<Tools> Bisector::FindTools(const std::string& name) {
+  const auto with = app_.with_toolchain(settings(), name);
+  if (!with) return with.error();
+  auto versions = app_.describe_toolchain(*with);
+  if (!versions) return versions.error().Within("toolchain " + name);
+  return Tools{name, with->capture.worker.front(), *std::move(versions)};
+}
+
+// TOOLCHAIN, COMMIT or TOOLCHAIN@COMMIT.
+EndText Bisector::Parse(const std::string& text) {
+  const std::size_t at = text.rfind('@');
+  if (at != std::string::npos) return {text.substr(0, at), text.substr(at + 1)};
+  if (IsRevision(text) && !app_.with_toolchain(settings(), text)) return {"", text};
+  return {text, ""};
+}
+
+Result<PlannedModel> Bisector::Listed(const std::string& revision) {
+  auto lister = app_.make_lister(settings());
+  if (!lister) return lister.error();
+  ListRequest request = settings().hub.list;
+  request.ids = {revision.empty() ? model_ : model_ + "@" + revision};
+  auto list = (*lister)->List(request, {}, [](int, int) {});
+  if (!list) return list.error();
+  for (RankedModel& model : list->models) {
+    if (model.config_json.empty()) return Error{ErrorCode::kNotFound, model_ + ": " + model.detail};
+    PlannedModel planned;
+    planned.info = std::move(model.info), planned.config_json = std::move(model.config_json);
+    return planned;
+  }
+  return Error{ErrorCode::kNotFound, "no model " + request.ids.front()};
+}
+
+// From the store, which keeps the configuration of every planned commit; else from the Hub or its cache.
+Result<PlannedModel> Bisector::ModelAt(const std::string& revision) {
+  auto results = store_->NewestResults({.model = model_, .mode = {}, .toolchain = {}, .revision = revision});
+  if (!results) return results.error();
+  const auto is_primary = [&](const ModelResult& result) {
+    return result.capture.toolchain.name == settings().capture.toolchain;
+  };
+  std::stable_sort(results->begin(), results->end(), [&](const auto& a, const auto& b) {
+    return std::pair(is_primary(a), a.finished_at) > std::pair(is_primary(b), b.finished_at);
+  });
+  // What a bisection captured last may be an old commit: without a sweep the Hub says what is new.
+  if (revision.empty() && (results->empty() || !is_primary(results->front()))) {
+    if (auto listed = Listed(revision)) return listed;
+  }
+  for (const ModelResult& result : *results) {
+    auto plan = store_->LoadPlan(result.sweep_id);
+    if (!plan) return plan.error();
+    for (PlannedModel& planned : plan->models) {
+      if (planned.info.id == model_ && !planned.config_json.empty()) return std::move(planned);
+    }
+  }
+  return Listed(revision);
+}
+
+// The newest stored state that breaks otherwise than the new one and can still be captured.
+Result<EndText> Bisector::EarlierState(const State& to) {
+  auto results = store_->NewestResults(
+      {.model = model_, .mode = options_.mode, .toolchain = {}, .revision = {}, .each_commit = true});
+  if (!results) return results.error();
+  const auto now = Known(to.tools, to.model);
+  std::string gone;
+  for (const ModelResult& result : *results) {
+    const CaptureResult& capture = result.capture;
+    const bool alike = capture.toolchain.torch == to.tools.versions.torch &&
+                       capture.toolchain.transformers == to.tools.versions.transformers &&
+                       result.info.sha == to.model.info.sha;
+    if (alike || !HasNumbers(capture.status) || capture.toolchain.name.starts_with(kMixed)) continue;
+    if (now) {
+      const auto change = compare::CompareModel(result, *now);
+      if (change.came.empty() && change.went.empty() && change.changed.empty()) continue;
+    }
+    std::string name = capture.toolchain.name;
+    if (name.ends_with(kAlias)) name.resize(name.size() - kAlias.size());
+    const auto tools = FindTools(name);
+    if (tools && tools->versions.torch == capture.toolchain.torch &&
+        tools->versions.transformers == capture.toolchain.transformers) {
+      return EndText{name, result.info.sha};
+    }
+    gone = "; " + capture.toolchain.Key() + " broke otherwise, but is not there any more";
+  }
+  return Error{ErrorCode::kUsage,
+               "no earlier result of " + model_ + " breaks otherwise" + gone + ": name the old state with --from"};
+}
+
+Result<State> Bisector::MakeState(const EndText& text) {
+  auto tools = FindTools(text.toolchain.empty() ? settings().capture.toolchain : text.toolchain);
+  if (!tools) return tools.error();
+  auto model = ModelAt(text.revision);
+  if (!model) return model.error();
+  model->mode = options_.mode;
+  return State{*std::move(tools), *std::move(model)};
+}
+
+unsigned Bisector::Factors() const {
+  unsigned factors = 0;
+  if (from_.tools.versions.torch != to_.tools.versions.torch) factors |= kTorch;
+  if (from_.tools.versions.transformers != to_.tools.versions.transformers) factors |= kTransformers;
+  // Commits with one configuration are one structure: weights and code of a repository are not looked at.
+  if (from_.model.config_json != to_.model.config_json) factors |= kCommit;
+  return factors;
+}
+
+Result<Tools> Bisector::Mixed(const Tools& torch, const Tools& rest) {
+  for (const std::string& entry : settings().capture.toolchains) {
+    const auto tools = FindTools(entry.substr(0, entry.find('=')));
+    if (tools && tools->versions.torch == torch.versions.torch &&
+        tools->versions.transformers == rest.versions.transformers) {
+      return tools;
+    }
+  }
+  const std::string name =
+      std::string(kMixed) + "torch" + torch.versions.torch + "-transformers" + rest.versions.transformers;
+  std::error_code ignored;
+  const auto folder = std::filesystem::absolute(settings().state_dir, ignored) / "toolchains" / name;
+  if (auto made = app_.compose_toolchain(torch.python, rest.python, folder.string()); !made) return made.error();
+  settings().capture.toolchains.push_back(name + "=" + (folder / "bin" / "python").string());
+  auto tools = FindTools(name);
+  if (tools &&
+      (tools->versions.torch != torch.versions.torch || tools->versions.transformers != rest.versions.transformers)) {
+    return Error{ErrorCode::kInternal, "the environment made of two has " + tools->versions.Key()};
+  }
+  return tools;
+}
+
+Result<Tools> Bisector::ToolsOf(unsigned corner) {
+  const State& torch = (corner & kTorch) || !(factors_ & kTorch) ? to_ : from_;
+  const State& rest = (corner & kTransformers) || !(factors_ & kTransformers) ? to_ : from_;
+  if (!(factors_ & kTorch)) return rest.tools;
+  if (!(factors_ & kTransformers) || &torch == &rest) return torch.tools;
+  return Mixed(torch.tools, rest.tools);
+}
+
+// A stored result of the same versions, worker, mode and configuration's commit.
+std::optional<ModelResult> Bisector::Known(const Tools& tools, const PlannedModel& model) {
+  auto results = store_->NewestResults(
+      {.model = model_, .mode = options_.mode, .toolchain = {}, .revision = model.info.sha, .each_commit = true});
+  if (!results) return std::nullopt;
+  for (ModelResult& result : *results) {
+    const Toolchain& by = result.capture.toolchain;
+    const Toolchain& wanted = tools.versions;
+    if (by.torch == wanted.torch && by.transformers == wanted.transformers && by.python == wanted.python &&
+        by.worker == wanted.worker && by.device == wanted.device && IsReusable(result.capture.status)) {
+      return std::move(result);
+    }
+  }
+  return std::nullopt;
+}
+
+// As a sweep of one model by a further toolchain: what is published stays the primary one's.
+Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& model) {
+  SweepRequest request;
+  request.trigger = kTrigger;
+  request.toolchain = tools.name;
+  if (tools.name == settings().capture.toolchain) {
+    request.toolchain += kAlias;
+    settings().capture.toolchains.push_back(request.toolchain + "=" + tools.python);
+  }
+  request.modes = {options_.mode};
+  request.saved_plan.emplace();
+  request.saved_plan->source = "bisect of " + model_;
+  request.saved_plan->models = {model};
+  if (!session_) {
+    auto opened = Session::Open(app_, progress_);
+    if (!opened) return opened.error();
+    session_ = std::move(*opened);
+  }
+  const Signals signals(session_->commands(), [&] { return request; });
+  const auto sweep = session_->loop().RunSweep(request);
+  if (!sweep) return sweep.error();
+  auto results = store_->Results(sweep->id);
+  if (!results) return results.error();
+  if (results->empty()) return Error{ErrorCode::kInternal, "sweep " + sweep->id + " has no result"};
+  return std::move(results->front());
+}
+
+bool EndsAll(const Error& error) {
+  return error.code == ErrorCode::kInterrupted || error.code == ErrorCode::kStore || error.code == ErrorCode::kConfig;
+}
+
+// Error: what ends the whole; a corner that cannot be had is a corner without a result.
+Result<compare::CornerResult> Bisector::Corner(unsigned corner) {
+  const PlannedModel& model = (corner & kCommit) || !(factors_ & kCommit) ? to_.model : from_.model;
+  const auto side = [&](unsigned factor) -> const State& { return corner & factor ? to_ : from_; };
+  compare::CornerResult out;
+  out.corner = corner, out.commit = model.info.sha;
+  out.torch = side(kTorch).tools.versions.torch;
+  out.transformers = side(kTransformers).tools.versions.transformers;
+  const auto tools = ToolsOf(corner);
+  if (!tools) {
+    out.why = tools.error().message;
+    return EndsAll(tools.error()) ? Result<compare::CornerResult>(tools.error()) : out;
+  }
+  out.toolchain = tools->name;
+  if (auto known = Known(*tools, model)) {
+    out.result = std::move(known);
+    return out;
+  }
+  auto captured = Capture(*tools, model);
+  if (!captured) {
+    out.why = captured.error().message;
+    return EndsAll(captured.error()) ? Result<compare::CornerResult>(captured.error()) : out;
+  }
+  if (IsIncomplete(captured->capture.status)) {
+    out.why = captured->capture.detail;  // its worker does not even start
+  } else {
+    out.result = *std::move(captured);
+  }
+  return out;
+}
+
+Result<compare::Bisection> Bisector::Run() {
+  if (auto opened = OpenStore(); !opened) return opened.error();
+  const auto found = FindModel(*store_, options_.model);
+  if (!found && options_.model.find('/') == std::string::npos) return found.error();
+  model_ = found ? *found : options_.model;
+  auto to = MakeState(Parse(options_.to));
+  if (!to) return to.error().Within("the new state");
+  to_ = *std::move(to);
+  auto earlier = options_.from.empty() ? EarlierState(to_) : Result<EndText>(Parse(options_.from));
+  if (!earlier) return earlier.error();
+  if (earlier->revision.empty()) earlier->revision = to_.model.info.sha;
+  auto from = MakeState(*earlier);
+  if (!from) return from.error().Within("the old state");
+  from_ = *std::move(from);
+  factors_ = Factors();
+  if (factors_ == 0) {
+    return Error{ErrorCode::kUsage, "the two states have one torch, one transformers and one configuration (" +
+                                        to_.tools.versions.Key() + "): nothing can have moved"};
+  }
+  std::vector<compare::CornerResult> corners;
+  // The ends first: without them nothing can be said.
+  for (unsigned corner = 0; corner <= factors_; ++corner) {
+    if (corner & ~factors_) continue;
+    auto result = Corner(corner);
+    if (!result) return result.error();
+    corners.push_back(*std::move(result));
+  }
+  return compare::Bisect(model_, factors_, std::move(corners));
+}
+
+void Bisector::Finish() {
+  if (!session_) return;
+  for (const std::string& exporter : session_->Drain()) {
+    app_.log(Level::kWarn, exporter + " did not accept everything in time; the next run sends it");
+  }
+  session_->StoreLateEvents();
+}
+
+class Silent final : public ProgressListener {};
+
+}  // namespace
+
+int RunBisect(App& app, const BisectOptions& options) {
+  const auto format = report::ParseFormat(app.json ? "json" : options.format);
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format should be text, md, csv or json"});
+  Silent silent;
+  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
+  Bisector bisector(app, options, options.quiet ? static_cast<ProgressListener&>(silent) : printer);
+  const auto bisection = bisector.Run();
+  bisector.Finish();
+  if (!bisection) return Fail(app, bisection.error());
+  const int code = Write(app, options.output, report::RenderBisection(*bisection, *format, StyleOf(app)));
+  if (code != kExitOk) return code;
+  return bisection->verdict.cause == compare::Cause::kUnknown ? kExitIncomplete : kExitOk;
+}
+
+}  // namespace breakwatch::commands
