@@ -1,6 +1,7 @@
 """From an exception to a reason, a place and an id."""
 
 import hashlib
+import os
 
 import torch
 from breakwatch_worker import breaks
@@ -74,6 +75,17 @@ def test_files_are_relative_to_their_package():
     assert breaks.relative_file(torch.nn.functional.__file__) == ("torch/nn/functional.py", "torch")
     assert breaks.relative_file(hashlib.__file__) == ("hashlib.py", "library")
     assert breaks.relative_file(__file__) == ("breaks_test.py", "user")
+
+
+def test_a_file_of_a_linked_package_is_named_by_the_link(tmp_path, monkeypatch):
+    site, elsewhere = tmp_path / "site-packages", tmp_path / "elsewhere"
+    (elsewhere / "library").mkdir(parents=True)
+    (elsewhere / "library" / "model.py").touch()
+    site.mkdir()
+    (site / "library").symlink_to(elsewhere / "library")
+    monkeypatch.setattr(breaks, "_ROOTS", (f"{site}{os.sep}",))
+    assert breaks.relative_file(str(site / "library" / "model.py")) == ("library/model.py", "library")
+    assert breaks.relative_file(str(elsewhere / "library" / "model.py")) == ("model.py", "user")
 
 
 def test_a_resumed_function_keeps_its_name():

@@ -159,21 +159,26 @@ def parse_message(message: str) -> tuple:
 
 
 _ROOTS = tuple(sorted(
-    {os.path.realpath(p) + os.sep for p in (
+    {resolved(p) + os.sep for resolved in (os.path.abspath, os.path.realpath) for p in (
         sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), sysconfig.get_path("stdlib"),
         os.path.dirname(os.path.dirname(dynamo_exc.torch.__file__)))},
     key=len, reverse=True))
 
 
 def relative_file(filename: str) -> tuple:
-    """(package-relative path, 'torch', 'library' or 'user')."""
-    path = os.path.realpath(filename) if filename and not filename.startswith("<") else filename or ""
-    for root in _ROOTS:
-        if path.startswith(root):
-            relative = path[len(root):]
-            owner = "torch" if relative.split(os.sep, 1)[0] in ("torch", "functorch", "torchgen") else "library"
-            return relative, owner
-    return os.path.basename(path), "user"
+    """(package-relative path, 'torch', 'library' or 'user').
+
+    The path as it is named comes first: in a toolchain of links the package is here and its files are elsewhere.
+    """
+    if not filename or filename.startswith("<"):
+        return os.path.basename(filename or ""), "user"
+    for path in (os.path.abspath(filename), os.path.realpath(filename)):
+        for root in _ROOTS:
+            if path.startswith(root):
+                relative = path[len(root):]
+                owner = "torch" if relative.split(os.sep, 1)[0] in ("torch", "functorch", "torchgen") else "library"
+                return relative, owner
+    return os.path.basename(filename), "user"
 
 
 def plain_function(name: str) -> str:
