@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import bench_figures as figures
@@ -119,3 +121,14 @@ def test_the_models_are_those_of_the_rule(name):
     if hashlib.sha256("\n".join(ids).encode()).hexdigest() != chosen["snapshot_ids_sha256"]:
         pytest.skip("the snapshot has changed since the models were chosen; the list stays")
     assert models == ids[::every][:int(name)]
+
+
+def test_the_script_that_is_compared_with_answers(tmp_path):
+    pytest.importorskip("transformers")
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"model_type": "bert", "num_hidden_layers": 1}))
+    script = Path(__file__).with_name("baseline_explain.py")
+    run = subprocess.run([sys.executable, str(script), str(config), "--architecture", "BertModel"],
+                         capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert json.loads(run.stdout)["graph_count"] == 1
