@@ -30,6 +30,7 @@
 #include "breakwatch/store/store.h"
 #include "breakwatch/trace/read_traces.h"
 #include "resources.h"
+#include "toolchains.h"
 
 namespace breakwatch {
 namespace {
@@ -130,15 +131,10 @@ bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() =
 
 std::string ScratchOf(const Settings& settings) { return fs::absolute(settings.state_dir).string() + "/scratch"; }
 
-// The folder of the environment whose interpreter this is.
-std::string EnvironmentOf(const std::string& python) { return fs::path(python).parent_path().parent_path().string(); }
-
 Result<void> ComposeToolchain(const std::string& torch_python, const std::string& rest_python,
                               const std::string& target) {
   return capture::ComposeToolchain(EnvironmentOf(Resource(torch_python)), EnvironmentOf(Resource(rest_python)), target);
 }
-
-Settings WithPrimary(Settings settings);
 
 capture::LauncherChoice LauncherOf(const Settings& configured, const std::vector<std::string>& own_folders = {}) {
   const Settings settings = WithPrimary(configured);
@@ -159,37 +155,6 @@ capture::LauncherChoice LauncherOf(const Settings& configured, const std::vector
 void AllowOwnCode(capture::ZygoteOptions& options) {
   options.environment["BREAKWATCH_ALLOW_FACTORIES"] = "1";
   for (const std::string& folder : PythonPath()) options.environment["PYTHONPATH"] += ":" + folder;
-}
-
-bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
-
-// The interpreter of a toolchain: as configured, else where `make toolchain` puts it; empty: neither.
-std::string PythonOf(const Settings& settings, const std::string& name) {
-  for (const std::string& entry : settings.capture.toolchains) {
-    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
-  }
-  std::string beside = ".venv-" + name + "/bin/python";
-  return IsProgram(Resource(beside)) ? beside : std::string();
-}
-
-// The primary toolchain by another name than the default one need not be said twice.
-Settings WithPrimary(Settings settings) {
-  auto& capture = settings.capture;
-  const bool own_worker = capture.worker != config::CaptureSettings{}.worker;
-  const std::string python = own_worker ? "" : PythonOf(settings, capture.toolchain);
-  if (!python.empty()) capture.worker.front() = python;
-  return settings;
-}
-
-Result<Settings> WithToolchain(Settings settings, const std::string& name) {
-  const std::string python = PythonOf(settings, name);
-  if (python.empty() && name != settings.capture.toolchain) {
-    return Error{ErrorCode::kUsage, "no toolchain " + name + ": neither .venv-" + name +
-                                        "/bin/python nor an entry of capture.toolchains is there"};
-  }
-  if (!python.empty()) settings.capture.worker.front() = python;
-  settings.capture.toolchain = name;
-  return settings;
 }
 
 // Without a launcher, which takes a probe to find.
@@ -251,18 +216,6 @@ std::string RunnerVersion() {
   return text;
 }
 
-// Every toolchain that is configured, the primary one first.
-std::vector<std::string> ToolchainNames(const config::CaptureSettings& capture) {
-  std::vector<std::string> names{capture.toolchain};
-  for (const std::string& entry : capture.toolchains) names.push_back(entry.substr(0, entry.find('=')));
-  names.insert(names.end(), capture.extra_toolchains.begin(), capture.extra_toolchains.end());
-  std::vector<std::string> distinct;
-  for (std::string& name : names) {
-    if (std::find(distinct.begin(), distinct.end(), name) == distinct.end()) distinct.push_back(std::move(name));
-  }
-  return distinct;
-}
-
 Check CheckWorker(const App& app, const Settings& settings, const std::string& name) {
   const bool primary = name == settings.capture.toolchain;
   const auto with = WithToolchain(settings, name);
@@ -270,7 +223,8 @@ Check CheckWorker(const App& app, const Settings& settings, const std::string& n
   if (toolchain) return {"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""};
   return {"worker", Check::State::kFailed, toolchain.error().message,
           primary ? "run `make venv`, or correct capture.worker"
-                  : "make toolchain " + name + ", or correct capture.toolchains"};
+                  : "make it (`make toolchain TORCH=... TRANSFORMERS=... TOOLCHAIN=" + name +
+                        "`), or correct capture.toolchains"};
 }
 
 std::vector<Check> CheckToolchain(const App& app, const Settings& settings) {

@@ -1,0 +1,64 @@
+#include "toolchains.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "resources.h"
+
+namespace breakwatch {
+
+using config::Settings;
+
+namespace {
+
+bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
+
+// The interpreter of a toolchain: as configured, else where `make toolchain` puts it; empty: neither.
+std::string PythonOf(const Settings& settings, const std::string& name) {
+  for (const std::string& entry : settings.capture.toolchains) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  std::string beside = ".venv-" + name + "/bin/python";
+  return IsProgram(Resource(beside)) ? beside : std::string();
+}
+
+}  // namespace
+
+std::string EnvironmentOf(const std::string& python) {
+  return std::filesystem::path(python).parent_path().parent_path().string();
+}
+
+Settings WithPrimary(Settings settings) {
+  auto& capture = settings.capture;
+  const bool own_worker = capture.worker != config::CaptureSettings{}.worker;
+  const std::string python = own_worker ? "" : PythonOf(settings, capture.toolchain);
+  if (!python.empty()) capture.worker.front() = python;
+  return settings;
+}
+
+Result<Settings> WithToolchain(Settings settings, const std::string& name) {
+  const std::string python = PythonOf(settings, name);
+  if (python.empty() && name != settings.capture.toolchain) {
+    return Error{ErrorCode::kUsage, "no toolchain " + name + ": neither .venv-" + name +
+                                        "/bin/python nor an entry of capture.toolchains is there"};
+  }
+  if (!python.empty()) settings.capture.worker.front() = python;
+  settings.capture.toolchain = name;
+  return settings;
+}
+
+std::vector<std::string> ToolchainNames(const config::CaptureSettings& capture) {
+  std::vector<std::string> names{capture.toolchain};
+  for (const std::string& entry : capture.toolchains) names.push_back(entry.substr(0, entry.find('=')));
+  names.insert(names.end(), capture.extra_toolchains.begin(), capture.extra_toolchains.end());
+  std::vector<std::string> distinct;
+  for (std::string& name : names) {
+    if (std::find(distinct.begin(), distinct.end(), name) == distinct.end()) distinct.push_back(std::move(name));
+  }
+  return distinct;
+}
+
+}  // namespace breakwatch
