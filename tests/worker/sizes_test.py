@@ -129,3 +129,58 @@ def test_layers_named_beside_the_vision_part_are_kept_in_it():
         "model_type": "clip_vision_model", "num_hidden_layers": 24}, text_config={"model_type": "llama"})
     small = next(iter(sizes.plans(config, "reduced"))).make(type(config))
     assert max(small.vision_feature_layer) <= small.vision_config.num_hidden_layers < 24
+
+
+def test_each_part_is_divided_by_its_own_where_the_text_takes_a_much_greater_divisor():
+    config = transformers.Qwen2VLConfig(
+        text_config={"hidden_size": 3584, "num_attention_heads": 28, "num_key_value_heads": 4},
+        vision_config={"embed_dim": 1280, "hidden_size": 3584, "num_heads": 16})
+    config.vision_config.out_hidden_size = 3584
+    small = next(iter(sizes.plans(config, "full"))).make(type(config))
+    assert 3584 // small.text_config.hidden_size == 7
+    assert small.vision_config.out_hidden_size == small.text_config.hidden_size  # what speaks of the text follows it
+    assert small.vision_config.embed_dim < 1280 and 1280 % small.vision_config.embed_dim == 0
+
+
+def test_a_spectrogram_is_cut_to_a_divisor_and_keeps_several_windows():
+    small = smallest(transformers.WhisperConfig())[1]
+    assert small.max_source_positions < 1500 and 1500 % small.max_source_positions == 0
+    windows = smallest(transformers.Qwen2_5OmniThinkerConfig())[1].audio_config
+    assert windows.max_source_positions % windows.n_window == 0
+    assert windows.max_source_positions >= 3 * windows.n_window
+
+
+def test_what_a_synthesizer_makes_is_as_long_as_it_was():
+    config = transformers.FastSpeech2ConformerConfig()
+    assert smallest(config)[1].max_source_positions == config.max_source_positions
+
+
+def test_a_long_series_is_cut_to_whole_patches_and_a_short_one_is_not():
+    config = transformers.TimesFm2_5Config()
+    small = smallest(config)[1]
+    assert small.context_length < config.context_length and small.context_length % small.patch_length == 0
+    assert smallest(transformers.PatchTSTConfig())[1].context_length == transformers.PatchTSTConfig().context_length
+
+
+def test_windows_that_are_the_pictures_of_parts_follow_them():
+    config = transformers.DepthProConfig()
+    small = smallest(config)[1]
+    parts = (small.image_model_config, small.patch_model_config, small.fov_model_config)
+    assert {part.image_size for part in parts} == {small.patch_size} and small.patch_size < config.patch_size
+
+
+def test_a_network_known_by_name_is_told_its_depth_where_it_takes_one():
+    config = transformers.PeVideoEncoderConfig()
+    plan, small = smallest(config)
+    assert small.vision_config.model_args["depth"] == 2 and "model_args.depth" in plan.note
+    assert "depth" not in (smallest(config, "full")[1].vision_config.model_args or {})
+    other = transformers.LlavaConfig(vision_config={"model_type": "timm_wrapper", "architecture": "resnet50"},
+                                     text_config={"model_type": "llama"})
+    assert "depth" not in (smallest(other)[1].vision_config.model_args or {})
+
+
+def test_the_crop_of_what_is_no_clip_is_left_alone():
+    vision = smallest(transformers.Phi4MultimodalConfig())[1].vision_config
+    assert vision.crop_size == transformers.Phi4MultimodalConfig().vision_config.crop_size
+    clip = transformers.VJEPA2Config()
+    assert smallest(clip)[1].crop_size < clip.crop_size

@@ -1,0 +1,29 @@
+"""What the size policy knows of keys (sizes.yaml), and how a config's tree is walked."""
+
+import functools
+import os
+
+import yaml
+
+
+@functools.cache
+def load_rules() -> dict:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "sizes.yaml"), encoding="utf-8") as file:
+        rules = yaml.safe_load(file)
+    return {key: set(value) if isinstance(value, list) and key != "token_suffixes" else value
+            for key, value in rules.items()}
+
+
+def nodes(tree: dict, path: str = ""):
+    yield path, tree
+    for key, value in tree.items():
+        if isinstance(value, dict) and key not in ("id2label", "label2id", "rope_parameters", "rope_scaling"):
+            yield from nodes(value, f"{path}{key}.")
+        elif isinstance(value, list):  # a few configs hold a list of configs
+            for index, item in enumerate(value):
+                if isinstance(item, dict):
+                    yield from nodes(item, f"{path}{key}.{index}.")
+
+
+def is_int(value) -> bool:
+    return type(value) is int
