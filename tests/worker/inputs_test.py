@@ -1,12 +1,14 @@
 """What forward is given, and that ignored config keys change no capture."""
 
+import ast
 import pathlib
+import re
 
 import pytest
 import torch
 import transformers
 import yaml
-from breakwatch_worker import architecture, build, child, inputs, make_values, version
+from breakwatch_worker import architecture, build, child, gaps, inputs, make_values, version
 from conftest import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
@@ -112,10 +114,10 @@ def test_recipes_run_no_code(expression):
 
 def test_a_value_that_a_config_leaves_open_is_filled_only_where_the_model_asked_for_it():
     config = transformers.BertConfig(**{**TEXT, "pad_token_id": None})
-    assert inputs.fill_required(config, "eager: ValueError: something else") == []
-    assert inputs.fill_required(config, "create: TypeError: NoneType") == ["pad_token_id set"]
+    assert gaps.fill_required(config, "eager: ValueError: something else") == []
+    assert gaps.fill_required(config, "create: TypeError: NoneType") == ["pad_token_id set"]
     missed = "eager: AttributeError: 'BertConfig' object has no attribute 'num_key_value_heads'"
-    assert inputs.fill_required(config, missed) == ["num_key_value_heads set"]
+    assert gaps.fill_required(config, missed) == ["num_key_value_heads set"]
     assert config.num_key_value_heads == config.num_attention_heads
 
 
@@ -220,7 +222,7 @@ def test_a_wrong_word_of_the_user_is_refused_by_the_name_of_its_key(spec, key):
 
 def test_values_a_default_leaves_at_odds_are_made_to_agree():
     config = transformers.BertConfig(hidden_size=48, num_attention_heads=7)
-    assert inputs.fill_required(config, "create: ValueError: embed_dim must be divisible by num_heads")
+    assert gaps.fill_required(config, "create: ValueError: embed_dim must be divisible by num_heads")
     assert config.num_attention_heads == 6
 
 
@@ -238,6 +240,146 @@ def test_the_class_of_a_part_is_made_of_the_part():
 
 def test_a_classifier_without_a_padding_token_gets_one():
     config = transformers.LlamaConfig(**TEXT, num_key_value_heads=2)
-    assert inputs.fill_padding(transformers.LlamaModel, config) == []
-    assert inputs.fill_padding(transformers.LlamaForSequenceClassification, config) == ["pad_token_id set"]
+    assert gaps.fill_padding(transformers.LlamaModel, config) == []
+    assert gaps.fill_padding(transformers.LlamaForSequenceClassification, config) == ["pad_token_id set"]
     assert set(made(transformers.LlamaForSequenceClassification, config)) == {"input_ids", "attention_mask"}
+
+
+def test_a_completion_is_made_only_where_the_model_failed_of_it():
+    config = transformers.TimmBackboneConfig()
+    assert gaps.fill_required(config, "create: ValueError: something else") == []
+    assert gaps.fill_required(config, "create: ValueError: backbone is not set in the config") == ["backbone set"]
+    assert config.backbone
+    assert gaps.fill_required(config, "create: ValueError: backbone is not set in the config") == []
+
+
+def test_every_completion_has_a_reason_and_a_type_that_exists():
+    entries = inputs.load_recipes()["completions"]
+    assert all(entry["reason"] and entry["said"] and entry["set"] for entry in entries)
+    assert {entry["part"] for entry in entries} <= set(transformers.CONFIG_MAPPING)
+
+
+def test_the_first_of_several_languages_is_the_default_one():
+    config = transformers.XmodConfig(**TEXT, languages=["de_DE", "en_XX"])
+    said = "eager: ValueError: Input language unknown. Please call `XmodPreTrainedModel.set_default_language()`"
+    assert "default_language set" in gaps.fill_required(config, said)
+    assert config.default_language == "de_DE"
+
+
+def test_a_head_made_for_every_stage_gets_the_maps_of_every_stage():
+    config = transformers.UVDocConfig()
+    stages = len(config.backbone_config.stage_names) - 1
+    other = "eager: RuntimeError: expected input[2, 32, 8, 8] to have 96 channels, but got 32 channels instead"
+    assert gaps.fill_required(config, other) == []
+    said = other.replace("96", str(32 * stages))
+    assert gaps.fill_required(config, said) == ["backbone_config.out_indices set"]
+    assert len(config.backbone_config.out_features) == stages
+
+
+def test_a_config_of_nothing_but_a_type_is_the_classes_default():
+    config, notes = architecture.make_config(transformers.TimmWrapperConfig, {"model_type": "timm_wrapper"})
+    assert notes == [] and config.num_labels == transformers.TimmWrapperConfig().num_labels
+
+
+class Convolution(torch.nn.Module):
+    main_input_name = "hidden_states"
+
+    def __init__(self, channels):
+        super().__init__()
+        self.first = torch.nn.Conv1d(channels, 4, 3)
+
+    def forward(self, hidden_states):
+        return self.first(hidden_states)
+
+
+@pytest.mark.parametrize("channels", [1, 64])
+def test_a_first_convolution_says_how_many_channels_stand_before_time(channels):
+    model, config = Convolution(channels), transformers.BertConfig(**TEXT)
+    ways = inputs.Ways(Convolution)
+    tried = iter(ways)
+    with pytest.raises(RuntimeError) as error:
+        model(**inputs.make(model, config, next(tried)))
+    assert ways.learn(f"eager: RuntimeError: {error.value}")
+    assert model(**inputs.make(model, config, next(tried))).shape[:2] == (2, 4)
+
+
+def test_a_clip_is_two_of_what_it_is_cut_into():
+    config = transformers.VJEPA2Config(frames_per_clip=64, crop_size=32, hidden_size=32, num_attention_heads=2,
+                                       num_hidden_layers=2, pred_hidden_size=32, pred_num_attention_heads=2,
+                                       pred_num_hidden_layers=2)
+    frames = made(transformers.VJEPA2Model, config)["pixel_values_videos"].shape[1]
+    assert frames == 4 and frames // config.tubelet_size == 2
+
+
+def test_tokens_past_the_end_of_the_vocabulary_are_moved_inside_where_the_model_failed_of_them():
+    config = transformers.LlavaConfig(
+        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
+        vision_config={"model_type": "clip_vision_model", **VISION}, image_token_id=5000)
+    assert gaps.fill_required(config, "eager: ValueError: something else") == []
+    assert gaps.fill_required(config, "eager: IndexError: index out of range in self")
+    assert 64 < config.image_token_id < TEXT["vocab_size"]
+
+
+def test_of_several_texts_the_one_called_text_is_what_the_ids_are_for():
+    config = transformers.ClvpConfig()
+    assert make_values.Sizes(config, {})("vocab") == config.text_config.vocab_size
+
+
+def test_a_model_that_counts_its_features_gets_as_many_places_for_them():
+    config = transformers.LlavaConfig(
+        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
+        vision_config={"model_type": "clip_vision_model", **VISION}, image_token_id=100)
+    model = build.construct(transformers.LlavaForConditionalGeneration, config)
+    ways = inputs.Ways(type(model))
+    tried = iter(ways)
+    next(tried)
+    said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: %d"
+    assert not ways.learn(said % 8)  # as many as there are: another thing is wrong
+    assert ways.learn(said % 12)
+    ids = inputs.make(model, config, next(tried))["input_ids"]
+    assert (ids == 100).sum(1).tolist() == [6, 6]
+
+
+def test_features_that_are_not_as_wide_as_the_text_are_made_so():
+    config = transformers.Qwen2_5_VLConfig(text_config={"hidden_size": 64}, vision_config={"out_hidden_size": 32})
+    said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: %d"
+    assert gaps.fill_required(config, said % 12) == []
+    assert gaps.fill_required(config, said % 8) == ["out_hidden_size 32->64"]
+    assert config.vision_config.out_hidden_size == config.text_config.hidden_size == 64
+
+
+def test_what_a_model_takes_is_left_out_only_when_asked_for():
+    names = [way["name"] for way in inputs.Ways(transformers.LlavaForConditionalGeneration)]
+    assert "text only" not in names
+    assert [way["name"] for way in inputs.Ways(transformers.LlavaForConditionalGeneration, part=True)] == ["text only"]
+    assert list(inputs.Ways(transformers.ViTModel, part=True)) == []
+
+
+def expressions(value, key=""):
+    """Every text of the recipes that is read as arithmetic."""
+    for name, item in value.items() if isinstance(value, dict) else [(key, item) for item in value]:
+        if isinstance(item, (dict, list)):
+            yield from expressions(item, name)
+        elif isinstance(item, str) and name in ("shape", "rows", "below", "low", "count", "columns", "tokens"):
+            yield item
+
+
+def test_every_expression_of_the_recipes_can_be_read():
+    recipes = inputs.load_recipes()
+    parts = (*recipes["rules"], *recipes["mends"], recipes)
+    sizes = [text for part in parts for text in (part.get("sizes") or {}).values() if isinstance(text, str)]
+    found = [*expressions(recipes), *sizes]
+    assert len(found) > 200
+    for text in found:
+        for alternative in re.sub(r"\$\d", "1", text).split("|"):
+            ast.parse(alternative.strip(), mode="eval")
+
+
+def test_a_grid_of_patches_that_is_folded_in_two_gets_an_even_side():
+    config = transformers.LlavaConfig(
+        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
+        vision_config={"model_type": "clip_vision_model", **VISION, "image_size": 7 * 16})
+    assert gaps.fill_required(config, "eager: RuntimeError: something else") == []
+    said = "inputs: RuntimeError: shape '[2, 3, 2, 3, 2, 32]' is invalid for input of size 3136"
+    assert gaps.fill_required(config, said) == ["image_size 112->96"]
+    assert gaps.fill_required(config, said) == []

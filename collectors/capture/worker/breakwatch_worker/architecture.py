@@ -144,7 +144,8 @@ def make_config(config_class, values: dict):
         notes.append("quantization_config left out")
     values.pop("auto_map", None)
     try:
-        return config_class.from_dict(values), notes
+        # Nothing but a type is the class's own default: from_dict of some classes takes what is left out for null.
+        return (config_class.from_dict(values) if values.keys() - {"model_type"} else config_class()), notes
     except Exception as error:
         if (package := missing_dependency(error)):
             raise Stop("skipped_missing_dependency", f"{config_class.__name__} needs {package}") from error

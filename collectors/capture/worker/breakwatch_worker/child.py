@@ -1,5 +1,6 @@
 """What runs after the fork: one model through create, inputs, eager and capture. Writes one result, then exits."""
 
+import copy
 import gc
 import hashlib
 import json
@@ -12,7 +13,7 @@ import traceback
 
 import torch
 
-from . import architecture, attempts, build, host, inputs, modes, room, sizes, trace
+from . import architecture, attempts, build, gaps, host, inputs, modes, room, sizes, trace
 from .leg import limits_of
 from .lines import clip, one_line, write_line
 
@@ -159,26 +160,38 @@ class Attempt:
         cls, note = architecture.model_class_of(self._job, values, config)
         notes += [note] if note else []
         cls, config, note = architecture.stand_in(cls, config)
-        config_class = type(config)
         self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
         notes += [note] if note else []
-        notes += inputs.fill_padding(cls, config)
-        result = latest = self._run_smallest(cls, config_class, config, notes)
+        notes += gaps.fill_padding(cls, config)
+        first = None
+        for part in (False, True):  # a part of what it takes only where nothing makes it take all
+            result = self._run_filled(cls, copy.deepcopy(config), list(notes), part)
+            if result["status"] in ("full_graph", "graph_breaks"):
+                return result
+            first = first or result
+            if first.get("phase") == "create":
+                break  # another way of calling does not mend a model that cannot be made
+        return first
+
+    def _run_filled(self, cls, config, notes: list, part: bool) -> dict:
+        """With what the config lacks filled in, one gap behind another. The first failure is the one reported."""
+        config_class = type(config)
+        result = latest = self._run_smallest(cls, config_class, config, notes, part)
         for _ in range(_GAP_ROUNDS):
             failed = latest["status"] in ("failed_create", "failed_inputs", "failed_eager")
             # What the config itself says comes first; only a model that cannot be made of it is helped along.
-            gaps = next((gaps for said in self._said if (gaps := inputs.fill_required(config, said))), [])
-            if not failed or not gaps:
+            filled = next((said for text in self._said if (said := gaps.fill_required(config, text))), [])
+            if not failed or not filled:
                 break
-            notes = notes + gaps
-            latest = self._run_smallest(cls, config_class, config, notes)
+            notes = notes + filled
+            latest = self._run_smallest(cls, config_class, config, notes, part)
             if latest["status"] in ("full_graph", "graph_breaks"):
                 return latest
         return result
 
-    def _run_smallest(self, cls, config_class, config, notes: list) -> dict:
+    def _run_smallest(self, cls, config_class, config, notes: list, part: bool) -> dict:
         first, self._said = None, []
-        ways, made = inputs.Ways(cls, self._job.get("inputs_spec")), False
+        ways, made = inputs.Ways(cls, self._job.get("inputs_spec"), part), False
         for variant in ways:
             for size in sizes.plans(config, self._depth):
                 try:
@@ -210,17 +223,17 @@ class Attempt:
                     break
             if not made:
                 break  # another way of calling does not mend a model that cannot be made
-        return {**self._known, **first}
+        return {**self._known, **(first or {"status": "failed_inputs", "detail": "inputs: nothing can be left out"})}
 
     def _prepare(self, cls, config_class, size, variant: dict) -> tuple:
         config = size.make(config_class)
-        gaps = inputs.fill_gaps(config)
+        tokens = gaps.fill_gaps(config)
         model = build.construct(cls, config)
         self._phases.enter("inputs")
         arguments = inputs.make(model, config, variant)
         output = self._eager(model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
                              sizes=inputs.Plan(model, config, variant).sizes)
-        return model, arguments, {"finite": inputs.is_finite(output), "gaps": gaps}
+        return model, arguments, {"finite": inputs.is_finite(output), "gaps": tokens}
 
     def _eager(self, model, arguments: dict, remake=None, sizes=None):
         """The output of the call without a compiler, as the job's mode makes it. See modes.Call for the rest."""

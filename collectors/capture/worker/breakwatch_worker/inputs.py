@@ -12,16 +12,15 @@ import torch
 import yaml
 
 from . import inputs_spec
-from .make_values import CannotMake, NodeSizes, Sizes, make_value, sub_configs
+from .make_values import CannotMake, Sizes, make_value, sub_configs
 
-_PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
+PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
     (("image_token_id", "image_token_index"), "pixel_values", "get_image_features"),
     (("audio_token_id", "audio_token_index"), "input_features", "get_audio_features"),
     (("audio_token_id", "audio_token_index"), "input_values", "get_audio_features"),
     (("video_token_id", "video_token_index"), "pixel_values_videos", "get_video_features"),
     (("video_token_index",), "pixel_values", "get_video_features"),
 )
-_MISSING = object()
 _MENDS = 4  # of one model: a call that is not right after so many is given up
 
 
@@ -61,6 +60,7 @@ class Plan:
         """A variant, a mend or the user's own words: the last one wins. Sizes may speak of what they replace."""
         self.sizes.define({name: self.sizes(value) for name, value in (more.get("sizes") or {}).items()})
         self.arguments.update(more.get("arguments") or {})
+        self.tokens = more.get("tokens", self.tokens)
         self.add += more.get("add") or []
         self.omit -= set(more.get("add") or [])
         self.omit |= set(more.get("omit") or [])
@@ -104,102 +104,22 @@ class Plan:
         return [name for name in wanted if name not in self.omit]
 
 
-def fill_gaps(config) -> list:
-    """A placeholder token that the config leaves open gets one of the last ids of the vocabulary. Says which."""
-    notes = []
-    vocab = Sizes(config, {})("vocab")
-    for node in sub_configs(config):
-        for offset, key in enumerate(key for keys, _, _ in _PLACEHOLDERS for key in keys):
-            if key in vars(node) and getattr(node, key) is None and vocab > 64:
-                setattr(node, key, vocab - 2 - offset)
-                notes.append(f"{key} set")
-    return notes
-
-
-def fill_padding(model_class, config) -> list:
-    """A classifier of sequences finds their ends by the padding token, and refuses two of them where there is none."""
-    if not model_class.__name__.endswith("ForSequenceClassification"):
-        return []
-    node = Sizes(config, {}).text
-    if vars(node).get("pad_token_id", 0) is not None:
-        return []
-    node.pad_token_id = load_recipes()["gaps"]["pad_token_id"]
-    return ["pad_token_id set"]
-
-
-def fill_required(config, why: str) -> list:
-    """Values that models need and configs may leave null or out. `why` is what the model said. Says which were set.
-
-    Null is filled where the model could not be made, or named the key, or met a null; a key that is not there where it
-    was missed. Then what one value must be to another.
-    """
-    notes = []
-    missed = re.search(r"'(\w+)' object has no attribute '(\w+)'", why)
-    any_null = why.startswith("create:") or "None" in why or "non-empty" in why
-    for node in sub_configs(config):
-        for key, value in load_recipes()["gaps"].items():
-            here = vars(node).get(key, _MISSING)
-            null = (here is None or here in ([], ())) and (any_null or key in why)
-            absent = missed and missed.groups() == (type(node).__name__, key)
-            if not (null or absent):
-                continue
-            try:
-                setattr(node, key, _gap(value, NodeSizes(node)))
-            except (CannotMake, ValueError, TypeError):
-                continue
-            notes.append(f"{key} set")
-        notes += _agreed(node, why)
-    return notes
-
-
-def _gap(value, sizes: NodeSizes):
-    if isinstance(value, dict) and "per_layer" in value:
-        return [value["per_layer"]] * sizes(value.get("layers", "num_hidden_layers"))
-    if isinstance(value, dict) and "text" in value:
-        return value["text"]
-    return copy.deepcopy(sizes(value))
-
-
-def _agreed(node, why: str) -> list:
-    """Values that defaults of the library leave at odds with one another."""
-    rope = vars(node).get("rope_parameters")
-    kinds = vars(node).get("layer_types")
-    width, heads = vars(node).get("hidden_size"), vars(node).get("num_attention_heads")
-    if "divisible" in why and isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads:
-        node.num_attention_heads = next(count for count in range(heads, 0, -1) if width % count == 0)
-        return [f"num_attention_heads {heads}->{node.num_attention_heads}"]
-    if "multiple of 16 bytes" in why:  # what the products of groups of experts want
-        odd = [key for key in ("moe_intermediate_size", "intermediate_size") if isinstance(vars(node).get(key), int)
-               and vars(node)[key] % 4]
-        for key in odd:
-            setattr(node, key, vars(node)[key] // 4 * 4)
-        return [f"{key} rounded" for key in odd]
-    if rope == {} and isinstance(kinds, list):
-        node.rope_parameters = {kind: {"rope_type": "default", "rope_theta": 10000.0} for kind in kinds}
-        return ["rope_parameters set"]
-    if "RoPE axes" in why and isinstance(rope, dict) and "mrope_section" not in rope and heads:
-        half = (vars(node).get("head_dim") or width // heads) // 2
-        node.rope_parameters = {**rope, "mrope_section": [half // 4] * 3 + [half - half // 4 * 3]}
-        return ["mrope_section set"]
-    sections = re.search(r"sum exactly to (\d+) .*split_sizes=\[(\d+), (\d+), (\d+)\]", why)
-    if sections and isinstance(rope, dict) and "rope_theta" in rope and "mrope_section" not in rope:
-        total, *parts = map(int, sections.groups())
-        first, second = (part * total // sum(parts) for part in parts[:2])
-        node.rope_parameters = {**rope, "mrope_section": [first, second, total - first - second]}
-        return ["mrope_section set"]
-    return []
-
-
 class Ways:
-    """The ways of calling to try: everything; what the model itself asked for when it failed; less and less."""
+    """The ways of calling to try: everything, and what the model itself asked for when it failed; with `part` those
+    that leave something out."""
 
-    def __init__(self, model_class, spec: dict = None):
+    def __init__(self, model_class, spec: dict = None, part: bool = False):
         self._names = set(inspect.signature(model_class.forward).parameters)
         self._spec = inputs_spec.checked(spec, self._names)
         self._mends = []
+        self._part = part
 
     def __iter__(self):
-        first, *others = [way for way in load_recipes()["variants"] if set(way.get("has", ())) <= self._names]
+        ways = [way for way in load_recipes()["variants"]
+                if way.get("part", False) == self._part and set(way.get("has", ())) <= self._names]
+        if not ways:
+            return
+        first, *others = ways
         yield self._way(first)
         tried = 0
         while tried < len(self._mends):
@@ -209,7 +129,7 @@ class Ways:
             yield self._way(way)
         if self._mends:  # it was left at once for what it said: now with every size
             self._mends = [None] * _MENDS
-            yield {"name": first["name"], "spec": self._spec}
+            yield self._way(first)
 
     def learn(self, said: str) -> bool:
         """Whether the failure names a want that a recipe meets and that was not met yet: then another way follows."""
@@ -316,7 +236,7 @@ def _place_tokens(model, made: dict, plan: Plan) -> None:
     ids = made.get("input_ids")
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2:
         return
-    for keys, argument, method in _PLACEHOLDERS:
+    for keys, argument, method in PLACEHOLDERS:
         token = next((value for key in keys if isinstance(value := plan.sizes.find(key, None), int)), None)
         if token is None or argument not in made:
             continue

@@ -40,7 +40,8 @@ class Sizes:
         try:
             self.text = config.get_text_config()
         except (AttributeError, ValueError):  # none, or several to choose from
-            self.text = config
+            part = getattr(config, "text_config", None)
+            self.text = part if _is_config(part) else config
 
     def define(self, names: dict) -> None:
         self._defaults.update(names or {})
@@ -165,6 +166,12 @@ class NodeSizes(Sizes):
         if not isinstance(value, int):
             raise CannotMake(f"no {name}")
         return value
+
+    def first_of(self, name: str):
+        values = getattr(self.config, name, None)
+        if not isinstance(values, (list, tuple)) or not values:
+            raise CannotMake(f"no {name}")
+        return values[0]
 
 
 def _generator(name: str) -> torch.Generator:

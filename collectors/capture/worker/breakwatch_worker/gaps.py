@@ -1,0 +1,173 @@
+"""What a config leaves open or at odds, and its model demands: filled in from recipes.yaml, and said in the result."""
+
+import copy
+import functools
+import re
+
+from .inputs import PLACEHOLDERS, load_recipes
+from .make_values import CannotMake, NodeSizes, Sizes, sub_configs
+
+_MISSING = object()
+
+
+def fill_gaps(config) -> list:
+    """A placeholder token that the config leaves open gets one of the last ids of the vocabulary. Says which."""
+    notes = []
+    vocab = Sizes(config, {})("vocab")
+    for node in sub_configs(config):
+        for offset, key in enumerate(key for keys, _, _ in PLACEHOLDERS for key in keys):
+            if key in vars(node) and getattr(node, key) is None and vocab > 64:
+                setattr(node, key, vocab - 2 - offset)
+                notes.append(f"{key} set")
+    return notes
+
+
+def fill_padding(model_class, config) -> list:
+    """A classifier of sequences finds their ends by the padding token, and refuses two of them where there is none."""
+    if not model_class.__name__.endswith("ForSequenceClassification"):
+        return []
+    node = Sizes(config, {}).text
+    if vars(node).get("pad_token_id", 0) is not None:
+        return []
+    node.pad_token_id = load_recipes()["gaps"]["pad_token_id"]
+    return ["pad_token_id set"]
+
+
+def fill_required(config, why: str) -> list:
+    """Values that models need and configs may leave null or out. `why` is what the model said. Says which were set.
+
+    Null is filled where the model could not be made, or named the key, or met a null; a key that is not there where it
+    was missed. Then what one value must be to another.
+    """
+    notes = []
+    missed = re.search(r"'(\w+)' object has no attribute '(\w+)'", why)
+    any_null = why.startswith("create:") or "None" in why or "non-empty" in why
+    for node in sub_configs(config):
+        for key, value in load_recipes()["gaps"].items():
+            here = vars(node).get(key, _MISSING)
+            null = (here is None or here in ([], ())) and (any_null or key in why)
+            absent = missed and missed.groups() == (type(node).__name__, key)
+            if not (null or absent):
+                continue
+            try:
+                setattr(node, key, _gap(value, NodeSizes(node)))
+            except (CannotMake, ValueError, TypeError):
+                continue
+            notes.append(f"{key} set")
+        notes += _agreed(node, why) + _completed(node, why)
+    return list(dict.fromkeys(notes + _inside_vocabulary(config, why) + _as_wide_as_text(config, why)))
+
+
+def _inside_vocabulary(config, why: str) -> list:
+    """Tokens that the default puts past the end of its own vocabulary; equal ones stay equal."""
+    vocab, moved = Sizes(config, {})("vocab"), {}
+    if "index out of range" not in why or vocab <= 64:
+        return []
+    for node in sub_configs(config):
+        for key, value in vars(node).items():
+            if key.endswith(("_token_id", "_token_index")) and type(value) is int and value >= vocab:
+                setattr(node, key, moved.setdefault(value, vocab - 2 - len(moved)))
+    return [f"{len(moved)} tokens moved into the vocabulary"] if moved else []
+
+
+def _as_wide_as_text(config, why: str) -> list:
+    """As many features as places for them and yet no match: they are not as wide as the text."""
+    found = re.search(r"tokens:? (\d+),? features:? (\d+)", why)
+    text = Sizes(config, {}).text
+    width = getattr(text, "hidden_size", None)
+    if not found or found.group(1) != found.group(2) or not isinstance(width, int):
+        return []
+    notes = []
+    for node in sub_configs(config):
+        for key in load_recipes()["text_widths"]:
+            before = vars(node).get(key)
+            if node is not text and isinstance(before, int) and before != width:
+                setattr(node, key, width)
+                notes.append(f"{key} {before}->{width}")
+    return notes
+
+
+def _completed(node, why: str) -> list:
+    """What the default of one type leaves out and nothing else tells: recipes.yaml says of which, and why."""
+    notes = []
+    for entry in load_recipes()["completions"]:
+        if node.model_type != entry["part"] or not re.search(entry["said"], why):
+            continue
+        for path, value in entry["set"].items():
+            *way, key = path.split(".")
+            owner = functools.reduce(lambda here, name: getattr(here, name, None), way, node)
+            if owner is not None and getattr(owner, key, None) != value:
+                setattr(owner, key, copy.deepcopy(value))
+                notes.append(f"{path} set")
+    return notes
+
+
+def _gap(value, sizes: NodeSizes):
+    if isinstance(value, dict) and "per_layer" in value:
+        return [value["per_layer"]] * sizes(value.get("layers", "num_hidden_layers"))
+    if isinstance(value, dict) and "text" in value:
+        return value["text"]
+    if isinstance(value, dict) and "first_of" in value:
+        return sizes.first_of(value["first_of"])
+    return copy.deepcopy(sizes(value))
+
+
+def _agreed(node, why: str) -> list:
+    """Values that defaults of the library leave at odds with one another."""
+    if (stages := _stages_wanted(node, why)):
+        return stages
+    rope = vars(node).get("rope_parameters")
+    kinds = vars(node).get("layer_types")
+    width, heads = vars(node).get("hidden_size"), vars(node).get("num_attention_heads")
+    if "divisible" in why and isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads:
+        node.num_attention_heads = next(count for count in range(heads, 0, -1) if width % count == 0)
+        return [f"num_attention_heads {heads}->{node.num_attention_heads}"]
+    if "multiple of 16 bytes" in why:  # what the products of groups of experts want
+        odd = [key for key in ("moe_intermediate_size", "intermediate_size") if isinstance(vars(node).get(key), int)
+               and vars(node)[key] % 4]
+        for key in odd:
+            setattr(node, key, vars(node)[key] // 4 * 4)
+        return [f"{key} rounded" for key in odd]
+    if "is invalid for input of size" in why and (even := _even_grid(node)):
+        return even
+    if "stride should not be zero" in why and isinstance(vars(node).get("mm_tokens_per_image"), int):
+        sizes = Sizes(node, {})  # pooled to more places than there are patches
+        side = sizes("height") // sizes("patch")
+        node.mm_tokens_per_image = max(side // 2, 1) ** 2
+        return [f"mm_tokens_per_image set to {node.mm_tokens_per_image}"]
+    if rope == {} and isinstance(kinds, list):
+        node.rope_parameters = {kind: {"rope_type": "default", "rope_theta": 10000.0} for kind in kinds}
+        return ["rope_parameters set"]
+    axes = "RoPE axes" in why or ("'NoneType' has no len()" in why and any("mrope" in name for name in dir(node)))
+    if axes and isinstance(rope, dict) and "mrope_section" not in rope and heads:
+        half = (vars(node).get("head_dim") or width // heads) // 2
+        node.rope_parameters = {**rope, "mrope_section": [half // 4] * 3 + [half - half // 4 * 3]}
+        return ["mrope_section set"]
+    sections = re.search(r"sum exactly to (\d+) .*split_sizes=\[(\d+), (\d+), (\d+)\]", why)
+    if sections and isinstance(rope, dict) and "rope_theta" in rope and "mrope_section" not in rope:
+        total, *parts = map(int, sections.groups())
+        first, second = (part * total // sum(parts) for part in parts[:2])
+        node.rope_parameters = {**rope, "mrope_section": [first, second, total - first - second]}
+        return ["mrope_section set"]
+    return []
+
+
+def _even_grid(node) -> list:
+    """A grid of patches that is folded in two must have an even side."""
+    image, patch = vars(node).get("image_size"), vars(node).get("patch_size")
+    side = image // patch if isinstance(image, int) and isinstance(patch, int) and patch > 1 else 0
+    if side < 3 or side % 2 == 0:
+        return []
+    node.image_size = patch * (side - 1)
+    return [f"image_size {image}->{node.image_size}"]
+
+
+def _stages_wanted(node, why: str) -> list:
+    """A head made for the maps of every stage, of a backbone whose default gives the last one's alone."""
+    found = re.search(r"to have (\d+) channels, but got (\d+) channels", why)
+    backbone = vars(node).get("backbone_config")
+    stages = len(getattr(backbone, "stage_names", None) or [])
+    if not found or stages < 3 or int(found.group(1)) != int(found.group(2)) * (stages - 1):
+        return []
+    backbone.out_indices = list(range(1, stages))
+    return ["backbone_config.out_indices set"]
