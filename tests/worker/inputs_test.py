@@ -224,6 +224,9 @@ def test_values_a_default_leaves_at_odds_are_made_to_agree():
     config = transformers.BertConfig(hidden_size=48, num_attention_heads=7)
     assert gaps.fill_required(config, "create: ValueError: embed_dim must be divisible by num_heads")
     assert config.num_attention_heads == 6
+    rotary = transformers.Qwen3OmniMoeTextConfig(hidden_size=48, num_attention_heads=7, num_key_value_heads=1)
+    said = "eager: RuntimeError: The size of tensor a (7) must match the size of tensor b (8) at dimension 3"
+    assert gaps.fill_required(rotary, said) == ["num_attention_heads 7->6"]
 
 
 def test_two_answers_to_choose_from_each_get_a_row():
@@ -383,3 +386,72 @@ def test_a_grid_of_patches_that_is_folded_in_two_gets_an_even_side():
     said = "inputs: RuntimeError: shape '[2, 3, 2, 3, 2, 32]' is invalid for input of size 3136"
     assert gaps.fill_required(config, said) == ["image_size 112->96"]
     assert gaps.fill_required(config, said) == []
+
+
+def test_a_neck_that_names_other_channels_than_its_backbones_stages_is_told_them():
+    config = transformers.PPOCRV6SmallDetConfig(layer_list_out_channels=[12, 18, 42, 360])
+    said = "eager: RuntimeError: expected input[2, 384, 14, 56] to have %d channels, but got 384 channels instead"
+    assert gaps.fill_required(config, said % 13) == []
+    assert len(gaps.fill_required(config, said % 12)) == 1
+    assert config.layer_list_out_channels == list(config.backbone_config.stage_out_channels)
+    assert len(config.backbone_config.out_features) == 4
+
+
+class Named:
+    def __init__(self, **given):
+        self.prompt_input_ids, self.prompt_attention_masks, self.given = {}, {}, given
+
+    def add_prompt(self, text):
+        return 0
+
+
+class Watching(torch.nn.Module):
+    main_input_name = "inference_session"
+
+    def forward(self, inference_session: Named, frame_idx: int):
+        return inference_session
+
+
+def test_a_video_under_way_in_which_an_object_is_named_gets_a_prompt():
+    config = transformers.CLIPConfig(text_config={"vocab_size": 99}, vision_config={"image_size": 32})
+    arguments = inputs.make(Watching(), config, {"name": "all"})
+    session = arguments["inference_session"]
+    assert session.prompt_input_ids[0].shape == session.prompt_attention_masks[0].shape == (1, 16)
+    assert session.given["video"].shape == (2, 3, 32, 32) and arguments["frame_idx"] == 0
+
+
+def test_a_part_that_states_another_width_than_it_reads_is_told_it():
+    config = transformers.Blip2Config(qformer_config={"encoder_hidden_size": 1408, "hidden_size": 32})
+    said = "inputs: RuntimeError: addmm: mat1 and mat2 shapes cannot be multiplied (150x1024 and %dx768)"
+    assert gaps.fill_required(config, said % 1407) == []
+    assert gaps.fill_required(config, said % 1408) == ["encoder_hidden_size 1408->1024"]
+
+
+def test_frames_beside_a_waveform_are_as_many_as_it_makes():
+    class Codec(torch.nn.Module):
+        main_input_name = "input_values"
+
+        def forward(self, input_values, input_features):
+            return input_features
+
+    ways = inputs.Ways(Codec)
+    tried = iter(ways)
+    next(tried)
+    assert ways.learn("eager: RuntimeError: Sizes of tensors must match except in dimension 1. Expected size 64 but "
+                      "got size 25 for tensor number 1 in the list.")
+    assert inputs.make(Codec(), transformers.BertConfig(**TEXT), next(tried))["input_features"].shape[1] == 25
+
+
+@pytest.mark.parametrize("made_once, stages", [(False, [False]), (True, [False, True])])
+def test_something_is_left_out_where_a_model_was_made_and_nothing_made_it_run(monkeypatch, made_once, stages):
+    tried = []
+
+    def fail(self, cls, config_class, config, notes, part):
+        tried.append(part)
+        self._made, self._said = made_once, ["eager: ValueError: no"]
+        return {"status": "failed_eager", "detail": "no", "phase": "eager"}
+
+    monkeypatch.setattr(child.Attempt, "_run_smallest", fail)
+    result = child._guarded({"config": {"model_type": "bert", "architectures": ["BertModel"], **TEXT}}, "reduced",
+                            lambda message: None)
+    assert tried == stages and result["status"] == "failed_eager"

@@ -184,3 +184,10 @@ def test_the_crop_of_what_is_no_clip_is_left_alone():
     assert vision.crop_size == transformers.Phi4MultimodalConfig().vision_config.crop_size
     clip = transformers.VJEPA2Config()
     assert smallest(clip)[1].crop_size < clip.crop_size
+
+
+def test_an_even_grid_of_patches_stays_even():
+    for image, patch in ((364, 14), (336, 14), (1024, 16), (448, 14)):
+        small = smallest(transformers.SiglipVisionConfig(image_size=image, patch_size=patch))[1]
+        assert small.image_size // patch % 2 == 0 and small.image_size % patch == 0
+    assert small.image_size < 448

@@ -19,7 +19,7 @@ from .lines import clip, one_line, write_line
 
 _ERROR_BYTES = 16 << 10
 _GIB = 1 << 30
-_GAP_ROUNDS = 3  # a default may lack one value behind another
+_GAP_ROUNDS = 5  # a default may lack one value behind another
 
 
 class Phases:
@@ -150,6 +150,7 @@ class Attempt:
         self._job, self._depth, self._phases = job, depth, phases
         self._known = {}
         self._said = []  # by the failures of the last round
+        self._made = False  # a model of any size, in any round
         self._mode, self._call = modes.of(job), None
 
     def run(self) -> dict:
@@ -169,7 +170,7 @@ class Attempt:
             if result["status"] in ("full_graph", "graph_breaks"):
                 return result
             first = first or result
-            if first.get("phase") == "create":
+            if not self._made:
                 break  # another way of calling does not mend a model that cannot be made
         return first
 
@@ -216,6 +217,7 @@ class Attempt:
                     return {**self._known, **failed}
                 self._phases.enter("create")
                 made = made or failed["phase"] != "create"
+                self._made = self._made or made
                 if ways.learn(failed["detail"]):
                     first = None  # it is what the model says to its wish that tells why it fails
                     break

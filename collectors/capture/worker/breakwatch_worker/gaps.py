@@ -55,7 +55,9 @@ def fill_required(config, why: str) -> list:
                 continue
             notes.append(f"{key} set")
         notes += _agreed(node, why) + _completed(node, why)
-    return list(dict.fromkeys(notes + _inside_vocabulary(config, why) + _as_wide_as_text(config, why)))
+    for agree in (_inside_vocabulary, _as_wide_as_text, _as_wide_as_read):
+        notes += agree(config, why)
+    return list(dict.fromkeys(notes))
 
 
 def _inside_vocabulary(config, why: str) -> list:
@@ -84,6 +86,19 @@ def _as_wide_as_text(config, why: str) -> list:
             if node is not text and isinstance(before, int) and before != width:
                 setattr(node, key, width)
                 notes.append(f"{key} {before}->{width}")
+    return notes
+
+
+def _as_wide_as_read(config, why: str) -> list:
+    """A part that says how wide what it reads is, and is given another width."""
+    found = re.search(r"cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)", why)
+    given, stated = map(int, found.groups()) if found else (0, 0)
+    notes = []
+    for node in sub_configs(config) if found else ():
+        for key in load_recipes()["read_widths"]:
+            if vars(node).get(key) == stated:
+                setattr(node, key, given)
+                notes.append(f"{key} {stated}->{given}")
     return notes
 
 
@@ -119,7 +134,8 @@ def _agreed(node, why: str) -> list:
     rope = vars(node).get("rope_parameters")
     kinds = vars(node).get("layer_types")
     width, heads = vars(node).get("hidden_size"), vars(node).get("num_attention_heads")
-    if "divisible" in why and isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads:
+    uneven = "divisible" in why or "must match the size of tensor" in why
+    if uneven and isinstance(width, int) and isinstance(heads, int) and heads > 0 and width % heads:
         node.num_attention_heads = next(count for count in range(heads, 0, -1) if width % count == 0)
         return [f"num_attention_heads {heads}->{node.num_attention_heads}"]
     if "multiple of 16 bytes" in why:  # what the products of groups of experts want
@@ -163,11 +179,20 @@ def _even_grid(node) -> list:
 
 
 def _stages_wanted(node, why: str) -> list:
-    """A head made for the maps of every stage, of a backbone whose default gives the last one's alone."""
+    """A head made for the maps of every stage, of a backbone whose default gives the last one's alone or others."""
     found = re.search(r"to have (\d+) channels, but got (\d+) channels", why)
     backbone = vars(node).get("backbone_config")
-    stages = len(getattr(backbone, "stage_names", None) or [])
-    if not found or stages < 3 or int(found.group(1)) != int(found.group(2)) * (stages - 1):
+    stages = len(getattr(backbone, "stage_names", None) or []) - 1
+    if not found or stages < 2:
         return []
-    backbone.out_indices = list(range(1, stages))
-    return ["backbone_config.out_indices set"]
+    wanted, got = map(int, found.groups())
+    if wanted == got * stages:
+        backbone.out_indices = list(range(1, stages + 1))
+        return ["backbone_config.out_indices set"]
+    channels = list(getattr(backbone, "stage_out_channels", None) or [])
+    for key, value in vars(node).items():  # one number for each stage
+        if isinstance(value, (list, tuple)) and len(value) == len(channels) == stages and wanted in value:
+            setattr(node, key, channels)
+            backbone.out_indices = list(range(1, stages + 1))
+            return [f"{key} {list(value)}->{channels}"]
+    return []

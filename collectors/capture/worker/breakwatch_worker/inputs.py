@@ -189,15 +189,20 @@ def make(model, config, variant: dict, vary: dict = None) -> dict:
 
 
 def _session(model, name: str, sizes):
-    """A video under way, of the class that forward's signature states: two frames, and one object pointed at."""
+    """A video under way, of the class that the signature states: two frames, and one object pointed at or named."""
     kind = inspect.signature(model.forward).parameters[name].annotation
     if isinstance(kind, str):
         kind = getattr(sys.modules[type(model).__module__], kind.split(".")[-1], None)
-    if not hasattr(kind, "add_point_inputs"):
+    if not hasattr(kind, "add_point_inputs") and not hasattr(kind, "add_prompt"):
         raise CannotMake(f"no recipe for the required argument {name}: {kind}")
     height, width = sizes("height"), sizes("width")
     frames = make_value(name, {"kind": "normal", "shape": [2, "channels", "height", "width"]}, sizes)
     session = kind(video=frames, video_height=height, video_width=width, dtype=torch.float32)
+    if hasattr(kind, "add_prompt"):
+        prompt = session.add_prompt("an object")
+        ids = make_value(name, {"kind": "ids", "low": 3, "below": "vocab", "shape": [1, "seq"]}, sizes)
+        session.prompt_input_ids[prompt], session.prompt_attention_masks[prompt] = ids, torch.ones_like(ids)
+        return session
     point = {"point_coords": torch.tensor([[[[width / 2, height / 2]]]]), "point_labels": torch.ones(1, 1, 1).long()}
     session.add_point_inputs(session.obj_id_to_idx(1), 0, point)
     session.obj_with_new_inputs = [1]

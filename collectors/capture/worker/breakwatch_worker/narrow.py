@@ -192,7 +192,13 @@ def _picture_factor(value, floor: int, unit: int) -> int:
     if not isinstance(sides, list) or not all(map(is_int, sides)) or max(sides, default=0) <= floor:
         return 1
     return next((factor for factor in range(max(sides) // floor + 1, 1, -1)
-                 if all(side % (unit * factor) == 0 and side // factor >= 4 * unit for side in sides)), 1)
+                 if all(_cuts(side, factor, unit) for side in sides)), 1)
+
+
+def _cuts(side: int, factor: int, unit: int) -> bool:
+    """In whole units, and an even number of them where it was even: grids are folded in two."""
+    even = side // factor % (2 * unit) == 0 or side % (2 * unit) > 0
+    return side % (unit * factor) == 0 and side // factor >= 4 * unit and even
 
 
 def _smaller_windows(path: str, node: dict) -> list:
