@@ -102,7 +102,7 @@ std::vector<Key> CaptureKeys() {
        .restart = true},
       {KEY(capture.modes), .doc = "How models are run: each mode is a result of its own.", .names = true,
        .allowed = ModeNames()},
-      {KEY(capture.verify_share), .doc = "Share of models without breaks that a sweep captures again at full depth.",
+      {KEY(capture.verify_share), .doc = "Share of the captured models that a sweep captures again at full depth.",
        .max = 1},
       {KEY(capture.seed), .doc = "Seed of that choice."},
       {KEY(capture.inputs_file),

@@ -241,14 +241,16 @@ TEST_F(PlanTest, CapturesAPinnedClassAtFullDepth) {
   EXPECT_EQ(First().reason, "class pinned to full depth");
 }
 
-TEST_F(PlanTest, VerifiesOnlyCleanStructures) {
+TEST_F(PlanTest, VerifiesOnlyStructuresThatHaveNumbers) {
   options_.verify_share = 1;
-  KnowReusable(Status::kGraphBreaks);
+  KnowReusable(Status::kFailedEager);
   EXPECT_EQ(First().action, Action::kReuse);
-  KnowReusable(Status::kFullGraph);
-  EXPECT_EQ(First().action, Action::kCapture);
-  EXPECT_EQ(First().depth, Depth::kVerify);
-  EXPECT_EQ(First().reason, "chosen to be verified at full depth");
+  for (const Status status : {Status::kFullGraph, Status::kGraphBreaks}) {
+    KnowReusable(status);
+    EXPECT_EQ(First().action, Action::kCapture);
+    EXPECT_EQ(First().depth, Depth::kVerify);
+    EXPECT_EQ(First().reason, "chosen to be verified at full depth");
+  }
 }
 
 TEST_F(PlanTest, VerifiesASmallShareThatChangesWithTheSweepAndRepeatsWithTheSeed) {

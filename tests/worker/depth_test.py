@@ -11,8 +11,14 @@ BREAKING_BART = {
     "decoder_layers": 4, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 32,
     "decoder_ffn_dim": 32, "vocab_size": 99, "max_position_embeddings": 64,
 }
+# Routes each token by its value: the break is in the layers.
+BREAKING_SWITCH = {
+    "model_type": "switch_transformers", "architectures": ["SwitchTransformersEncoderModel"], "d_model": 16, "d_kv": 8,
+    "d_ff": 16, "num_layers": 3, "num_sparse_encoder_layers": 3, "num_heads": 2, "num_experts": 2, "vocab_size": 99,
+}
 REDUCED = {"status": "graph_breaks", "depth": "reduced", "detail": "2 breaks", "breaks": 2, "ops_captured": 10,
            "phase_s": {"create": 1.0}, "capture_s": 1.0, "cpu_s": 1.0, "peak_rss_mb": 5}
+BESIDE = {**REDUCED, "layers_matter": False}
 FULL = {"status": "graph_breaks", "depth": "full", "detail": "6 breaks", "breaks": 6, "ops_captured": 99,
         "phase_s": {"create": 2.0}, "capture_s": 2.0, "cpu_s": 2.0, "peak_rss_mb": 4}
 CLEAN = {**REDUCED, "status": "full_graph", "breaks": 0, "detail": "1 graph"}
@@ -20,7 +26,8 @@ CLEAN = {**REDUCED, "status": "full_graph", "breaks": 0, "detail": "1 graph"}
 
 @pytest.mark.parametrize("depth, result, expected", [
     ("auto", REDUCED, True), ("auto", CLEAN, False), ("verify", CLEAN, True), ("verify", REDUCED, True),
-    ("auto", {**REDUCED, "depth": "original"}, False), ("verify", {"status": "timeout"}, False)])
+    ("auto", {**REDUCED, "depth": "original"}, False), ("auto", BESIDE, False),
+    ("verify", BESIDE, True), ("verify", {"status": "timeout"}, False)])
 def test_full_depth_is_captured_where_it_can_tell_more(depth, result, expected):
     assert needs_full(depth, result) == expected
 
@@ -50,16 +57,37 @@ def test_a_clean_model_that_breaks_at_full_depth_is_a_mismatch():
     assert combine(CLEAN, {**FULL, "status": "full_graph"})["depth_mismatch"] is False
 
 
-def test_a_model_with_breaks_is_captured_again_at_full_depth(zygote):
+def test_breaks_said_to_be_beside_the_layers_are_a_mismatch_where_full_depth_has_others():
+    same = combine(BESIDE, {**FULL, "breaks": 2})
+    assert (same["depth"], same["depth_mismatch"], same["ops_captured"]) == ("reduced", False, 10)
+    more = combine(BESIDE, FULL)
+    assert (more["depth"], more["depth_mismatch"], more["breaks"], more["ops_captured"]) == ("full", True, 6, 10)
+
+
+def captures_of(zygote) -> int:
+    return [message["phase"] for message in zygote.seen if message["type"] == "phase"].count("capture")
+
+
+def test_a_model_that_breaks_in_its_layers_is_captured_again_at_full_depth(zygote):
     zygote.seen.clear()
-    result = zygote.capture(BREAKING_BART)
-    assert (result["status"], result["depth"]) == ("graph_breaks", "full")
+    result = zygote.capture(BREAKING_SWITCH)
+    assert (result["status"], result["depth"], captures_of(zygote)) == ("graph_breaks", "full", 2)
     assert result["breaks"] == sum(site["occurrences"] for site in result["sites"]) > 0
     assert result["unexplained_events"] == 0
-    assert [m["phase"] for m in zygote.seen if m["type"] == "phase"].count("capture") == 2
-    full_alone = zygote.capture(BREAKING_BART, depth="full")
-    assert full_alone["sites"] == result["sites"]
-    assert full_alone["ops_captured"] > result["ops_captured"]
+    full_alone = zygote.capture(BREAKING_SWITCH, depth="full")
+    assert (full_alone["sites"], full_alone["graphs"]) == (result["sites"], result["graphs"])
+
+
+def test_a_model_that_breaks_beside_its_layers_is_captured_once_and_has_what_full_depth_has(zygote):
+    zygote.seen.clear()
+    once = zygote.capture(BREAKING_BART)
+    assert (once["status"], once["depth"], captures_of(zygote)) == ("graph_breaks", "reduced", 1)
+    assert "layers_matter" not in once
+    verified = zygote.capture(BREAKING_BART, depth="verify")
+    assert (verified["depth"], verified["depth_mismatch"]) == ("reduced", False)
+    full = zygote.capture(BREAKING_BART, depth="full")
+    for name in ("breaks", "break_sites", "graphs", "frames_total", "dynamo_counter_breaks", "sites"):
+        assert once[name] == full[name], name
 
 
 def test_a_clean_model_is_captured_once_unless_it_is_to_be_verified(zygote):

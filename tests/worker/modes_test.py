@@ -8,6 +8,7 @@ import torch
 from breakwatch_worker import architecture, modes
 from breakwatch_worker import trace as tracing
 from breakwatch_worker.modes import export, legs, plain, recompile, train
+from depth_test import BREAKING_SWITCH
 
 LINE_OF_PRINT = "print(\"seen\")"
 LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 32, "num_hidden_layers": 2,
@@ -380,6 +381,6 @@ def test_one_graph_is_demanded_of_the_reduced_model_alone(zygote):
 
 
 def test_nested_breaks_are_counted_at_full_depth_as_those_of_eval_are(zygote):
-    result = zygote.capture(LONGFORMER, mode="nested")
+    result = zygote.capture(BREAKING_SWITCH, mode="nested")
     assert (result["status"], result["depth"], result["unexplained_events"]) == ("graph_breaks", "full", 0)
     assert result["breaks"] == sum(site["occurrences"] for site in result["sites"])

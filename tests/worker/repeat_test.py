@@ -5,7 +5,7 @@ import pathlib
 import pytest
 from breakwatch_worker import repeat
 from conftest import BERT, Zygote
-from depth_test import BREAKING_BART
+from depth_test import BREAKING_SWITCH
 
 HERE = pathlib.Path(__file__).parent
 ONCE = {"status": "graph_breaks", "breaks": 2, "graphs": 3, "cpu_s": 1.0, "detail": "2 breaks at 1 site",
@@ -64,7 +64,7 @@ def test_a_model_without_breaks_is_the_same_in_20_captures(allowing):
 
 
 def test_a_model_with_breaks_is_repeated_at_the_depth_that_is_published(allowing):
-    result = allowing.capture({**BREAKING_BART, "encoder_layers": 3, "decoder_layers": 3}, repeat=2)
+    result = allowing.capture(BREAKING_SWITCH, repeat=2)
     assert (result["status"], result["depth"], result["flaky"]) == ("graph_breaks", "full", False), result["detail"]
     assert result["mode_detail"] == {"repeats": 2, "differs": []}
 

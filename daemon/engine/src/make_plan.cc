@@ -89,18 +89,19 @@ std::string ReuseReason(const ModelInfo& info, const RevisionRecord* before) {
   return "unchanged";
 }
 
-// The share of the clean structures that this sweep verifies at full depth, rounded down so that a small sweep of
-// unchanged models costs no capture: others in every sweep, the same ones for the same seed and sweep.
+// The share of the captured structures that this sweep verifies at full depth, rounded down so that a small sweep of
+// unchanged models costs no capture: others in every sweep, the same ones for the same seed and sweep. Those with
+// breaks are among them: where no layer breaks they too were captured at reduced depth alone.
 std::set<std::string> ChosenToVerify(const Known& known, const std::string& sweep_id, const PlanOptions& options) {
-  std::vector<std::pair<std::string, std::string>> clean;  // order of choice, structure
+  std::vector<std::pair<std::string, std::string>> captured;  // order of choice, structure
   for (const auto& [structure, history] : known.histories) {
-    if (!history.reusable_capture_id || history.reusable_status != Status::kFullGraph) continue;
-    clean.emplace_back(Sha256Hex(std::to_string(options.seed) + "/" + sweep_id + "/" + structure), structure);
+    if (!history.reusable_capture_id || !HasNumbers(history.reusable_status)) continue;
+    captured.emplace_back(Sha256Hex(std::to_string(options.seed) + "/" + sweep_id + "/" + structure), structure);
   }
-  std::sort(clean.begin(), clean.end());
-  clean.resize(static_cast<std::size_t>(options.verify_share * static_cast<double>(clean.size())));
+  std::sort(captured.begin(), captured.end());
+  captured.resize(static_cast<std::size_t>(options.verify_share * static_cast<double>(captured.size())));
   std::set<std::string> chosen;
-  for (auto& [order, structure] : clean) chosen.insert(std::move(structure));
+  for (auto& [order, structure] : captured) chosen.insert(std::move(structure));
   return chosen;
 }
 
@@ -177,7 +178,7 @@ class Planner {
 
   Decision IfNeeded(const PlannedModel& planned, const CaptureHistory& history, const RevisionRecord* before) const {
     if (history.reusable_capture_id) {
-      if (history.reusable_status == Status::kFullGraph && verified_.contains(planned.structure)) {
+      if (verified_.contains(planned.structure)) {
         return {Action::kCapture, "chosen to be verified at full depth", {}, {}, Depth::kVerify};
       }
       return {Action::kReuse, ReuseReason(planned.info, before)};

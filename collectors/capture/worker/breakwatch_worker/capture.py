@@ -6,31 +6,38 @@ from .leg import Leg
 # Depths that need one leg. The last two are there to prove the size policy by: the config's own widths at reduced
 # depth, and the config as it is.
 _ALONE = ("full", "wide", "original")
+_GOOD = ("full_graph", "graph_breaks")
+# What must not depend on the depth where no layer was met by itself.
+_OF_BREAKS = ("status", "breaks", "break_sites", "graphs", "frames_total", "recompiles")
 
 
 def needs_full(depth: str, result: dict) -> bool:
-    """Whether a reduced capture is to be repeated at full depth. Where nothing was reduced there is nothing to see."""
-    if result.get("depth") != "reduced" or result.get("mode") in modes.REDUCED_ONLY:
+    """Whether a reduced capture is to be repeated at full depth. Where nothing was reduced there is nothing to see, and
+    where no layer was met by itself there is nothing else to see (layers.py)."""
+    if result.get("depth") != "reduced" or result.get("mode") in modes.REDUCED_ONLY or result["status"] not in _GOOD:
         return False
-    return result["status"] == "graph_breaks" or (depth == "verify" and result["status"] == "full_graph")
+    return depth == "verify" or (result["status"] == "graph_breaks" and result.get("layers_matter", True))
 
 
 def combine(reduced: dict, full: dict) -> dict:
     """What is published of a pair: the full one's breaks, the reduced one's ops; the reduced alone if full failed."""
-    good = ("full_graph", "graph_breaks")
     cost = {
         "cpu_s": round((reduced.get("cpu_s") or 0) + (full.get("cpu_s") or 0), 4),
         "capture_s": round((reduced.get("capture_s") or 0) + (full.get("capture_s") or 0), 4),
         "peak_rss_mb": max(reduced.get("peak_rss_mb") or 0, full.get("peak_rss_mb") or 0),
         **{name: _added(reduced.get(name), full.get(name)) for name in ("phase_s", "phase_cpu_s")},
     }
-    if full.get("status") not in good:
+    if full.get("status") not in _GOOD:
         detail = f"{reduced['detail']}; at full depth: {full.get('status')}, {full.get('detail')}"
         return {**reduced, **cost, "detail": detail}
     if reduced["status"] == "full_graph":
         mismatch = full["status"] != "full_graph"
         detail = reduced["detail"] + ("; at full depth it breaks: " + full["detail"] if mismatch else "")
         return {**reduced, **cost, "depth_mismatch": mismatch, "detail": detail}
+    if not reduced.get("layers_matter", True):
+        mismatch = any(reduced.get(name) != full.get(name) for name in _OF_BREAKS)
+        return {**(full if mismatch else reduced), **cost, "ops_captured": reduced.get("ops_captured"),
+                "depth_mismatch": mismatch}
     # A break that needs many layers away: published as found at full depth, which is the number of record.
     return {**full, **cost, "ops_captured": reduced.get("ops_captured")}
 
@@ -99,6 +106,7 @@ class Capture:
             "type": "phase", "job": self.id, "phase": phase}))
 
     def _finish(self, outcome: dict) -> None:
+        outcome = {name: value for name, value in outcome.items() if name != "layers_matter"}
         self.result = {
             "type": "result", "job": self.id, **outcome, "mode": modes.name_of(self.job), "device": "cpu",
             "toolchain": version.toolchain(),

@@ -269,6 +269,8 @@ class Attempt:
         if status not in ("full_graph", "graph_breaks"):
             return {**result, "status": status, "detail": one_line(found.detail), "phase": "capture"}
         said = "; ".join([found.detail or verdict(numbers), *found.notes, *notes])
+        # Of use between the legs of a capture alone: which of them is needed.
+        result["layers_matter"] = found.trace.layers_matter
         return {**result, **numbers, "status": status, "detail": one_line(said), "phase": "done"}
 
 

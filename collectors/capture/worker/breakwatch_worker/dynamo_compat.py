@@ -13,8 +13,8 @@ import sys
 
 import torch
 import torch._dynamo
+from torch._dynamo import convert_frame, symbolic_convert
 from torch._dynamo import exc as dynamo_exc
-from torch._dynamo import symbolic_convert
 from torch._dynamo import utils as dynamo_utils
 
 # What older releases say, by today's name. Only what is the same break in other words.
@@ -76,11 +76,13 @@ def reset() -> None:
 
 
 @contextlib.contextmanager
-def listening(on_break, on_counted):
+def listening(on_break, on_counted, on_frame):
     """Within, `on_break(error, text, code_options, translator)` is called once for each break Dynamo logs, before it
-    goes on, and `on_counted(error)` when Dynamo then moves its own counter."""
+    goes on, `on_counted(error)` when Dynamo then moves its own counter, and `on_frame(frame)` for each frame it is
+    handed, before it is captured."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(_counter(on_counted))
+        stack.enter_context(_frames(on_frame))
         if hasattr(symbolic_convert.InstructionTranslatorBase, "log_graph_break"):
             stack.enter_context(_method(on_break))
         else:
@@ -112,6 +114,17 @@ def _counter(on_counted):
         return add_to_stats
 
     return _replaced(dynamo_exc.Unsupported, "add_to_stats", make)
+
+
+def _frames(on_frame):
+    def make(original):
+        def __call__(self, frame, *arguments, **options):
+            on_frame(frame)
+            return original(self, frame, *arguments, **options)
+
+        return __call__
+
+    return _replaced(convert_frame.ConvertFrame, "__call__", make)
 
 
 def _error_of(arguments, options):

@@ -17,19 +17,22 @@ class Paths:
         self._root = root if isinstance(root, torch.nn.Module) else None
         self._names = None
 
-    def of(self, error: BaseException, translator) -> str:
-        """The path, the root's class for the root itself, or "" where no frame is a module's."""
-        for module in (*reversed(_inlined_modules(error)), _own_module(translator)):
-            if isinstance(module, torch.nn.Module):
-                return self._name(module)
-        return ""
+    def of(self, modules: list) -> str:
+        """The path of the first, the root's class for the root itself, or "" where there is none."""
+        return (self.known(modules[0]) or type(modules[0]).__name__) if modules else ""
 
-    def _name(self, module) -> str:
-        if module is self._root or self._root is None:
-            return type(module).__name__
+    def known(self, module) -> str:
+        """The path within the root, "" for the root itself; None for a module that is not of it."""
         if self._names is None:
-            self._names = {id(found): name for name, found in self._root.named_modules()}
-        return self._names.get(id(module)) or type(module).__name__
+            modules = self._root.named_modules() if self._root is not None else ()
+            self._names = {id(found): name for name, found in modules}
+        return self._names.get(id(module))
+
+
+def met_in(error: BaseException, translator) -> list:
+    """The modules whose code was under translation when `error` came up, the innermost first."""
+    found = (*reversed(_inlined_modules(error)), _own_module(translator))
+    return [module for module in found if isinstance(module, torch.nn.Module)]
 
 
 def _inlined_modules(error: BaseException) -> list:

@@ -10,7 +10,8 @@ from torch._dynamo import utils as dynamo_utils
 
 from . import dynamo_compat, segments
 from .breaks import Event, make_event, sites_of
-from .module_paths import Paths
+from .layers import Layers
+from .module_paths import Paths, met_in
 
 # What counting does not need. The zoo in tests/worker gives the same counts with and without.
 _QUIET_CONFIG = {
@@ -35,6 +36,7 @@ class Trace:
     frames_ok: int = 0
     recompiles: int = 0
     segments: list = dataclasses.field(default_factory=list)
+    layers_matter: bool = True  # whether more or fewer layers could change the events, sites, graphs or frames
     error: BaseException = None
 
     @property
@@ -73,10 +75,13 @@ class _Breaks:
     def __init__(self, function, events: list):
         self.events = events
         self._paths = Paths(function)
+        self.layers = Layers(self._paths)
 
     def logged(self, error, text: str, code_options: dict, translator) -> None:
         event = make_event(error, text, code_options, getattr(translator, "lineno", None), _compile_id())
-        event.module_path = self._paths.of(error, translator)
+        modules = met_in(error, translator)
+        event.module_path = self._paths.of(modules)
+        self.layers.breaks(event, modules)
         self.events.append(event)
         error._breakwatch_event = event
 
@@ -111,13 +116,14 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
     dynamo_utils.set_compilation_metrics_limit(_METRICS_KEPT)
     breaks = _Breaks(function, found.events)
     patch = dynamo_compat.known_config({**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})})
-    with torch._dynamo.config.patch(patch), dynamo_compat.listening(breaks.logged, breaks.counted), \
-            torch.set_grad_enabled(grad):
+    with torch._dynamo.config.patch(patch), dynamo_compat.listening(
+            breaks.logged, breaks.counted, breaks.layers.frame_begins), torch.set_grad_enabled(grad):
         try:
             compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
             call(compiled, arguments) if call is not None else compiled(**arguments)
         except Exception as error:
             found.error = error
+    found.layers_matter = breaks.layers.matter
     counters = dynamo_utils.counters
     found.ops = counters["stats"]["calls_captured"]
     found.counter_breaks = sum(counters["graph_break"].values())

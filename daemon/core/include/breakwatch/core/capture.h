@@ -35,7 +35,7 @@ struct CaptureLimits {
 };
 
 enum class Depth {
-  kAuto,    // reduced; again at full depth when the reduced one breaks
+  kAuto,    // reduced; again at full depth where that breaks in its layers
   kVerify,  // reduced and full whatever happens, compared
   kFull,    // full only: the class is pinned
 };
@@ -98,7 +98,7 @@ struct CaptureResult {
   std::optional<std::int64_t> params;  // of the model as captured
   std::string mode, device, dtype;
   std::string depth;                   // "reduced", "full" or "original" (nothing to reduce)
-  std::optional<bool> depth_mismatch;  // set when both depths were captured of a clean model
+  std::optional<bool> depth_mismatch;  // set when both depths were captured to compare them
   std::optional<std::int64_t> graphs, breaks, break_sites, dynamo_counter_breaks, explain_breaks, unique_reasons,
       ops_captured, frames_total, frames_fallback, recompiles, unexplained_events;
   bool flaky = false;

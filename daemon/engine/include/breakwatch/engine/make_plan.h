@@ -26,7 +26,7 @@ struct PlanOptions {
   std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
   std::set<std::string> ignored_config_keys;          // structure_ignored.yaml
   std::set<std::string> pinned_architectures;         // ClassOf values captured at full depth only
-  double verify_share = 0.02;  // of clean structures a sweep, rounded down, chosen by (seed, sweep, structure)
+  double verify_share = 0.02;  // of captured structures a sweep, rounded down, chosen by (seed, sweep, structure)
   std::uint64_t seed = 0;
   int quarantine_after = 3;
   std::chrono::hours quarantine_for{24};

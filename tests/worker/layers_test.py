@@ -1,0 +1,155 @@
+"""What is the same however many layers there are, and what is not."""
+
+import pytest
+import torch
+from breakwatch_worker.trace import trace
+
+FEW, MANY = 2, 5
+
+
+class Layer(torch.nn.Module):
+    def forward(self, x):
+        return (x + 1).relu()
+
+
+class PrintingLayer(torch.nn.Module):
+    def forward(self, x):
+        print("in a layer")
+        return x + 1
+
+
+class LayerOfParts(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = PrintingLayer()
+
+    def forward(self, x):
+        return self.part(x) * 2
+
+
+class Stack(torch.nn.Module):
+    """The layers, one after the other."""
+
+    def __init__(self, depth, layer=Layer):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(layer() for _ in range(depth))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class BreakBeside(torch.nn.Module):
+    """A break before the stack and one after it, each in a callee."""
+
+    def __init__(self, depth):
+        super().__init__()
+        self.stack = Stack(depth)
+
+    def say(self, x):
+        print("beside the stack")
+        return x + 1
+
+    def forward(self, x):
+        return self.say(self.stack(self.say(x))) * 2
+
+
+class BranchAfter(torch.nn.Module):
+    """A branch on a value of what the stack gives."""
+
+    def __init__(self, depth):
+        super().__init__()
+        self.stack = Stack(depth)
+
+    def forward(self, x):
+        x = self.stack(x)
+        return x * 2 if x.sum() > 0 else x - 1
+
+
+class BreakInEach(Stack):
+    def __init__(self, depth):
+        super().__init__(depth, PrintingLayer)
+
+
+class BreakDeeperInEach(Stack):
+    def __init__(self, depth):
+        super().__init__(depth, LayerOfParts)
+
+
+class BreakBetween(Stack):
+    """In the loop, in no layer: the frame around it is left, and each layer is a frame of its own."""
+
+    def forward(self, x):
+        for layer in self.layers:
+            print("between")
+            x = layer(x)
+        return x
+
+
+class BreakInTheLast(Stack):
+    def __init__(self, depth):
+        super().__init__(depth)
+        self.layers[-1] = PrintingLayer()
+
+
+class SharedByEach(torch.nn.Module):
+    """The layers call one module that is none of theirs, and it breaks."""
+
+    class Caller(torch.nn.Module):
+        def forward(self, x, shared):
+            return shared(x) * 2
+
+    def __init__(self, depth):
+        super().__init__()
+        self.shared = PrintingLayer()
+        self.layers = torch.nn.ModuleList(self.Caller() for _ in range(depth))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x, self.shared)
+        return x
+
+
+class StepByStep(torch.nn.Module):
+    """The same frame goes on after each of its breaks, as often as there are layers."""
+
+    def __init__(self, depth):
+        super().__init__()
+        self.depth, self.block = depth, Layer()
+
+    def step(self, x, left):
+        print("a step")
+        x = self.block(x)
+        return self.step(x, left - 1) if left else x
+
+    def forward(self, x):
+        return self.step(x, self.depth)
+
+
+WITHOUT = (BreakBeside, BranchAfter)
+WITH = (BreakInEach, BreakDeeperInEach, BreakBetween, BreakInTheLast, SharedByEach, StepByStep)
+
+
+def found(kind, depth):
+    return trace(kind(depth).eval(), {"x": torch.ones(3)})
+
+
+@pytest.mark.parametrize("kind", WITHOUT, ids=lambda kind: kind.__name__)
+def test_breaks_beside_whole_layers_are_the_same_at_any_depth(kind):
+    few, many = found(kind, FEW), found(kind, MANY)
+    assert not few.layers_matter and few.events
+    ours, theirs = few.numbers(), many.numbers()
+    assert theirs.pop("ops_captured") > ours.pop("ops_captured")
+    del ours["segments"], theirs["segments"]
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("kind", WITH, ids=lambda kind: kind.__name__)
+def test_where_layers_are_met_one_by_one_their_number_matters(kind):
+    assert found(kind, FEW).layers_matter
+
+
+def test_what_is_no_part_of_a_known_model_may_always_matter():
+    module = BreakBeside(FEW).eval()
+    assert trace(lambda x: module(x), {"x": torch.ones(3)}).layers_matter
