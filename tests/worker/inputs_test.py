@@ -388,15 +388,6 @@ def test_a_grid_of_patches_that_is_folded_in_two_gets_an_even_side():
     assert gaps.fill_required(config, said) == []
 
 
-def test_a_neck_that_names_other_channels_than_its_backbones_stages_is_told_them():
-    config = transformers.PPOCRV6SmallDetConfig(layer_list_out_channels=[12, 18, 42, 360])
-    said = "eager: RuntimeError: expected input[2, 384, 14, 56] to have %d channels, but got 384 channels instead"
-    assert gaps.fill_required(config, said % 13) == []
-    assert len(gaps.fill_required(config, said % 12)) == 1
-    assert config.layer_list_out_channels == list(config.backbone_config.stage_out_channels)
-    assert len(config.backbone_config.out_features) == 4
-
-
 class Named:
     def __init__(self, **given):
         self.prompt_input_ids, self.prompt_attention_masks, self.given = {}, {}, given
@@ -455,3 +446,54 @@ def test_something_is_left_out_where_a_model_was_made_and_nothing_made_it_run(mo
     result = child._guarded({"config": {"model_type": "bert", "architectures": ["BertModel"], **TEXT}}, "reduced",
                             lambda message: None)
     assert tried == stages and result["status"] == "failed_eager"
+
+
+def test_the_grid_of_the_picture_to_be_made_stands_beside_those_of_pictures_passed():
+    class Making(torch.nn.Module):
+        main_input_name = "pixel_values"
+
+        def forward(self, pixel_values=None, image_grid_thw=None, images_per_sample=None):
+            return pixel_values
+
+    arguments = inputs.make(Making(), transformers.GlmImageConfig(), {"name": "all"})
+    grids, counts = arguments["image_grid_thw"], arguments["images_per_sample"]
+    assert counts.tolist() == [2, 2] and len(grids) == counts.sum()
+    passed = torch.cat([part[:-1] for part in torch.split(grids, counts.tolist())])
+    assert passed.prod(-1).sum() == len(arguments["pixel_values"])
+
+
+class Film(torch.nn.Module):
+    main_input_name = "pixel_values_videos"
+
+    def forward(self, pixel_values_videos):
+        return pixel_values_videos
+
+
+class Sound(torch.nn.Module):
+    main_input_name = "input_values"
+
+    def forward(self, input_values=None, pixel_values_videos=None):
+        return input_values
+
+
+class Detector(torch.nn.Module):
+    main_input_name = "pixel_values"
+
+    def forward(self, pixel_values):
+        return pixel_values
+
+
+@pytest.mark.parametrize("cls, said, made_of", [
+    (Film, "The size of tensor a (4) must match the size of tensor b (16) at non-singleton dimension 1",
+     {"pixel_values_videos": [2, 16, 3, 32, 32]}),
+    (Sound, "'NoneType' object has no attribute 'shape'",
+     {"input_values": [2, 8000], "pixel_values_videos": [2, 4, 3, 32, 32]}),
+    (Detector, "selected index k out of range", {"pixel_values": [2, 3, 64, 64]}),
+])
+def test_what_a_model_says_it_lacks_it_gets(cls, said, made_of):
+    ways = inputs.Ways(cls)
+    tried = iter(ways)
+    next(tried)
+    assert ways.learn(f"eager: RuntimeError: {said}")
+    arguments = inputs.make(cls(), transformers.ViTConfig(**VISION), next(tried))
+    assert {name: list(value.shape) for name, value in arguments.items()} == made_of

@@ -191,3 +191,12 @@ def test_an_even_grid_of_patches_stays_even():
         small = smallest(transformers.SiglipVisionConfig(image_size=image, patch_size=patch))[1]
         assert small.image_size // patch % 2 == 0 and small.image_size % patch == 0
     assert small.image_size < 448
+
+
+def test_what_is_as_wide_as_a_part_follows_it_and_what_is_not_stays():
+    config = transformers.GlmImageConfig()
+    assert config.vq_config.latent_channels == config.vision_config.hidden_size
+    small = smallest(config)[1]
+    assert small.vq_config.latent_channels == small.vision_config.hidden_size < config.vision_config.hidden_size
+    other = transformers.ChameleonConfig()
+    assert smallest(other)[1].vq_config.latent_channels == other.vq_config.latent_channels

@@ -81,7 +81,7 @@ def _as_wide_as_text(config, why: str) -> list:
         return []
     notes = []
     for node in sub_configs(config):
-        for key in load_recipes()["text_widths"]:
+        for key in load_recipes()["text_widths"] + ["hidden_size"] * (node is config):
             before = vars(node).get(key)
             if node is not text and isinstance(before, int) and before != width:
                 setattr(node, key, width)
@@ -179,20 +179,11 @@ def _even_grid(node) -> list:
 
 
 def _stages_wanted(node, why: str) -> list:
-    """A head made for the maps of every stage, of a backbone whose default gives the last one's alone or others."""
+    """A head made for the maps of every stage, of a backbone whose default gives the last one's alone."""
     found = re.search(r"to have (\d+) channels, but got (\d+) channels", why)
     backbone = vars(node).get("backbone_config")
     stages = len(getattr(backbone, "stage_names", None) or []) - 1
-    if not found or stages < 2:
+    if not found or stages < 2 or int(found.group(1)) != int(found.group(2)) * stages:
         return []
-    wanted, got = map(int, found.groups())
-    if wanted == got * stages:
-        backbone.out_indices = list(range(1, stages + 1))
-        return ["backbone_config.out_indices set"]
-    channels = list(getattr(backbone, "stage_out_channels", None) or [])
-    for key, value in vars(node).items():  # one number for each stage
-        if isinstance(value, (list, tuple)) and len(value) == len(channels) == stages and wanted in value:
-            setattr(node, key, channels)
-            backbone.out_indices = list(range(1, stages + 1))
-            return [f"{key} {list(value)}->{channels}"]
-    return []
+    backbone.out_indices = list(range(1, stages + 1))
+    return ["backbone_config.out_indices set"]

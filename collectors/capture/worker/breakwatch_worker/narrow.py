@@ -49,7 +49,12 @@ def _narrowed(base: dict, divide, note: str) -> tuple:
 
 
 def _divide_all(tree: dict, factor: int) -> None:
-    for _, node in _free_nodes(tree):
+    rules, free = load_rules(), _free_nodes(tree)
+    hidden = {node["hidden_size"] for _, node in free if is_int(node.get("hidden_size"))}
+    for _, node in free:
+        for key in rules["bound_widths"] & node.keys():
+            if node[key] in hidden:
+                node[key] //= factor
         _divide(node, factor)
 
 
