@@ -200,3 +200,11 @@ def test_what_is_as_wide_as_a_part_follows_it_and_what_is_not_stays():
     assert small.vq_config.latent_channels == small.vision_config.hidden_size < config.vision_config.hidden_size
     other = transformers.ChameleonConfig()
     assert smallest(other)[1].vq_config.latent_channels == other.vq_config.latent_channels
+
+
+def test_layers_whose_output_is_asked_for_beside_their_part_are_kept_in_it():
+    config = transformers.DepthProConfig()
+    small = smallest(config)[1]
+    layers = small.patch_model_config.num_hidden_layers
+    assert max(small.intermediate_hook_ids) < layers < config.patch_model_config.num_hidden_layers
+    assert len(set(small.intermediate_hook_ids)) == len(config.intermediate_hook_ids)

@@ -52,27 +52,28 @@ def plans(config, depth: str):
 def _shortened(base: dict) -> tuple:
     tree = copy.deepcopy(base)
     notes = []
-    lent = _lend_to_vision(tree)
+    lent = _lend(tree)
     for path, node in nodes(tree):
         notes += _shorten_node(path, node)
-    for owner, key in lent:
-        owner[key] = tree["vision_config"].pop(key)
+    for owner, key, part in lent:
+        owner[key] = part.pop(key)
     return tree, notes
 
 
-def _lend_to_vision(tree: dict) -> list:
-    """Keys beside the vision part that name its layers are put into it for a while, and are cut along with it."""
+def _lend(tree: dict) -> list:
+    """Keys that name layers of a part and stand beside it are put into it for a while, and are cut along with it."""
     rules = load_rules()
-    vision = tree.get("vision_config")
-    if not isinstance(vision, dict) or not rules["layer_counts"] & vision.keys():
-        return []
     lent = []
-    for _, node in list(nodes(tree)):
-        for key in rules["taken_of_vision"] & node.keys():
-            values = node[key] if isinstance(node[key], list) else [node[key]]
-            if node is not vision and key not in vision and any(is_int(item) and abs(item) > 2 for item in values):
-                vision[key] = node[key]
-                lent.append((node, key))
+    for name, keys in rules["taken_of"].items():
+        part = tree.get(name)
+        if not isinstance(part, dict) or not rules["layer_counts"] & part.keys():
+            continue
+        for _, node in list(nodes(tree)):
+            for key in node.keys() & set(keys):
+                values = node[key] if isinstance(node[key], list) else [node[key]]
+                if node is not part and key not in part and any(is_int(item) and abs(item) > 2 for item in values):
+                    part[key] = node[key]
+                    lent.append((node, key, part))
     return lent
 
 
