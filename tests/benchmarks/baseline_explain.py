@@ -27,20 +27,20 @@ def build(cls, config):
 
 
 def first_that_runs(cls, config_class, config):
-    ways = inputs.Ways(cls)
-    for way in ways:
-        for size in sizes.plans(config, "reduced"):
-            try:
-                shrunk = size.make(config_class)
-                model = build(cls, shrunk)
-                arguments = inputs.make(model, shrunk, way)
-                with torch.no_grad():
-                    model(**inputs.fresh(arguments))
-                return model, arguments
-            except Exception as error:
-                print(f"{type(error).__name__}: {error}", file=sys.stderr)
-                if ways.learn(str(error)):
-                    break
+    for ways in (inputs.Ways(cls), inputs.Ways(cls, part=True)):
+        for way in ways:
+            for size in sizes.plans(config, "reduced"):
+                try:
+                    shrunk = size.make(config_class)
+                    model = build(cls, shrunk)
+                    arguments = inputs.make(model, shrunk, way)
+                    with torch.no_grad():
+                        model(**inputs.fresh(arguments))
+                    return model, arguments
+                except Exception as error:
+                    print(f"{type(error).__name__}: {error}", file=sys.stderr)
+                    if ways.learn(str(error)):
+                        break
     raise SystemExit("the model does not run")
 
 
