@@ -67,6 +67,26 @@ class BranchAfter(torch.nn.Module):
         return x * 2 if x.sum() > 0 else x - 1
 
 
+def remembered(function):
+    def wrapper(*arguments, **named):
+        return function(*arguments, **named)
+
+    return wrapper
+
+
+class Wrapped(BreakBeside):
+    """One decorator's code is the frame of both the outer and the inner call."""
+
+    @remembered
+    def say(self, x):
+        print("beside the stack")
+        return x + 1
+
+    @remembered
+    def forward(self, x):
+        return self.stack(self.say(x)) * 2
+
+
 class BreakInEach(Stack):
     def __init__(self, depth):
         super().__init__(depth, PrintingLayer)
@@ -127,7 +147,7 @@ class StepByStep(torch.nn.Module):
         return self.step(x, self.depth)
 
 
-WITHOUT = (BreakBeside, BranchAfter)
+WITHOUT = (BreakBeside, BranchAfter, Wrapped)
 WITH = (BreakInEach, BreakDeeperInEach, BreakBetween, BreakInTheLast, SharedByEach, StepByStep)
 
 

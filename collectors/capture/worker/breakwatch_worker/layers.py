@@ -5,7 +5,7 @@ frames stay the same. They depend on its length only where Dynamo meets the laye
 
 - a frame is handed to Dynamo from within a layer (the frame around the loop was left, so each layer is a frame),
 - a break is in a layer,
-- a frame meets the same break a second time.
+- a frame meets the same break a second time, on the same way to it.
 
 A layer is a module with a number in its path: what counts too much as one only costs a capture at full depth.
 """
@@ -43,9 +43,11 @@ class Layers:
             self._look_at(called)
             caller = caller.f_back
 
-    def breaks(self, event, modules: list) -> None:
+    def breaks(self, event, modules: list, error: BaseException) -> None:
         """A break is logged, met in the code of these modules."""
-        place = (event.compile_id.split("/")[0], event.site_id)
+        # A decorator is one code for all that it wraps: the calls down to the break tell them apart.
+        way = tuple((call.filename, call.lineno, call.name) for call in getattr(error, "real_stack", None) or ())
+        place = (event.compile_id.split("/")[0], event.site_id, way)
         self.matter = self.matter or place in self._met
         self._met.add(place)
         for module in modules:
