@@ -497,3 +497,18 @@ def test_what_a_model_says_it_lacks_it_gets(cls, said, made_of):
     assert ways.learn(f"eager: RuntimeError: {said}")
     arguments = inputs.make(cls(), transformers.ViTConfig(**VISION), next(tried))
     assert {name: list(value.shape) for name, value in arguments.items()} == made_of
+
+
+def test_a_decoder_that_must_be_called_one_is_called_one():
+    config = transformers.BertConfig(**TEXT)
+    assert gaps.fill_required(config, "create: AssertionError: something else") == []
+    said = "create: AssertionError: If you want to use `Model` make sure that `is_decoder=True`."
+    assert gaps.fill_required(config, said) == ["is_decoder set"] and config.is_decoder
+
+
+def test_of_two_arguments_that_exclude_each_other_the_first_is_left_out():
+    ways = inputs.Ways(transformers.PerceiverForImageClassificationLearned)
+    tried = iter(ways)
+    next(tried)
+    assert ways.learn("eager: ValueError: You cannot use both `inputs` and `pixel_values`")
+    assert next(tried)["steps"][0]["omit"] == ["inputs"]

@@ -146,6 +146,9 @@ def _agreed(node, why: str) -> list:
         return [f"{key} rounded" for key in odd]
     if "is invalid for input of size" in why and (even := _even_grid(node)):
         return even
+    if "is_decoder=True" in why and vars(node).get("is_decoder") is False:
+        node.is_decoder = True
+        return ["is_decoder set"]
     if "stride should not be zero" in why and isinstance(vars(node).get("mm_tokens_per_image"), int):
         sizes = Sizes(node, {})  # pooled to more places than there are patches
         side = sizes("height") // sizes("patch")
