@@ -45,6 +45,13 @@ TEST(MessageTest, ReadsAFullResult) {
   EXPECT_THAT(result.mode_detail_json, HasSubstr("first_error"));
 }
 
+TEST(MessageTest, ReadsWhatCanBeDoneWhereThereIsNoAnswer) {
+  const auto message =
+      ParseMessage(R"({"type":"result","job":"a","status":"timeout","detail":"d","remedy":"raise capture.capture_s"})");
+  ASSERT_TRUE(message.ok()) << message.error().message;
+  EXPECT_EQ(std::get<CaptureResult>(*message).remedy, "raise capture.capture_s");
+}
+
 TEST(MessageTest, KnowsATypeOfANewerProtocolForOne) {
   const auto message = ParseMessage(R"({"type":"weather"})");
   ASSERT_TRUE(message.ok());

@@ -109,6 +109,19 @@ TEST(CaptureResultJsonTest, KeepsLabelsListsAndPhasesBounded) {
   EXPECT_LE(read->phase_s.size(), 16u);
 }
 
+TEST(CaptureResultJsonTest, KeepsARemedyOnOneLineAndLeavesItOutWhereThereIsNone) {
+  CaptureResult capture = Sample().capture;
+  EXPECT_FALSE(json::parse(ToJson(capture)).contains("remedy"));
+  capture.remedy = "install timm\nin the toolchain" + std::string(5000, '.');
+  const auto read = CaptureResultFromJson(ToJson(capture));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->remedy.starts_with("install timm in the toolchain."));
+  EXPECT_LE(read->remedy.size(), 1024u);
+  ModelResult result = Sample();
+  result.capture.remedy = "install timm";
+  EXPECT_EQ(ModelResultFromJson(ToJson(result))->capture.remedy, "install timm");
+}
+
 TEST(ModelResultJsonTest, WritesEveryFieldOfTheContractFlat) {
   const json document = json::parse(ToJson(Sample()));
   for (const char* field : {"schema",

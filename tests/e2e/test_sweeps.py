@@ -1,6 +1,7 @@
 """Sweeps that are killed, resumed, shared, saved and asked for."""
 
 import contextlib
+import csv
 import json
 import signal
 import sqlite3
@@ -65,6 +66,25 @@ def test_models_with_one_structure_share_one_capture(breakwatch, hub):
     breakwatch.run("sweep")
     assert len(breakwatch.captures()) == 1
     assert breakwatch.results()["org/second"]["shared_from"] == "org/first"
+
+
+def test_what_can_be_done_about_a_failure_is_said_wherever_the_failure_is(breakwatch, hub):
+    hub.model("org/fails", 2, status="failed_inputs", remedy="describe the arguments in an inputs file")
+    hub.model("org/whole", 1)
+    child, address = breakwatch.serve()
+    breakwatch.run("sweep")
+    said = "describe the arguments in an inputs file"
+    results = breakwatch.results()
+    assert results["org/fails"]["remedy"] == said and "remedy" not in results["org/whole"]
+    (failure,) = csv.DictReader((breakwatch.state / "latest/failures.csv").open())
+    assert failure["remedy"] == said
+    assert said in (breakwatch.state / "latest/report.md").read_text()
+    assert f"remedy        {said}" in breakwatch.run("show", "org/fails").stdout
+    for path in ("/api/v1/models/org/fails", "/api/v1/models"):
+        assert said in get(address + path)[1]
+    assert "remedy" not in json.loads(get(address + "/api/v1/models/org/whole")[1])
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
 
 
 def test_a_saved_plan_runs_again_at_its_commits(breakwatch, hub):

@@ -32,6 +32,7 @@ ordered_json ModelOf(const TrackedModel& model, const Numbers* numbers) {
                       {"rank", model.rank},
                       {"downloads", model.downloads ? ordered_json(*model.downloads) : ordered_json()},
                       {"in_ranking", model.in_ranking}};
+  if (!model.remedy.empty()) out["remedy"] = model.remedy;
   if (numbers == nullptr) return out;
   std::int64_t breaks = 0, sites = 0;
   for (const ReasonCount& r : numbers->reasons) breaks += r.events, sites += r.sites;

@@ -19,6 +19,14 @@ struct Raw {
 template <class Text>
 Raw(Text&) -> Raw<Text>;
 
+// Text that is left out of documents while it is empty: a field that came later, and that most values lack.
+template <class Text>
+struct WhenAny {
+  Text& text;
+};
+template <class Text>
+WhenAny(Text&) -> WhenAny<Text>;
+
 template <class V, class T>
 void DescribeToolchain(V& v, T& t) {
   v("name", t.name), v("torch", t.torch), v("transformers", t.transformers), v("python", t.python);
@@ -68,7 +76,7 @@ void DescribeFindings(V& v, T& r) {
   v("peak_rss_mb", r.peak_rss_mb), v("phase_s", r.phase_s), v("inputs", Raw{r.inputs_json});
   v("inputs_digest", r.inputs_digest), v("sites", r.sites), v("segments", r.segments);
   v("mode_detail", Raw{r.mode_detail_json}), v("error", r.error), v("output_tail", r.output_tail);
-  v("started_at", r.started_at);
+  v("remedy", WhenAny{r.remedy}), v("started_at", r.started_at);
 }
 
 template <class V, class T>
@@ -134,7 +142,8 @@ void DescribeTracked(V& v, T& t) {
   v("downloads", t.downloads), v("in_ranking", t.in_ranking), v("pinned", t.pinned);
   v("imported", t.imported);
   v("sweeps_unranked", t.sweeps_unranked), v("status", t.status), v("status_commit", t.status_commit);
-  v("status_detail", t.detail), v("attempted_at", t.attempted_at), v("attempts", t.attempts);
+  v("status_detail", t.detail), v("remedy", WhenAny{t.remedy}), v("attempted_at", t.attempted_at),
+      v("attempts", t.attempts);
   v("numbers", t.numbers);
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 using json = nlohmann::ordered_json;  // a config keeps the order its author gave it
 using json_fields::Raw;
+using json_fields::WhenAny;
 
 // Bounds of what a worker may say of one capture; beyond them text is cut.
 constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
@@ -80,6 +81,7 @@ class Reader {
   void Read(const char*, const json& in, const Raw<std::string>& out) {
     out.text = in.dump(-1, ' ', false, json::error_handler_t::replace);
   }
+  void Read(const char* name, const json& in, const WhenAny<std::string>& out) { Read(name, in, out.text); }
   template <class Enum>
   requires std::is_enum_v<Enum>
   void Read(const char* name, const json& in, Enum& out) {
@@ -182,12 +184,14 @@ void Bound(GraphSegment& segment) {
 
 // A worker runs other people's code: what it says is bounded before anything keeps it.
 void Bound(CaptureResult& result) {
-  for (std::string* label : {&result.detail, &result.phase, &result.architecture, &result.model_type, &result.mode,
-                             &result.device, &result.dtype, &result.depth, &result.inputs_digest}) {
+  for (std::string* label : {&result.detail, &result.remedy, &result.phase, &result.architecture, &result.model_type,
+                             &result.mode, &result.device, &result.dtype, &result.depth, &result.inputs_digest}) {
     Cut(*label, kMaxLabelBytes);
   }
-  for (char& c : result.detail) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';  // one line, of text
+  for (std::string* line : {&result.detail, &result.remedy}) {
+    for (char& c : *line) {
+      if (static_cast<unsigned char>(c) < ' ') c = ' ';  // one line, of text
+    }
   }
   Cut(result.error, kMaxTextBytes), Cut(result.output_tail, kMaxTextBytes);
   if (result.inputs_json.size() > kMaxInputsBytes) result.inputs_json.clear();

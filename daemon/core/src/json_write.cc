@@ -12,6 +12,7 @@ namespace breakwatch {
 namespace {
 
 using json_fields::Raw;
+using json_fields::WhenAny;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
@@ -24,6 +25,9 @@ class Writer {
   template <class T>
   void operator()(const char* name, const T& value) {
     out[name] = Value(value);
+  }
+  void operator()(const char* name, const WhenAny<const std::string>& value) {
+    if (!value.text.empty()) out[name] = value.text;
   }
 
   ordered_json out = ordered_json::object();

@@ -222,6 +222,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
     row.status = status;
     row.status_commit = info.sha;
     row.detail = result.capture.detail;
+    row.remedy = result.capture.remedy;
   } else if (row.detail.empty()) {
     row.detail = "no result in mode eval by the primary toolchain yet";
   }

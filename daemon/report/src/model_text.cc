@@ -86,6 +86,7 @@ std::vector<Fact> FactsOf(const ModelResult& r) {
   std::vector<Fact> facts{
       {"status", std::string(StatusName(c.status)) + (c.flaky ? " (flaky)" : "")},
       {"detail", c.detail},
+      {"remedy", c.remedy},
       {"commit", info.sha},
       {"asked for as", info.requested_id},
       {"rank", info.rank == 0 ? "" : std::to_string(info.rank)},

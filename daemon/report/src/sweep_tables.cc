@@ -197,11 +197,14 @@ Table FailureTable(std::span<const ModelResult> results) {
   std::vector<Group> rows;
   for (const auto& [id, group] : groups) rows.push_back(group);
   std::stable_sort(rows.begin(), rows.end(), [](const Group& a, const Group& b) { return a.models > b.models; });
+  const bool any_remedy =
+      std::any_of(rows.begin(), rows.end(), [](const Group& g) { return !g.example->capture.remedy.empty(); });
   Table table{.title = {},
               .columns = {{"status", "STATUS"},
                           {"mode", ModeTitle(results)},
                           {"phase", ""},
                           {"status_detail", "DETAIL", false, 96},
+                          {"remedy", any_remedy ? "REMEDY" : "", false, 96},
                           {"models", "MODELS", true},
                           {"example_model", "EXAMPLE", false, 48},
                           {"error", ""}},
@@ -209,8 +212,8 @@ Table FailureTable(std::span<const ModelResult> results) {
               .when_empty = "every model has numbers"};
   for (const Group& group : rows) {
     const CaptureResult& c = group.example->capture;
-    table.rows.push_back({Text(StatusName(c.status)), c.mode, MaybeText(c.phase), c.detail, group.models,
-                          group.example->info.id, MaybeText(Truncate(ToUtf8(c.error), 2000))});
+    table.rows.push_back({Text(StatusName(c.status)), c.mode, MaybeText(c.phase), c.detail, MaybeText(c.remedy),
+                          group.models, group.example->info.id, MaybeText(Truncate(ToUtf8(c.error), 2000))});
   }
   return table;
 }

@@ -93,6 +93,7 @@ struct CaptureResult {
   std::string job_id;
   Status status = Status::kNotAttempted;
   std::string detail;  // one line, never empty
+  std::string remedy;  // one line: what a person can do where there is no answer; may be empty
   std::string phase;   // the last phase begun: resolve create inputs eager capture done
   std::string architecture, model_type;
   std::optional<std::int64_t> params;  // of the model as captured

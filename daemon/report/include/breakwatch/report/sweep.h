@@ -26,7 +26,7 @@ Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = Reas
                   std::size_t limit = 0);
 
 // A row per (status, detail, mode) of models without numbers, most first. Fields: status, mode, phase, status_detail,
-// models, example_model, error.
+// remedy, models, example_model, error.
 Table FailureTable(std::span<const ModelResult> results);
 
 // A row per sweep. Fields: sweep_id, trigger, source, state, complete, started_at, duration_s, planned, full_graph,
