@@ -74,10 +74,13 @@ TEST_F(ControlSocketTest, HandsARequestOverAndFollowsItsSweep) {
   socket_->OnPlan(plan, 0);
   socket_->OnResult(result, 1, 1);
   socket_->OnFinished(sweep);
+  socket_->OnServed(command.id, nullptr);
 
   const auto end = followed.get();
   ASSERT_TRUE(end && *end) << end.error().message;
-  EXPECT_EQ((*end)->sweep.id, "s1");
+  ASSERT_EQ((*end)->sweeps.size(), 1u);
+  EXPECT_EQ((*end)->sweeps[0].id, "s1");
+  EXPECT_FALSE((*end)->error);
   EXPECT_EQ((*end)->behind, std::vector<std::string>{"loki"});
   EXPECT_EQ(heard.planned, 1u);
   EXPECT_EQ(heard.models, std::vector<std::string>{"org/name"});
@@ -88,11 +91,57 @@ TEST_F(ControlSocketTest, PassesTheSweepsErrorOnWithItsCode) {
   auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
   const Command command = NextCommand();
   socket_->OnAccepted(command.id, "s1");
-  socket_->OnFailed({ErrorCode::kUnavailable, "the Hub is away"});
+  const Error away{ErrorCode::kUnavailable, "the Hub is away"};
+  socket_->OnServed(command.id, &away);
   const auto end = followed.get();
   ASSERT_FALSE(end);
   EXPECT_EQ(end.error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(end.error().message, "the Hub is away");
+}
+
+TEST_F(ControlSocketTest, FollowsTheSweepsOfEveryToolchainAndPassesTheFirstErrorOn) {
+  Heard heard;
+  auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
+  const Command command = NextCommand();
+  socket_->OnAccepted(command.id, "s1");
+  Sweep first, second;
+  first.id = "s1", first.complete = true;
+  second.id = "s2", second.toolchain.name = "older";
+  ModelResult result;
+  result.info.id = "org/later";
+  result.capture.detail = "clean";
+  socket_->OnFinished(first);
+  socket_->OnResult(result, 1, 1);  // of the further toolchain
+  socket_->OnFinished(second);
+  const Error gone{ErrorCode::kUsage, "no toolchain oldest"};
+  socket_->OnServed(command.id, &gone);
+
+  const auto end = followed.get();
+  ASSERT_TRUE(end && *end) << end.error().message;
+  ASSERT_EQ((*end)->sweeps.size(), 2u);
+  EXPECT_TRUE((*end)->sweeps[0].complete);
+  EXPECT_EQ((*end)->sweeps[1].toolchain.name, "older");
+  ASSERT_TRUE((*end)->error);
+  EXPECT_EQ((*end)->error->message, "no toolchain oldest");
+  EXPECT_EQ(heard.models, std::vector<std::string>{"org/later"});
+}
+
+TEST_F(ControlSocketTest, CarriesAnImportedCaptureAndAnInterpreter) {
+  Heard heard;
+  SweepRequest request;
+  request.toolchain = "mixed", request.python = "/opt/mixed/bin/python";
+  request.saved_plan.emplace().models.resize(1);
+  request.saved_plan->models[0].info.id = "org/name";
+  request.imported.emplace().detail = "read from a trace";
+  request.imported->breaks = 7;
+  auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, request, heard); });
+  const Command command = NextCommand();
+  EXPECT_EQ(command.request.python, "/opt/mixed/bin/python");
+  ASSERT_TRUE(command.request.imported);
+  EXPECT_EQ(command.request.imported->breaks, 7);
+  EXPECT_EQ(command.request.saved_plan->models[0].info.id, "org/name");
+  socket_->OnRefused(command.id, {ErrorCode::kUsage, "enough seen"});
+  followed.get();
 }
 
 // A gate that a drain passes when the test lets it.
@@ -120,18 +169,21 @@ TEST_F(ControlSocketTest, TellsEveryFollowerOfItsOwnSweepWhenTheyEndDuringOneWai
   first.id = "s1";
   second.id = "s2";
   auto one = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
-  socket_->OnAccepted(NextCommand().id, "s1");
+  const Command earlier = NextCommand();
+  socket_->OnAccepted(earlier.id, "s1");
   auto two = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
   const Command later = NextCommand();
   socket_->OnFinished(first);
+  socket_->OnServed(earlier.id, nullptr);
   gate.WaitUntilEntered();
   socket_->OnAccepted(later.id, "s2");
   socket_->OnFinished(second);
+  socket_->OnServed(later.id, nullptr);
   gate.Open();
   const auto end_of_one = one.get(), end_of_two = two.get();
   ASSERT_TRUE(end_of_one && *end_of_one && end_of_two && *end_of_two);
-  EXPECT_EQ((*end_of_one)->sweep.id, "s1");
-  EXPECT_EQ((*end_of_two)->sweep.id, "s2");
+  EXPECT_EQ((*end_of_one)->sweeps.front().id, "s1");
+  EXPECT_EQ((*end_of_two)->sweeps.front().id, "s2");
 }
 
 TEST_F(ControlSocketTest, GivesTheWaitForExportersUpWhenItEnds) {
@@ -144,8 +196,10 @@ TEST_F(ControlSocketTest, GivesTheWaitForExportersUpWhenItEnds) {
   };
   Heard heard;
   auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
-  socket_->OnAccepted(NextCommand().id, "s1");
+  const Command command = NextCommand();
+  socket_->OnAccepted(command.id, "s1");
   socket_->OnFinished({});
+  socket_->OnServed(command.id, nullptr);
   entered.get_future().wait();
   socket_.reset();
   const auto end = followed.get();
@@ -203,6 +257,17 @@ TEST_F(ControlSocketTest, RefusesWhatIsNoRequestAndGoesOn) {
         std::string("{\"request\":{}}\n"), std::string("\xff\n"), "{\"type\":\"sweep\",\"request\":" + deep + "}\n"}) {
     EXPECT_NE(AnswerTo(path_, line).find("expected a sweep request"), std::string::npos) << line.substr(0, 40);
   }
+}
+
+TEST_F(ControlSocketTest, RefusesAnImportThatIsNotOfOneModel) {
+  const std::string answer =
+      AnswerTo(path_, R"({"type":"sweep","request":{},"capture":{"status":"full_graph","detail":"d"}})"
+                      "\n");
+  EXPECT_NE(answer.find("a plan of one model"), std::string::npos) << answer;
+  EXPECT_NE(AnswerTo(path_, R"({"type":"sweep","request":{},"capture":{"graphs":"many"}})"
+                            "\n")
+                .find("graphs"),
+            std::string::npos);
 }
 
 TEST_F(ControlSocketTest, IsTheOwnersAlone) {

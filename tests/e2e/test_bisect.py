@@ -57,6 +57,18 @@ def test_a_break_that_came_with_torch_is_torchs(watch, hub):
     assert json.loads(watch.run("show", "org/model", "--json").stdout)["toolchain"] == "default"
 
 
+def test_beside_a_daemon_it_captures_the_corners(watch, hub):
+    hub.model("org/model", 1, rules=[{"torch": "2.15", "sites": [ONE]}])
+    child, _ = watch.serve()
+    watch.run("sweep")
+    found = bisect(watch, "--from", "old")
+    assert found["text"] == "torch moved it"
+    assert len(captured_by(watch)) == 4 and child.poll() is None
+    assert watch.results()["org/model"]["breaks"] == 1
+    assert len(list((watch.state / "sweeps").iterdir())) == 1, "a corner is no report"
+    assert json.loads(watch.run("report", "--json").stdout)["sweep"]["trigger"] == "cli"
+
+
 def test_each_site_has_its_own_cause(watch, hub):
     hub.model("org/model", 1, rules=[
         {"torch": "2.13", "transformers": "5.8", "sites": []}, {"torch": "2.13", "sites": [TWO]},

@@ -77,6 +77,18 @@ def test_what_the_trace_does_not_say_is_absent(importer, traces):
     assert imported["revision"] == COMMIT
 
 
+def test_beside_a_daemon_it_is_stored_by_it(breakwatch, hub, traces):
+    hub.model("org/model", 1)
+    child, _ = breakwatch.serve()
+    breakwatch.run("sweep")
+    breakwatch.run("import", str(traces / "Print"), "--model", "zoo/Print", "--commit", COMMIT)
+    shown = json.loads(breakwatch.run("show", "zoo/Print", "--json").stdout)
+    assert (shown["mode"], shown["toolchain"], shown["revision"], shown["breaks"]) == ("import", "import", COMMIT, 1)
+    assert child.poll() is None
+    latest = json.loads(breakwatch.run("report", "--json").stdout)
+    assert [result["model"] for result in latest["results"]] == ["org/model"]
+
+
 def test_the_same_trace_again_is_known(importer, traces):
     importer.take(traces / "Item", "zoo/again")
     first = importer.show("zoo/again")

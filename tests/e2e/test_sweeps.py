@@ -10,6 +10,7 @@ import urllib.error
 import urllib.request
 
 from e2e_support import ROOT, Process, eventually, free_port, get
+from fake_environment import make_environment
 
 
 def many_models(hub, count):
@@ -104,6 +105,23 @@ def test_the_daemon_of_the_state_directory_sweeps_for_the_command_line(breakwatc
     assert json.loads(get(address + "/api/v1/models")[1])["models_with_numbers"] == 2
     hub.model("org/lost", 1, status="failed_eager")
     breakwatch.run("sweep")
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
+def test_a_handed_over_sweep_is_followed_through_all_toolchains_to_the_worst_exit_code(breakwatch, hub):
+    old = make_environment(breakwatch.tmp_path / "old", "2.13.0", "5.8.0")
+    new = make_environment(breakwatch.tmp_path / "new", "2.15.0", "5.23.0")
+    worker = breakwatch.settings.index("--capture.worker") + 1
+    breakwatch.settings[worker] = json.dumps([str(new), str(breakwatch.tmp_path)])
+    breakwatch.settings += ["--capture.toolchains", f"old={old}", "--capture.extra_toolchains", "old"]
+    hub.model("org/model", 1)
+    child, _ = breakwatch.serve()
+    assert breakwatch.run("sweep").stdout.count("Toolchain ") == 2
+    listed = json.loads(breakwatch.run("report", "--list", "--json").stdout)
+    assert {(sweep["toolchain"], sweep["state"]) for sweep in listed} == {("default", "finished"), ("old", "finished")}
+    hub.model("org/model", 1, rules=[{"torch": "2.13", "status": "not_attempted"}])
+    breakwatch.run("sweep", code=3)
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=15) == 0
 

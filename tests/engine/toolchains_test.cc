@@ -53,6 +53,63 @@ TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneAlone) {
   EXPECT_EQ(older_.started.size(), 2u);
 }
 
+TEST_F(ToolchainsTest, WhoAskedHearsOnceWhenTheSweepsOfAllHaveEnded) {
+  options_.extra_toolchains = {"nobody", "older"};
+  Ask("c1");
+  runner_.on_wait = [this] {
+    if (!progress_.served.empty()) Stop();
+  };
+  ASSERT_TRUE(MakeLoop().Serve().ok());
+  EXPECT_EQ(progress_.finished_when_served, 2u);
+  EXPECT_EQ(progress_.accepted.size(), 1u);
+  ASSERT_EQ(progress_.served.size(), 1u);
+  EXPECT_EQ(progress_.served[0].first, "c1");
+  EXPECT_NE(progress_.served[0].second.find("no toolchain nobody"), std::string::npos) << progress_.served[0].second;
+}
+
+TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
+  std::string opened;
+  open_toolchain_ = [&](const std::string& name) -> Result<FurtherToolchain> {
+    opened = name;
+    return FurtherToolchain{Older(), &older_};
+  };
+  SweepRequest request;
+  request.toolchain = "older", request.python = "/opt/older/bin/python";
+  const auto sweep = RunSweep(request);
+  ASSERT_TRUE(sweep.ok()) << sweep.error().message;
+  EXPECT_EQ(opened, "older=/opt/older/bin/python");
+  EXPECT_EQ(sweep->toolchain.name, "older");
+}
+
+TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
+  options_.extra_toolchains = {"older"};
+  options_.plan.verify_share = 1;
+  ASSERT_TRUE(RunSweep().ok());
+  const std::size_t captured = runner_.started.size();
+  SweepRequest request;
+  request.trigger = request.toolchain = kImport;
+  Plan& plan = request.saved_plan.emplace();
+  plan.source = "import /traces/1";
+  plan.models.resize(1);
+  plan.models[0].info.id = "org/job", plan.models[0].info.sha = "c0ffee";
+  plan.models[0].config_json = R"({"trace":{"digest":"1"}})", plan.models[0].mode = kImport;
+  CaptureResult& imported = request.imported.emplace();
+  imported.status = Status::kGraphBreaks, imported.detail = "2 breaks", imported.breaks = 2;
+  imported.mode = kImport, imported.toolchain = {kImport, "2.14.0", "", "3.11.2", "reader", ""};
+  const auto swept = MakeLoop().RunSweeps(request);
+  ASSERT_FALSE(swept.error) << swept.error->message;
+  ASSERT_EQ(swept.sweeps.size(), 1u);
+  EXPECT_TRUE(swept.sweeps[0].complete);
+  EXPECT_EQ(runner_.started.size() + older_.started.size(), captured);
+  const auto results = Results(swept.sweeps[0].id);
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].capture.breaks, 2);
+  EXPECT_EQ(results[0].capture.toolchain.torch, "2.14.0");
+  EXPECT_NE(store_->FindSweep("latest")->id, swept.sweeps[0].id);
+  EXPECT_EQ(published_.back().first->models.size(), 2u) << "the import is in no ranking";
+  ExpectFoldEqualsHistory();
+}
+
 TEST_F(ToolchainsTest, OneThatIsNotThereFailsItsOwnSweepOnly) {
   options_.extra_toolchains = {"nobody", "older"};
   const auto swept = MakeLoop().RunSweeps({});

@@ -29,6 +29,10 @@ class RecordingProgress : public ProgressListener {
   }
   void OnFinished(const Sweep& sweep) override { finished.push_back(sweep); }
   void OnFailed(const Error& error) override { failed.push_back(error); }
+  void OnServed(std::string_view command_id, const Error* error) override {
+    served.emplace_back(command_id, error == nullptr ? std::string() : error->message);
+    finished_when_served = finished.size();
+  }
   void OnWarning(std::string_view text) override { warnings.emplace_back(text); }
 
   std::vector<std::pair<std::string, std::string>> accepted;  // command id, sweep id
@@ -41,6 +45,8 @@ class RecordingProgress : public ProgressListener {
   std::pair<std::size_t, std::size_t> counts{0, 0};  // done, total of the last result
   std::vector<Sweep> finished;
   std::vector<Error> failed;
+  std::vector<std::pair<std::string, std::string>> served;  // command id, its first error's message
+  std::size_t finished_when_served = 0;
   std::vector<std::string> warnings;
 };
 

@@ -31,8 +31,8 @@ class Descriptor {
 
 std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-// Passes a message on; the sweep when it was the last one.
-Result<std::optional<Followed>> Handle(const json& message, ProgressListener& listener) {
+// Passes a message on and keeps what it says of the end; true: it was the last one.
+Result<bool> Handle(const json& message, ProgressListener& listener, Followed& followed) {
   const std::string type = message.value("type", "");
   if (type == "listing") listener.OnListing(message.value("resolved", 0), message.value("total", 0));
   if (type == "plan") {
@@ -49,11 +49,24 @@ Result<std::optional<Followed>> Handle(const json& message, ProgressListener& li
     listener.OnFailed(error);
     return error;
   }
-  if (type != "finished") return std::optional<Followed>{};
-  const auto sweep = SweepFromJson(Dump(message.value("sweep", json::object())));
-  if (!sweep) return sweep.error();
-  listener.OnFinished(*sweep);
-  return std::optional<Followed>{{*sweep, message.value("behind", std::vector<std::string>{})}};
+  if (type == "finished") {
+    const auto sweep = SweepFromJson(Dump(message.value("sweep", json::object())));
+    if (!sweep) return sweep.error();
+    listener.OnFinished(*sweep);
+    followed.sweeps.push_back(*sweep);
+  }
+  if (type != "done") return false;
+  followed.behind = message.value("behind", std::vector<std::string>{});
+  if (message.contains("error")) followed.error = ErrorFromMessage(message["error"]);
+  if (followed.sweeps.empty()) return Error{ErrorCode::kInternal, "the daemon names no sweep that it did"};
+  return true;
+}
+
+std::string LineOf(const SweepRequest& request) {
+  json line = {{"type", "sweep"}, {"request", json::parse(ToJson(request))}};
+  if (!request.python.empty()) line["python"] = request.python;
+  if (request.imported) line["capture"] = json::parse(breakwatch::ToJson(*request.imported));
+  return Dump(line) + "\n";
 }
 
 }  // namespace
@@ -107,13 +120,15 @@ Result<std::optional<Followed>> FollowSweep(const std::string& path, const Sweep
   }
   // Not kUnavailable, which is the Hub's.
   const Error gone{ErrorCode::kInternal, "the daemon on " + path + " went away before the sweep ended"};
-  if (!WriteAll(fd.get(), "{\"type\":\"sweep\",\"request\":" + ToJson(request) + "}\n")) return gone;
+  if (!WriteAll(fd.get(), LineOf(request))) return gone;
+  Followed followed;
   std::string pending;
   while (const auto line = ReadLine(fd.get(), pending)) {
     const json message = json::parse(*line, nullptr, false);
     if (!message.is_object()) return gone;
-    auto handled = Handle(message, listener);
-    if (!handled || *handled) return handled;
+    const auto handled = Handle(message, listener, followed);
+    if (!handled) return handled.error();
+    if (*handled) return std::optional(std::move(followed));
   }
   return gone;
 }

@@ -28,7 +28,13 @@ constexpr std::size_t kMaxBacklogBytes = 16u << 20;  // of a follower that does 
 constexpr int kAnswerBufferBytes = 1 << 20;
 constexpr int kMaxLineDepth = 101;  // a request's and the message around it
 
-std::string Line(const json& message) { return message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
+std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string Line(const json& message) { return Dump(message) + "\n"; }
+
+std::string TextOf(const json& message, const char* name) {
+  const auto found = message.find(name);
+  return found != message.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
 
 // The request that a line asks for. The writer of the line may be anyone who can open the socket.
 Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defaults) {
@@ -38,16 +44,27 @@ Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defa
   if (!message.is_object() || !message.contains("request")) return unknown;
   const auto type = message.find("type");
   if (type == message.end() || *type != "sweep") return unknown;
-  return SweepRequestFromJson(message["request"].dump(-1, ' ', false, json::error_handler_t::replace), defaults);
+  auto request = SweepRequestFromJson(Dump(message["request"]), defaults);
+  if (!request) return request;
+  request->python = TextOf(message, "python");
+  if (!message.contains("capture")) return request;
+  auto imported = CaptureResultFromJson(Dump(message["capture"]));
+  if (!imported) return Error{ErrorCode::kUsage, imported.error().Within("the imported capture").message};
+  if (!request->saved_plan || request->saved_plan->models.size() != 1) {
+    return Error{ErrorCode::kUsage, "an imported capture needs a plan of one model"};
+  }
+  request->imported = *std::move(imported);
+  return request;
 }
 
-// One connected `sweep`. Everything but `fd` is the socket thread's, unless the mutex is held.
+// One connected command. Everything but `fd` is the socket thread's, unless the mutex is held.
 struct Follower {
   int fd = -1;
   std::string in, out;
   std::string id;          // of its command; empty before it asked
-  bool following = false;  // its sweep is under way
-  json finished;           // its sweep, from its end until the exporters are done or given up
+  bool following = false;  // its sweeps are under way
+  bool swept = false;      // one of them ended
+  json done;               // the last message, from their end until the exporters are done or given up
   bool last = false;       // close once `out` is sent
   bool closing = false;
 };
@@ -99,17 +116,23 @@ class SocketServer final : public ControlSocket {
   }
   void OnFinished(const Sweep& sweep) override {
     const std::lock_guard lock(mutex_);
+    Append(Line({{"type", "finished"}, {"sweep", json::parse(breakwatch::ToJson(sweep))}}));
+    for (Follower& follower : followers_) follower.swept = follower.swept || follower.following;
+  }
+  void OnServed(std::string_view command_id, const Error* error) override {
+    const std::lock_guard lock(mutex_);
     for (Follower& follower : followers_) {
-      if (!follower.following) continue;
+      if (follower.id != command_id || follower.last) continue;  // refused: it was told
       follower.following = false;
-      follower.finished = json::parse(breakwatch::ToJson(sweep));
+      if (error != nullptr && !follower.swept) {
+        follower.out += Line(ToMessage(*error));
+        follower.last = true;
+        continue;
+      }
+      follower.done = {{"type", "done"}};
+      if (error != nullptr) follower.done["error"] = ToMessage(*error);
     }
     Wake();
-  }
-  void OnFailed(const Error& error) override {
-    const std::lock_guard lock(mutex_);
-    Append(Line(ToMessage(error)));
-    for (Follower& follower : followers_) follower.last = follower.last || follower.following;
   }
 
  private:
@@ -134,7 +157,7 @@ class SocketServer final : public ControlSocket {
   }
 
   void Run(const std::stop_token& stop);
-  void TellFinished(const std::stop_token& stop);
+  void TellDone(const std::stop_token& stop);
   std::vector<pollfd> Descriptors();
   void Accept();
   void Serve(Follower& follower, short events);
@@ -161,7 +184,7 @@ void SocketServer::Run(const std::stop_token& stop) {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto read_bytes = read(wake_, &count, sizeof count);
     if ((descriptors[0].revents & POLLIN) != 0) Accept();
-    TellFinished(stop);
+    TellDone(stop);
     const std::lock_guard lock(mutex_);
     for (auto follower = followers_.begin(); follower != followers_.end();) {
       short events = 0;
@@ -181,19 +204,20 @@ void SocketServer::Run(const std::stop_token& stop) {
 
 // Waits for the exporters without the mutex: the loop goes on meanwhile, and may end further sweeps, whose followers
 // need a wait of their own. Only this thread adds and removes followers.
-void SocketServer::TellFinished(const std::stop_token& stop) {
+void SocketServer::TellDone(const std::stop_token& stop) {
   std::vector<Follower*> ended;
   {
     const std::lock_guard lock(mutex_);
     for (Follower& follower : followers_) {
-      if (!follower.finished.is_null()) ended.push_back(&follower);
+      if (!follower.done.is_null()) ended.push_back(&follower);
     }
   }
   if (ended.empty()) return;
   const std::vector<std::string> behind = drain_(stop);
   const std::lock_guard lock(mutex_);
   for (Follower* follower : ended) {
-    const json message = {{"type", "finished"}, {"sweep", std::exchange(follower->finished, {})}, {"behind", behind}};
+    json message = std::exchange(follower->done, {});
+    message["behind"] = behind;
     follower->out += Line(message);
     follower->last = true;
   }

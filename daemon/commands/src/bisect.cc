@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <set>
 
 #include "breakwatch/compare/attribute.h"
 #include "breakwatch/compare/compare.h"
@@ -20,7 +21,6 @@ using compare::kTorch;
 using compare::kTransformers;
 
 constexpr std::string_view kAlias = "-bisect", kMixed = "mixed-";
-constexpr const char* kTrigger = "bisect";
 
 // A toolchain by its name, and how its interpreter is started.
 struct Tools {
@@ -64,6 +64,7 @@ class Bisector {
   Result<Tools> ToolsOf(unsigned corner);
   Result<Tools> Mixed(const Tools& torch, const Tools& rest);
   std::optional<ModelResult> Known(const Tools& tools, const PlannedModel& model);
+  Result<Sweep> SweepOne(const SweepRequest& request);
   Result<ModelResult> Capture(const Tools& tools, const PlannedModel& model);
   Result<compare::CornerResult> Corner(unsigned corner);
 
@@ -72,6 +73,7 @@ class Bisector {
   ProgressListener& progress_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Session> session_;
+  std::set<std::string> behind_;  // exporters that did not accept everything in time
   std::string model_;
   State from_, to_;
   unsigned factors_ = 0;
@@ -236,26 +238,38 @@ std::optional<ModelResult> Bisector::Known(const Tools& tools, const PlannedMode
   return std::nullopt;
 }
 
-// As a sweep of one model by a further toolchain: what is published stays the primary one's.
-Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& model) {
-  SweepRequest request;
-  request.trigger = kTrigger;
-  request.toolchain = tools.name;
-  if (tools.name == settings().capture.toolchain) {
-    request.toolchain += kAlias;
-    settings().capture.toolchains.push_back(request.toolchain + "=" + tools.python);
-  }
-  request.modes = {options_.mode};
-  request.saved_plan.emplace();
-  request.saved_plan->source = "bisect of " + model_;
-  request.saved_plan->models = {model};
+// By the daemon of the state directory, where there is one; else by a session of our own, which lives as long as we.
+Result<Sweep> Bisector::SweepOne(const SweepRequest& request) {
   if (!session_) {
+    auto followed = HandOver(app_, request, progress_);
+    if (!followed) return followed.error();
+    if (*followed) {
+      behind_.insert((*followed)->behind.begin(), (*followed)->behind.end());
+      return std::move((*followed)->sweeps.front());
+    }
     auto opened = Session::Open(app_, progress_);
     if (!opened) return opened.error();
     session_ = std::move(*opened);
   }
   const Signals signals(session_->commands(), [&] { return request; });
-  const auto sweep = session_->loop().RunSweep(request);
+  return session_->loop().RunSweep(request);
+}
+
+// As a sweep of one model by a further toolchain: what is published stays the primary one's.
+Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& model) {
+  SweepRequest request;
+  request.trigger = kBisect;
+  request.toolchain = tools.name;
+  if (tools.name == settings().capture.toolchain) request.toolchain += kAlias;
+  std::error_code ignored;
+  const auto python = std::filesystem::absolute(tools.python, ignored);
+  // Where it is not there, it is below the project's folder: the daemon's as well as ours.
+  request.python = std::filesystem::exists(python, ignored) ? python.string() : tools.python;
+  request.modes = {options_.mode};
+  request.saved_plan.emplace();
+  request.saved_plan->source = "bisect of " + model_;
+  request.saved_plan->models = {model};
+  const auto sweep = SweepOne(request);
   if (!sweep) return sweep.error();
   auto results = store_->Results(sweep->id);
   if (!results) return results.error();
@@ -329,11 +343,14 @@ Result<compare::Bisection> Bisector::Run() {
 }
 
 void Bisector::Finish() {
-  if (!session_) return;
-  for (const std::string& exporter : session_->Drain()) {
+  if (session_) {
+    const auto behind = session_->Drain();
+    behind_.insert(behind.begin(), behind.end());
+    session_->StoreLateEvents();
+  }
+  for (const std::string& exporter : behind_) {
     app_.log(Level::kWarn, exporter + " did not accept everything in time; the next run sends it");
   }
-  session_->StoreLateEvents();
 }
 
 class Silent final : public ProgressListener {};

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "breakwatch/api/control_socket.h"
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/command.h"
 #include "breakwatch/report/table.h"
@@ -94,5 +95,11 @@ int Write(const App& app, const std::string& path, const std::string& text);
 report::Format FormatOf(const App& app);
 report::Style StyleOf(const App& app);
 void Print(const App& app, const std::string& text);
+
+// Hands the request to the daemon of the state directory and follows it; nothing: no daemon is there. The daemon goes
+// on without its follower, so a signal ends only the wait.
+Result<std::optional<api::Followed>> HandOver(const App& app, const SweepRequest& request, ProgressListener& progress);
+// Says which exporters are behind, and returns the exit code of one sweep.
+int CodeOf(const App& app, const Sweep& sweep, const std::vector<std::string>& behind);
 
 }  // namespace breakwatch::commands

@@ -1,5 +1,5 @@
-// `breakwatch import`: the trace of a job goes through the same loop as a capture, with a list of one model and a
-// runner that has its result already.
+// `breakwatch import`: the trace of a job goes through the same loop as a capture, as a plan of one model that has its
+// result already. A daemon of the same state directory does it, where there is one.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,40 +20,17 @@ namespace {
 
 constexpr std::size_t kMaxCommitBytes = 64;
 
-// One model: what the trace is of.
-class ImportLister final : public ModelLister {
+// An import lists nothing and captures nothing, so a session for it needs neither a Hub nor a worker.
+class NoLister final : public ModelLister {
  public:
-  explicit ImportLister(RankedList list) : list_(std::move(list)) {}
-  Result<RankedList> List(const ListRequest&, std::stop_token, const Progress&) override { return list_; }
-
- private:
-  const RankedList list_;
+  Result<RankedList> List(const ListRequest&, std::stop_token, const Progress&) override { return RankedList(); }
 };
-
-// Answers the first job with what was read.
-class ImportRunner final : public CaptureRunner {
+class NoRunner final : public CaptureRunner {
  public:
-  explicit ImportRunner(CaptureResult capture) : capture_(std::move(capture)) {}
-
-  std::size_t Capacity() const override { return started_ ? 0 : 1; }
-  Result<void> Start(const CaptureJob& job) override {
-    started_ = true;
-    capture_.job_id = job.id;
-    ready_ = capture_;
-    return {};
-  }
-  // Waits for nothing: the only capture is ready once it was started, and nothing else is to come.
-  Waited Wait(SteadyTime, int) override {
-    Waited waited{.finished = std::exchange(ready_, std::nullopt)};
-    waited.woken = !waited.finished;
-    return waited;
-  }
+  std::size_t Capacity() const override { return 0; }
+  Result<void> Start(const CaptureJob&) override { return Error{ErrorCode::kInternal, "an import captures nothing"}; }
+  Waited Wait(SteadyTime, int) override { return {.finished = {}, .woken = true}; }
   std::vector<std::string> StopAll() override { return {}; }
-
- private:
-  CaptureResult capture_;
-  std::optional<CaptureResult> ready_;
-  bool started_ = false;
 };
 
 // Stands where a configuration does: it tells one trace from another, so that the same one is known again.
@@ -61,22 +38,23 @@ std::string TraceAsConfig(const ReadTrace& trace) {
   return nlohmann::json{{"trace", {{"digest", trace.digest}, {"files", trace.files}, {"bytes", trace.bytes}}}}.dump();
 }
 
-RankedList ListOf(const ImportOptions& options, const ReadTrace& trace) {
-  RankedModel model;
+Plan PlanOf(const ImportOptions& options, const ReadTrace& trace) {
+  PlannedModel model;
   model.info.id = options.model;
   model.info.sha = options.commit;
   if (const auto family = ParseFamily(options.family)) model.info.family = *family;
   model.info.config_source = "trace";
   model.config_json = TraceAsConfig(trace);
-  RankedList list;
-  list.source = "import " + options.path;
-  list.models.push_back(std::move(model));
-  return list;
+  model.mode = kImport;
+  Plan plan;
+  plan.source = "import " + options.path;
+  plan.models.push_back(std::move(model));
+  return plan;
 }
 
 Result<SweepRequest> RequestOf(const ImportOptions& options) {
   SweepRequest request;
-  request.trigger = kImport;
+  request.trigger = request.toolchain = kImport;
   request.track = options.track;
   request.list.ids = {options.model};
   if (auto named = CheckNames(request); !named) return named.error();
@@ -100,25 +78,22 @@ TraceProgress ProgressOf(const App& app, bool quiet) {
   };
 }
 
-// The app that the loop is to see: the model, the toolchain and the capture are those of the trace.
-App AppFor(const App& app, const ImportOptions& options, const ReadTrace& trace) {
+// The app that a session is to see: what the settings say of captures may be wrong or absent here.
+App AppFor(const App& app, const ReadTrace& trace) {
   App imported = app;
-  auto& capture_settings = imported.loaded.settings.capture;
-  capture_settings.modes = {kImport};
-  capture_settings.verify_share = 0;
-  capture_settings.repeat = 1;
-  capture_settings.extra_toolchains.clear();
-  capture_settings.inputs_file.clear();
+  imported.loaded.settings.capture.inputs_file.clear();
   imported.describe_toolchain = [toolchain = trace.capture.toolchain](const Settings&) { return toolchain; };
   imported.ignored_config_keys = [](const Settings&) { return std::set<std::string>(); };
-  imported.make_lister = [list = ListOf(options, trace)](const Settings&) -> Result<std::unique_ptr<ModelLister>> {
-    return std::unique_ptr<ModelLister>(std::make_unique<ImportLister>(list));
+  imported.make_lister = [](const Settings&) -> Result<std::unique_ptr<ModelLister>> {
+    return std::unique_ptr<ModelLister>(std::make_unique<NoLister>());
   };
-  imported.make_runner = [capture = trace.capture](const Settings&) -> Result<std::unique_ptr<CaptureRunner>> {
-    return std::unique_ptr<CaptureRunner>(std::make_unique<ImportRunner>(capture));
+  imported.make_runner = [](const Settings&) -> Result<std::unique_ptr<CaptureRunner>> {
+    return std::unique_ptr<CaptureRunner>(std::make_unique<NoRunner>());
   };
   return imported;
 }
+
+class Silent final : public ProgressListener {};
 
 int Conclude(App& app, const ImportOptions& options, const Sweep& sweep, const std::vector<std::string>& behind) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
@@ -128,18 +103,26 @@ int Conclude(App& app, const ImportOptions& options, const Sweep& sweep, const s
   Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app)));
   if (!app.json)
     Print(app, "\nNext      breakwatch show " + options.model + ", breakwatch reasons --sweep " + sweep.id + "\n");
-  for (const std::string& exporter : behind) {
-    app.log(Level::kError, exporter + " did not accept everything in time; what is pending is sent by the next run");
-  }
-  return sweep.complete && behind.empty() ? kExitOk : kExitIncomplete;
+  return CodeOf(app, sweep, behind);
 }
 
-class Silent final : public ProgressListener {};
+int ImportHere(App& app, const ImportOptions& options, const SweepRequest& request, const ReadTrace& trace) {
+  App imported = AppFor(app, trace);
+  Silent silent;
+  auto session = Session::Open(imported, silent);
+  if (!session) return Fail(app, session.error());
+  const Signals signals((*session)->commands(), [&] { return request; });
+  const auto sweep = (*session)->loop().RunSweep(request);
+  if (!sweep) return Fail(app, sweep.error());
+  const std::vector<std::string> behind = (*session)->Drain();
+  (*session)->StoreLateEvents();
+  return Conclude(app, options, *sweep, behind);
+}
 
 }  // namespace
 
 int RunImport(App& app, const ImportOptions& options) {
-  const auto request = RequestOf(options);
+  auto request = RequestOf(options);
   if (!request) return Fail(app, request.error());
   std::optional<ExitOnSignals> exit_on_signals(std::in_place);  // nothing is stored yet
   const auto began = app.clock->Steady();
@@ -154,16 +137,13 @@ int RunImport(App& app, const ImportOptions& options) {
   }
   for (const std::string& warning : trace->warnings) app.log(Level::kWarn, warning);
 
-  App imported = AppFor(app, options, *trace);
+  request->saved_plan = PlanOf(options, *trace);
+  request->imported = trace->capture;
   Silent silent;
-  auto session = Session::Open(imported, silent);
-  if (!session) return Fail(app, session.error());
-  const Signals signals((*session)->commands(), [&] { return *request; });
-  const auto sweep = (*session)->loop().RunSweep(*request);
-  if (!sweep) return Fail(app, sweep.error());
-  const std::vector<std::string> behind = (*session)->Drain();
-  (*session)->StoreLateEvents();
-  return Conclude(app, options, *sweep, behind);
+  const auto followed = HandOver(app, *request, silent);
+  if (!followed) return Fail(app, followed.error());
+  if (*followed) return Conclude(app, options, (*followed)->sweeps.front(), (*followed)->behind);
+  return ImportHere(app, options, *request, *trace);
 }
 
 }  // namespace breakwatch::commands

@@ -2,6 +2,7 @@
 
 #include "breakwatch/commands/app.h"
 #include "commands.h"
+#include "signals.h"
 
 namespace breakwatch::commands {
 
@@ -41,6 +42,18 @@ report::Style StyleOf(const App& app) {
 void Print(const App& app, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), app.out);
   std::fflush(app.out);
+}
+
+Result<std::optional<api::Followed>> HandOver(const App& app, const SweepRequest& request, ProgressListener& progress) {
+  const ExitOnSignals exit_on_signals;
+  return api::FollowSweep(app.settings().state_dir + "/control.sock", request, progress);
+}
+
+int CodeOf(const App& app, const Sweep& sweep, const std::vector<std::string>& behind) {
+  for (const std::string& exporter : behind) {
+    app.log(Level::kError, exporter + " did not accept everything in time; what is pending is sent by the next run");
+  }
+  return sweep.complete && behind.empty() ? kExitOk : kExitIncomplete;
 }
 
 }  // namespace breakwatch::commands

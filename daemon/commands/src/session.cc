@@ -36,6 +36,9 @@ void Fanout::OnFinished(const Sweep& sweep) {
 void Fanout::OnFailed(const Error& error) {
   for (auto* l : listeners_) l->OnFailed(error);
 }
+void Fanout::OnServed(std::string_view command_id, const Error* error) {
+  for (auto* l : listeners_) l->OnServed(command_id, error);
+}
 void Fanout::OnWarning(std::string_view text) {
   for (auto* l : listeners_) l->OnWarning(text);
 }
@@ -166,7 +169,11 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
 }
 
 Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name) {
-  const auto settings = app_.with_toolchain(app_.settings(), name);
+  Settings known = app_.settings();
+  const std::size_t equals = name.find('=');
+  // Before the configured ones: what was asked for is this interpreter, whatever others are called.
+  if (equals != std::string::npos) known.capture.toolchains.insert(known.capture.toolchains.begin(), name);
+  const auto settings = app_.with_toolchain(known, name.substr(0, equals));
   if (!settings) return settings.error();
   auto toolchain = app_.describe_toolchain(*settings);  // each time: it may have been upgraded
   if (!toolchain) return toolchain.error();
@@ -227,6 +234,7 @@ void Session::StoreLateEvents() {
 }
 
 void SweepFiles::OnFinished(const Sweep& sweep) {
+  if (IsImport(sweep) || sweep.trigger == kBisect) return;  // one result that a question was about, no report
   const Settings& settings = app_.settings();
   const auto write = [&]() -> Result<std::string> {
     auto store = app_.open_store(settings, /*read_only=*/true);

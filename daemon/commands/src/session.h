@@ -33,6 +33,7 @@ class Fanout final : public ProgressListener {
   void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override;
   void OnFinished(const Sweep& sweep) override;
   void OnFailed(const Error& error) override;
+  void OnServed(std::string_view command_id, const Error* error) override;
   void OnWarning(std::string_view text) override;
 
  private:
@@ -82,7 +83,7 @@ class Session {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<ModelLister> lister_;
   std::unique_ptr<CaptureRunner> runner_;
-  std::map<std::string, std::unique_ptr<CaptureRunner>> further_;  // by the toolchain's name
+  std::map<std::string, std::unique_ptr<CaptureRunner>> further_;  // by name, or NAME=PYTHON
   std::vector<std::string> event_exporters_;                       // names
   std::unique_ptr<engine::DeliveryThread> delivery_;
   std::unique_ptr<engine::Loop> loop_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include "breakwatch/api/control_socket.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
@@ -24,10 +23,19 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
   const auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
   Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app)));
-  for (const std::string& exporter : behind) {
-    app.log(Level::kError, exporter + " did not accept everything in time; what is pending is sent by the next run");
+  return CodeOf(app, sweep, behind);
+}
+
+// The same of all sweeps of a request, by a toolchain each: the worst exit code, where an incomplete sweep is the
+// least.
+int ConcludeAll(App& app, const api::Followed& swept) {
+  int code = kExitOk;
+  for (const Sweep& sweep : swept.sweeps) {
+    if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
+    const int one = Conclude(app, sweep, swept.behind);
+    if (code == kExitOk || one != kExitIncomplete) code = one == kExitOk ? code : one;
   }
-  return sweep.complete && behind.empty() ? kExitOk : kExitIncomplete;
+  return swept.error ? Fail(app, *swept.error) : code;
 }
 
 void PrintPlaces(const App& app) {
@@ -62,19 +70,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   }
   const std::vector<std::string> behind = (*session)->Drain();
   (*session)->StoreLateEvents();
-  int code = kExitOk;
-  for (const Sweep& sweep : swept.sweeps) {
-    if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
-    const int one = Conclude(app, sweep, behind);
-    if (code == kExitOk || one != kExitIncomplete) code = one == kExitOk ? code : one;
-  }
-  return swept.error ? Fail(app, *swept.error) : code;
-}
-
-// The daemon's sweep goes on without its follower: a signal ends only the wait for it.
-Result<std::optional<api::Followed>> Follow(App& app, const SweepRequest& request, ProgressListener& progress) {
-  const ExitOnSignals exit_on_signals;
-  return api::FollowSweep(app.settings().state_dir + "/control.sock", request, progress);
+  return ConcludeAll(app, {swept.sweeps, behind, swept.error});
 }
 
 class Silent final : public ProgressListener {};
@@ -92,10 +88,10 @@ int RunSweep(App& app, const SweepOptions& typed) {
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   ProgressListener& progress = options.quiet ? static_cast<ProgressListener&>(silent) : printer;
 
-  const auto followed = Follow(app, *request, progress);
+  const auto followed = HandOver(app, *request, progress);
   if (!followed) return Fail(app, followed.error());
   if (*followed) {
-    const int code = Conclude(app, (*followed)->sweep, (*followed)->behind);
+    const int code = ConcludeAll(app, **followed);
     PrintPlaces(app);
     return code;
   }

@@ -76,7 +76,7 @@ class Loop::Impl {
   }
 
   Result<Sweep> RunOne(const Request& request);
-  Swept RunAll(const Request& request);
+  Swept RunAll(const Request& request);  // and tells who asked for it
   Result<void> Serve();
 
  private:
@@ -84,6 +84,8 @@ class Loop::Impl {
 
   Result<RankedList> List(const SweepRequest& request);
   Result<Plan> MakePlanOf(const std::string& sweep_id, const SweepRequest& request);
+  Result<Toolchain> ToolchainOf(const SweepRequest& request);
+  Swept RunEach(const Request& request);
   Result<Sweep> RunRequest(const Request& request);
   Result<Sweep> BeginNew(const Request& request);
   Result<Sweep> Resume(Sweep sweep, const Request& request);
@@ -129,10 +131,14 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
   if (!list) return list.error();
   for (const std::string& warning : list->warnings) parts().progress.OnWarning(warning);
   PlanOptions options = state_.options.plan;
-  auto toolchain = state_.UseToolchain(request.toolchain);
+  auto toolchain = ToolchainOf(request);
   if (!toolchain) return toolchain.error();
   options.toolchain = *std::move(toolchain);
-  options.primary = options.toolchain.name == state_.options.plan.toolchain.name;
+  options.primary = !request.imported && options.toolchain.name == state_.options.plan.toolchain.name;
+  if (request.imported) {  // there is nothing to verify, to repeat or to give other inputs
+    options.verify_share = 0, options.repeat = 1;
+    options.inputs_specs.clear(), options.ignored_config_keys.clear();
+  }
   options.rebuild = request.rebuild;
   options.track = request.track;
   options.pinned_architectures.merge(state_.aggregate().PinnedArchitectures());
@@ -152,7 +158,19 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
   return MakePlan(sweep_id, *list, known, options, parts().clock.Now());
 }
 
+Result<Toolchain> Loop::Impl::ToolchainOf(const SweepRequest& request) {
+  if (request.imported) return state_.UseImport(*request.imported);
+  return state_.UseToolchain(request.python.empty() ? request.toolchain : request.toolchain + "=" + request.python);
+}
+
 Loop::Swept Loop::Impl::RunAll(const Request& request) {
+  Swept out = RunEach(request);
+  const Error* error = out.error ? &*out.error : nullptr;
+  for (const std::string& command : request.commands) parts().progress.OnServed(command, error);
+  return out;
+}
+
+Loop::Swept Loop::Impl::RunEach(const Request& request) {
   Swept out;
   auto first = RunOne(request);
   if (!first) return {{}, first.error()};

@@ -1,10 +1,10 @@
 #include "loop_state.h"
 
 #include <array>
-#include <memory>
 #include <utility>
 
 #include "events.h"
+#include "import_runner.h"
 
 namespace breakwatch::engine {
 
@@ -25,9 +25,18 @@ Result<Toolchain> LoopState::UseToolchain(const std::string& name) {
   return opened->toolchain;
 }
 
+Toolchain LoopState::UseImport(CaptureResult imported) {
+  UsePrimary();
+  Toolchain toolchain = imported.toolchain;
+  import_ = std::make_unique<ImportRunner>(std::move(imported));
+  runner_ = import_.get();
+  return toolchain;
+}
+
 void LoopState::UsePrimary() {
   if (runner_ != &parts.runner) (void)runner_->StopAll();
   runner_ = &parts.runner;
+  import_.reset();
 }
 
 void LoopState::TakeCommands() {

@@ -1,6 +1,7 @@
 // LoopState: what one sweep and the loop around it share. The loop's thread only.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "breakwatch/engine/loop.h"
@@ -32,8 +33,10 @@ class LoopState {
 
   // Whose captures the sweep under way makes.
   CaptureRunner& runner() { return *runner_; }
-  // The primary toolchain, or a further one by its name; the runner is its own from then on.
+  // The primary toolchain, or a further one by its name or as NAME=PYTHON; the runner is its own from then on.
   Result<Toolchain> UseToolchain(const std::string& name);
+  // The one that ran what was imported; the runner answers with that from then on.
+  Toolchain UseImport(CaptureResult imported);
   // Back to the primary one; a further one's zygotes end.
   void UsePrimary();
 
@@ -47,6 +50,7 @@ class LoopState {
   void Reload();
 
   std::optional<Aggregate> aggregate_;
+  std::unique_ptr<CaptureRunner> import_;
   CaptureRunner* runner_;  // never null
   bool stopping_ = false;
 };

@@ -1,8 +1,10 @@
-// The control socket: how `sweep` hands its request to the daemon of the same state directory and follows it.
+// The control socket: how a command hands its request to the daemon of the same state directory and follows it.
 //
-// <state>/control.sock, mode 0600. The client sends one JSON line {"type":"sweep","request":{...}}; the daemon
-// answers JSON lines: accepted {id}; listing {resolved,total}; plan {sweep_id,total,done}; result {done,total,result};
-// failed {code,message}; finished {sweep,behind}. After failed or finished it closes.
+// <state>/control.sock, mode 0600. The client sends one JSON line {"type":"sweep","request":{...}}, where the user of
+// this machine may add `python` (the interpreter of the request's toolchain) and `capture` (an imported one, with a
+// plan of one model). The daemon answers JSON lines: accepted {id}; then of each sweep, one by each toolchain: listing
+// {resolved,total}; plan {plan,already_done}; result {done,total,result}; finished {sweep}; and at last failed
+// {code,message} where no sweep ended, else done {behind,error {code,message} or absent}. Then it closes.
 #pragma once
 
 #include <chrono>
@@ -36,14 +38,15 @@ class ControlSocket : public ProgressListener {
                                                        const SweepRequest& defaults, Drain drain);
 };
 
-// What a followed sweep came to.
+// What a followed request came to.
 struct Followed {
-  Sweep sweep;
-  std::vector<std::string> behind;  // required exporters that did not accept everything in time
+  std::vector<Sweep> sweeps{};        // those that ended, the primary toolchain's first; at least one
+  std::vector<std::string> behind{};  // required exporters that did not accept everything in time
+  std::optional<Error> error{};       // of the first sweep that did not end
 };
 
-// Hands the request over and reports progress to `listener` until the sweep ends. Nothing: no daemon listens.
-// Error: kInternal, it went away; else the sweep's own error.
+// Hands the request over and reports progress to `listener` until its last sweep ended. Nothing: no daemon listens.
+// Error: kInternal, it went away; else the first sweep's own error.
 Result<std::optional<Followed>> FollowSweep(const std::string& path, const SweepRequest& request,
                                             ProgressListener& listener);
 

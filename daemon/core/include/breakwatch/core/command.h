@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "breakwatch/core/capture.h"
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/plan.h"
@@ -23,8 +24,11 @@ struct SweepRequest {
   std::string toolchain{};  // name of a further one; empty: the primary one, and after it each that is configured
   std::vector<std::string> modes{};  // of each model; empty: those of the settings
   bool track = false;
-  bool resume = false;             // continue the newest unfinished sweep instead
-  std::optional<Plan> saved_plan;  // rerun this plan's models at their commits instead of listing
+  bool resume = false;               // continue the newest unfinished sweep instead
+  std::optional<Plan> saved_plan{};  // rerun this plan's models at their commits instead of listing
+  // Only from this machine's user, never from the network:
+  std::string python{};                     // the interpreter of `toolchain`, where no setting names it
+  std::optional<CaptureResult> imported{};  // of the saved plan's one model, read from a trace: nothing is captured
 };
 
 // Error: kUsage where a model asked for by name or planned has no name, or one too long to be shown or published.

@@ -17,7 +17,7 @@ std::optional<SweepState> ParseSweepState(std::string_view name);
 
 struct Sweep {
   std::string id;       // "20261121T020512Z-3f9a1c": sorts by start
-  std::string trigger;  // "cli", "interval", "signal", "api", "import" or "resume"
+  std::string trigger;  // "cli", "interval", "signal", "api", "import", "bisect" or "resume"
   std::string source;
   bool ranked = false;
   SweepState state = SweepState::kRunning;
@@ -42,6 +42,9 @@ struct ModelResult {
   CaptureResult capture;       // status and detail also for models that were never captured
   SystemTime finished_at{};
 };
+
+// The trigger of a sweep that fills a corner of a bisection.
+inline constexpr char kBisect[] = "bisect";
 
 // What was read from the traces of a job: history like any other, but no sweep of this daemon's ranking or schedule.
 inline bool IsImport(const Sweep& sweep) { return sweep.source.starts_with("import "); }

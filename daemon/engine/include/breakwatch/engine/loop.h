@@ -52,7 +52,7 @@ struct LoopParts {
   std::function<void(SnapshotPtr snapshot, bool urgent)> publish;
   std::function<void()> events_stored;          // may be empty; must not block
   std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones stay; may be empty
-  // By its name. May be empty: there is none.
+  // By its name, or as NAME=PYTHON where no setting names it. May be empty: there is none.
   std::function<Result<FurtherToolchain>(const std::string& name)> open_toolchain{};
   // Memory that captures may still take, in bytes. May be empty: unbounded.
   std::function<std::optional<std::int64_t>()> available_memory{};

@@ -1,0 +1,26 @@
+// The runner of an import: it captures nothing, for it has the only result already.
+#pragma once
+
+#include <optional>
+
+#include "breakwatch/core/capture_runner.h"
+
+namespace breakwatch::engine {
+
+class ImportRunner final : public CaptureRunner {
+ public:
+  explicit ImportRunner(CaptureResult imported);
+
+  std::size_t Capacity() const override { return started_ ? 0 : 1; }
+  Result<void> Start(const CaptureJob& job) override;
+  // Waits for nothing: what was started is ready, and nothing else is to come.
+  Waited Wait(SteadyTime until, int wake_fd) override;
+  std::vector<std::string> StopAll() override { return {}; }
+
+ private:
+  CaptureResult imported_;
+  std::optional<CaptureResult> ready_;
+  bool started_ = false;
+};
+
+}  // namespace breakwatch::engine
