@@ -87,6 +87,16 @@ TEST(SummaryLineTest, SaysWhenASweepIsIncomplete) {
   EXPECT_EQ(SummaryLine(Sweep{}), "0 models; 0 of 0 have numbers; incomplete");
 }
 
+TEST(SweepsTableTest, NamesTheToolchainAndTheModesOfEachSweep) {
+  Sweep other = SampleSweep();
+  other.toolchain.name = "older", other.modes = {{"train", {{"full_graph", 1}}}, {"eval", {{"full_graph", 2}}}};
+  const auto rows = Rows(SweepsTable(std::vector{SampleSweep(), other}));
+  EXPECT_EQ(rows[0]["toolchain"], "default");
+  EXPECT_TRUE(rows[0]["modes"].is_null()) << "no result yet";
+  EXPECT_EQ(rows[1]["toolchain"], "older");
+  EXPECT_EQ(rows[1]["modes"], "eval, train");
+}
+
 TEST(SweepsTableTest, CountsByKindOfEnd) {
   const auto rows = Rows(SweepsTable(std::vector{SampleSweep(), Sweep{}}));
   EXPECT_EQ(rows[0]["full_graph"], 2);

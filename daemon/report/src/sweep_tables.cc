@@ -104,6 +104,13 @@ std::string Joined(const std::set<std::string>& names) {
   return text;
 }
 
+// Empty while no model of it has ended.
+std::string ModesOf(const Sweep& sweep) {
+  std::set<std::string> modes;
+  for (const auto& [mode, statuses] : sweep.modes) modes.insert(mode);
+  return Joined(modes);
+}
+
 int CountStatuses(const Sweep& sweep, std::string_view prefix) {
   int count = 0;
   for (const auto& [status, models] : sweep.statuses) count += status.starts_with(prefix) ? models : 0;
@@ -223,6 +230,8 @@ Table SweepsTable(std::span<const Sweep> sweeps) {
               .columns = {{"sweep_id", "SWEEP"},
                           {"trigger", "TRIGGER"},
                           {"source", "SOURCE", false, 40},
+                          {"toolchain", "TOOLCHAIN"},
+                          {"modes", "MODES", false, 32},
                           {"state", "STATE"},
                           {"complete", "COMPLETE"},
                           {"started_at", ""},
@@ -240,10 +249,10 @@ Table SweepsTable(std::span<const Sweep> sweeps) {
     const int skipped = CountStatuses(s, "skipped_");
     const int failed = CountStatuses(s, "") - whole - broken - skipped;
     const Cell duration = s.finished_at == SystemTime{} ? Cell() : Cell(SecondsBetween(s.started_at, s.finished_at));
-    table.rows.push_back({s.id, s.trigger, s.source, Text(SweepStateName(s.state)), s.complete, Time(s.started_at),
-                          duration, Count(static_cast<std::size_t>(s.planned)), Cell(std::int64_t{whole}),
-                          Cell(std::int64_t{broken}), Cell(std::int64_t{failed}), Cell(std::int64_t{skipped}),
-                          s.toolchain.torch});
+    table.rows.push_back(
+        {s.id, s.trigger, s.source, s.toolchain.name, MaybeText(ModesOf(s)), Text(SweepStateName(s.state)), s.complete,
+         Time(s.started_at), duration, Count(static_cast<std::size_t>(s.planned)), Cell(std::int64_t{whole}),
+         Cell(std::int64_t{broken}), Cell(std::int64_t{failed}), Cell(std::int64_t{skipped}), s.toolchain.torch});
   }
   return table;
 }

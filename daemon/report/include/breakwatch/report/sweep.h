@@ -29,8 +29,8 @@ Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = Reas
 // remedy, models, example_model, error.
 Table FailureTable(std::span<const ModelResult> results);
 
-// A row per sweep. Fields: sweep_id, trigger, source, state, complete, started_at, duration_s, planned, full_graph,
-// graph_breaks, failed, skipped, torch.
+// A row per sweep. Fields: sweep_id, trigger, source, toolchain, modes, state, complete, started_at, duration_s,
+// planned, full_graph, graph_breaks, failed, skipped, torch.
 Table SweepsTable(std::span<const Sweep> sweeps);
 
 // A row per model and mode. Fields: rank, model, revision, family, mode, action, reason, status, status_detail,
