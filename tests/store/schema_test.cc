@@ -28,6 +28,23 @@ TEST_P(StoreTest, RefusesADatabaseOfANewerVersion) {
   }
 }
 
+TEST_P(StoreTest, ReadsADatabaseOfAnOlderVersionAsItIsAndBringsItUpToDateWhenItWrites) {
+  Begin("s1", {"a/b"});
+  store_.reset();
+  ExecuteOn(url_, "DROP TABLE costs");  // what version 2 added
+  ExecuteOn(url_, "UPDATE meta SET value = '1' WHERE key = 'schema_version'");
+  store_ = Open(/*read_only=*/true);
+  EXPECT_EQ(*store_->SchemaVersion(), 1);
+  EXPECT_EQ(store_->FindSweep("s1")->id, "s1");
+  EXPECT_OK(store_->Results("s1"));
+  EXPECT_OK(store_->LoadPlan("s1"));
+  EXPECT_OK(store_->LoadCurrent());
+  store_.reset();
+  store_ = Open();
+  EXPECT_EQ(*store_->SchemaVersion(), NewestSchemaVersion());
+  EXPECT_EQ(store_->FindSweep("s1")->id, "s1");
+}
+
 TEST_P(StoreTest, RefusesADatabaseWithoutAReadableVersion) {
   store_.reset();
   ExecuteOn(url_, "UPDATE meta SET value = 'one' WHERE key = 'schema_version'");

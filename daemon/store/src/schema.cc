@@ -119,10 +119,9 @@ Result<void> PrepareSchema(Database& database, bool read_only) {
   if (*version > NewestSchemaVersion()) return NewerVersion(database, *version);
   if (read_only && *version == 0)
     return Error{ErrorCode::kNotFound, database.name() + " holds nothing yet: a sweep fills it"};
-  if (read_only)
-    return Error{ErrorCode::kStore, database.name() + " has the older schema version " + std::to_string(*version) +
-                                        ": the next sweep or serve brings it to version " +
-                                        std::to_string(NewestSchemaVersion())};
+  // Every older version can be read as it is: what came since, `costs`, only sweeps ask for. A migration that changes
+  // what readers ask has to refuse the versions before it here, with the advice to write once.
+  if (read_only) return {};
   return database.Migrate([&](soci::session& sql) -> Result<void> {
     // Another session may have been faster: look again, now that nobody else can.
     const auto now = ReadVersion(database, sql);
