@@ -56,6 +56,30 @@ def test_a_user_error_inside_a_wrapper_is_the_reason():
         assert breaks.reason_of(error)[0] == "User error: anti_pattern"
 
 
+def test_a_user_error_behind_two_wrappers_is_the_reason():
+    loop = unsupported("graph break in loop", inner=exc.UserError(exc.UserErrorType.ANTI_PATTERN, "text"))
+    try:
+        try:
+            raise loop
+        except exc.Unsupported as met:
+            exc.unimplemented(gb_type="Graph break under GenericContextWrappingVariable", context="", explanation="",
+                              hints=[], from_exc=met)
+    except exc.Unsupported as error:
+        reason, gb_id, outer, _ = breaks.reason_of(error)
+    assert (reason, gb_id) == ("User error: anti_pattern", "")
+    assert outer == "Graph break under GenericContextWrappingVariable"
+
+
+def test_an_exception_of_the_users_code_is_what_the_break_is_about_and_not_its_reason():
+    event = event_of(unsupported("Observed exception", inner=exc.ObservedKeyError()))
+    assert (event.reason, event.gb_id, event.wrapped_in) == ("Observed exception", "GB0088", "")
+
+
+def test_a_type_that_the_registry_lacks_is_the_reason_of_the_break_that_it_is_wrapped_in():
+    event = event_of(unsupported("graph break in loop", inner=unsupported("A type of tomorrow")))
+    assert (event.reason, event.gb_id, event.wrapped_in) == ("A type of tomorrow", "", "graph break in loop")
+
+
 def test_a_reason_is_at_most_120_bytes_and_cuts_no_character():
     event = event_of(unsupported("ü" * 100))
     assert event.reason == "ü" * 60
@@ -75,6 +99,14 @@ def test_files_are_relative_to_their_package():
     assert breaks.relative_file(torch.nn.functional.__file__) == ("torch/nn/functional.py", "torch")
     assert breaks.relative_file(hashlib.__file__) == ("hashlib.py", "library")
     assert breaks.relative_file(__file__) == ("breaks_test.py", "user")
+
+
+def test_a_module_that_python_carries_frozen_is_its_file_of_the_library():
+    file = breaks.source_file("<frozen posixpath>")
+    assert breaks.relative_file(file) == ("posixpath.py", "library")
+    assert breaks.relative_file(breaks.source_file("<frozen importlib._bootstrap>"))[0] == "importlib/_bootstrap.py"
+    assert breaks.source_file("<frozen nothing.there>") == "<frozen nothing.there>"
+    assert breaks.source_file("<string>") == "<string>"
 
 
 def test_a_file_of_a_linked_package_is_named_by_the_link(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """From what Dynamo raises at a graph break to a place in the code with a bounded reason. Pure: no hooks here."""
 
 import dataclasses
+import functools
 import hashlib
 import linecache
 import os
@@ -15,6 +16,7 @@ from .lines import clip
 REASON_BYTES = 120
 _TEXT_BYTES = 2000
 _WHILE_HANDLING = "*** While handling this graph break, another graph break occurred: ***"
+_FROZEN = re.compile(r"^<frozen ([\w.]+)>$")
 _RESUME_NAME = re.compile(r"^torch_dynamo_resume_in_(.+?)_at_\d+$")
 _CONTEXT = re.compile(r"\n\s*Developer debug context: (.*?)(?:\n\n For more details about|\Z)", re.S)
 _EXPLANATION = re.compile(r"\n\s*Explanation: (.*?)(?=\n\s*Hint: |\n\n\s*Developer debug context:|\Z)", re.S)
@@ -82,9 +84,10 @@ class Event:
         return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:16]
 
 
+@functools.cache
 def _registry() -> dict:
-    """gb_type (of any revision) -> id, from the file that ships in the wheel."""
-    return dynamo_compat.registry()
+    """gb_type (of any revision, as reasons are written) -> id, from the file that ships in the wheel."""
+    return {_bounded(gb_type): gb_id for gb_type, gb_id in dynamo_compat.registry().items()}
 
 
 def _bounded(gb_type: str) -> str:
@@ -95,27 +98,34 @@ def reason_of(error: BaseException) -> tuple:
     """(reason, gb_id, outer type or '', the message of the inner reason) of what was raised."""
     message = str(getattr(error, "msg", "") or error)
     registry = _registry()
-    outer = getattr(error, "gb_type", None) or ""
-    inner_message = message.split(_WHILE_HANDLING)[0].strip()
-    inner = inner_message.split("\n", 1)[0].strip()
+    outer = _bounded(getattr(error, "gb_type", None) or "")
+    cause = _first_raised(error).__cause__
+    if outer and isinstance(cause, dynamo_exc.UserError):
+        # A user error does not join its text to the break that replaced it. Any other cause is what a break is about,
+        # as the exception behind "Observed exception" is: there the break's own type is the reason.
+        return untyped_reason(cause), "", outer, str(cause)
     if outer and _WHILE_HANDLING not in message:
-        cause = error.__cause__
-        if cause is not None and not isinstance(cause, dynamo_exc.Unsupported) and isinstance(
-                cause, dynamo_exc.TorchDynamoException):
-            # A user error does not join its text to the break that replaced it.
-            return untyped_reason(cause), "", outer, str(cause)
-        return _bounded(outer), registry.get(outer, ""), "", message
-    if outer and inner != outer:
-        if inner in registry:
-            return _bounded(inner), registry[inner], outer, inner_message
-        return _bounded(outer), registry.get(outer, ""), "", message
-    if outer:  # the same kind met again while handling itself
-        return _bounded(outer), registry.get(outer, ""), "", inner_message
-    if inner in registry:
-        return _bounded(inner), registry[inner], "", inner_message
+        return outer, registry.get(outer, ""), "", message
+    inner_message = message.split(_WHILE_HANDLING)[0].strip()
+    first, _, rest = inner_message.partition("\n")
+    inner = _bounded(first)
+    if inner in registry or (outer and rest.lstrip().startswith("Explanation: ")):  # as Dynamo writes types
+        # The same kind met again while handling itself is one kind and no wrapper.
+        return inner, registry.get(inner, ""), outer if inner != outer else "", inner_message
+    if outer:
+        return outer, registry.get(outer, ""), "", message
     if not registry and isinstance(error, (dynamo_compat.Jump, dynamo_exc.Unsupported)):
         return _bounded(dynamo_compat.old_reason(inner_message)) or untyped_reason(error), "", "", message
     return untyped_reason(error), "", "", message
+
+
+def _first_raised(error: BaseException) -> BaseException:
+    """The break that others replaced in turn, each with the text of the one before in front of its own."""
+    before = error.__context__
+    while isinstance(before, dynamo_exc.Unsupported) and before is not error and str(
+            getattr(error, "msg", "")).startswith(f"{before.msg}\n\n{_WHILE_HANDLING}"):
+        error, before = before, before.__context__
+    return error
 
 
 def untyped_reason(error: BaseException) -> str:
@@ -165,6 +175,15 @@ _ROOTS = tuple(sorted(
     key=len, reverse=True))
 
 
+def source_file(filename: str) -> str:
+    """The file behind a module that Python carries frozen, such as <frozen posixpath>; any other name as it is."""
+    frozen = _FROZEN.match(filename or "")
+    if frozen is None:
+        return filename
+    path = os.path.join(sysconfig.get_path("stdlib"), *frozen.group(1).split("."))
+    return next((name for name in (f"{path}.py", os.path.join(path, "__init__.py")) if os.path.exists(name)), filename)
+
+
 def relative_file(filename: str) -> tuple:
     """(package-relative path, 'torch', 'library' or 'user').
 
@@ -202,6 +221,7 @@ def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id
     reason, gb_id, outer, message = reason_of(error)
     way, counted = prefix_of(logged_reason)
     filename, line, function = place_of(error, code_options, lineno)
+    filename = source_file(filename)
     file, frame = relative_file(filename)
     explanation, context, hints = parse_message(message)
     return Event(
