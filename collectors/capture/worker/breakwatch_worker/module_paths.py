@@ -4,9 +4,12 @@ Asked only when a break is logged. By then the inlined callees have been left: t
 of the exception's own traceback.
 """
 
+import sys
 import types
 
 import torch
+
+from .breaks import plain_function
 
 
 class Paths:
@@ -31,7 +34,7 @@ class Paths:
 
 def met_in(error: BaseException, translator) -> list:
     """The modules whose code was under translation when `error` came up, the innermost first."""
-    found = (*reversed(_inlined_modules(error)), _own_module(translator))
+    found = (*reversed(_inlined_modules(error)), _own_module(translator), _module_gone_on_from(translator))
     return [module for module in found if isinstance(module, torch.nn.Module)]
 
 
@@ -53,6 +56,26 @@ def _inlined_modules(error: BaseException) -> list:
         found = here or found  # the replaced error knows the deeper frames
         error = error.__cause__ or error.__context__
     return found
+
+
+def _module_gone_on_from(translator):
+    """Of a function that goes on after a break without `self`, which nothing behind the break needs: the frame that was
+    broken calls it, runs under that function's own name, and still has its arguments."""
+    code = getattr(translator, "f_code", None)
+    name = plain_function(code.co_name) if code is not None else ""
+    if code is None or name == code.co_name:
+        return None
+    frame = sys._getframe()
+    while frame is not None:
+        caller = frame.f_code
+        if caller.co_filename == code.co_filename and plain_function(caller.co_name) == name:
+            module = frame.f_locals.get("self", frame.f_locals.get(next(iter(caller.co_varnames), "")))
+            if isinstance(module, torch.nn.Module):
+                return module
+            if caller.co_name == name:  # the function as it was written: whatever else bears its name is another call
+                return None
+        frame = frame.f_back
+    return None
 
 
 def _own_module(translator):
