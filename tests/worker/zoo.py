@@ -1,14 +1,24 @@
 """Modules whose breaks can be counted by reading them. Each says in words why its numbers are what they are.
 
-How Dynamo counts, which the numbers below apply: a break in a function called by the compiled one is met twice, once
-where the caller's frame inlines it and once when the callee is compiled as a frame of its own. A break inside a loop
-ends the whole frame. A callee without any tensor operation before its break still logs it.
+How Dynamo counts, which all the numbers apply. Where a module's words say no more, these rules alone give them:
+
+1. A break in the compiled frame is one event at one place and moves the counter. The operations in front of it are one
+   graph, those behind it, where the frame goes on as a function of its own, another. A piece without operations is no
+   graph. explain is graphs - 1.
+2. A branch on a value is an event that moves no counter. Only the side that is taken goes on.
+3. A break in a callee is met twice, at one place: where the caller's frame inlines it, and where the callee is
+   compiled as a frame of its own. Both move the counter. Nothing of the callee is in the caller's graphs.
+4. A break in a loop or in a try, and one at an instruction that is no place to go on from, leaves the frame alone: one
+   event that moves no counter, no graph, one frame fallen back. Where a line outside of any block has two operations in
+   front of it, Dynamo goes back to that line instead: those operations are a graph, and the rest runs as it is.
+5. torch's own files, frames without a tensor, generators and comprehensions are no frames of the compiler's: a break in
+   them is met by their caller alone.
 """
 
 import logging
 
 import torch
-from zoo_counts import counts
+from zoo_counts import counts, kinds_of
 
 
 class Clean(torch.nn.Module):
@@ -21,7 +31,7 @@ class Clean(torch.nn.Module):
 
 
 class Print(torch.nn.Module):
-    """One print in the compiled frame itself: once. The graphs before and after it are two."""
+    """One print in the compiled frame itself: once, with a graph before and one after it."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0059")
 
@@ -32,7 +42,8 @@ class Print(torch.nn.Module):
 
 
 class PrintInCallee(torch.nn.Module):
-    """One print in a callee: logged by the caller and by the callee, at one place."""
+    """One print in a callee: logged by the caller and by the callee, at one place. The callee has an operation before
+    it and one after it, the caller one after the call: three graphs."""
 
     expected = counts(events=2, sites=1, graphs=3, ops=3, counter=2, explain=2, ids="GB0059")
 
@@ -91,7 +102,8 @@ class Nonzero(torch.nn.Module):
 
 
 class BreakInLoop(torch.nn.Module):
-    """A break in a loop ends the frame: one event, wrapped, not counted; nothing is captured."""
+    """A break in a loop ends the frame: one event, wrapped, not counted; nothing is captured, which explain calls
+    -1."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
                       wrapped="graph break in loop / frame skipped", fallback=1)
@@ -104,7 +116,8 @@ class BreakInLoop(torch.nn.Module):
 
 
 class CalleeTwice(torch.nn.Module):
-    """A breaking callee called twice: the caller meets it at each call, the callee once, for it is compiled once."""
+    """A breaking callee called twice: the caller meets it at each call, the callee once, for it is compiled once, with
+    a graph on either side of its break. The caller has no operation."""
 
     expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
 
@@ -132,7 +145,8 @@ class Logger(torch.nn.Module):
 
 
 class Disabled(torch.nn.Module):
-    """A callee that is kept out of the compiler."""
+    """A callee that is kept out of the compiler: the call is refused, and the callee is no frame that could meet it
+    again."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0099")
 
@@ -174,7 +188,8 @@ class BreakInTry(torch.nn.Module):
 
 
 class BreakInTryAfterCall(torch.nn.Module):
-    """The same behind a call: Dynamo compiles up to that call and leaves the rest. One event, not counted."""
+    """The same behind two lines with three operations: Dynamo compiles up to the line before try and leaves the rest.
+    One event, not counted, and one graph."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=3, counter=0, explain=0, ids="GB0025", wrapped="cannot resume")
 
@@ -234,7 +249,9 @@ class TwoPlaces(torch.nn.Module):
 
 
 class ThreeKinds(torch.nn.Module):
-    """A print in a callee, a branch on a value, a break in a loop: print twice, the branch once, the loop once."""
+    """A print in a callee, a branch on a value, a break in a loop: print twice (both counted), the branch once and the
+    loop once (neither is). The callee's addition is a graph and so is the test; what stands with the loop is lost with
+    it."""
 
     expected = counts(events=4, sites=3, graphs=2, ops=3, counter=2, explain=1, ids="GB0025,GB0059,GB0170",
                       wrapped="graph break in loop / frame skipped", fallback=1)
@@ -266,5 +283,4 @@ class ZeroOpCallee(torch.nn.Module):
         return x + 1
 
 
-ALL = [value for value in list(globals().values())
-       if isinstance(value, type) and issubclass(value, torch.nn.Module) and hasattr(value, "expected")]
+ALL = kinds_of(globals())

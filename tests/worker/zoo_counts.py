@@ -19,3 +19,9 @@ def for_torch(expected: dict, release: tuple) -> dict:
         if release <= last:
             said.update(expected["until"][name][1])
     return said
+
+
+def kinds_of(names: dict) -> list:
+    """The modules of a file that state their numbers, in the order they stand there."""
+    return [value for value in names.values()
+            if isinstance(value, type) and hasattr(value, "expected") and value.__module__ == names["__name__"]]

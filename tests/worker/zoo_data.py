@@ -1,8 +1,7 @@
-"""Breaks that hang on the data of tensors: numbers taken out, shapes and branches that values decide."""
+"""Breaks that hang on the data of tensors: numbers taken out, and branches that values decide."""
 
-import numpy as np
 import torch
-from zoo_counts import counts
+from zoo_counts import counts, kinds_of
 
 
 class Tolist(torch.nn.Module):
@@ -12,6 +11,17 @@ class Tolist(torch.nn.Module):
 
     def forward(self, x):
         n = (x + 1).tolist()
+        return x * n[0]
+
+
+class TolistOfWhole(torch.nn.Module):
+    """A list of whole numbers: Dynamo takes each out of the tensor it plays with, which is refused as an operator that
+    hangs on data, not as .item()."""
+
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0033")
+
+    def forward(self, x):
+        n = x.long().tolist()
         return x * n[0]
 
 
@@ -88,8 +98,10 @@ class NeverReached(torch.nn.Module):
 
 
 class WhileOnTensor(torch.nn.Module):
-    """Python tests twice, before the loop and at its end: each test is a branch that goes on in a function of its
-    own, so the frame is not lost to the loop, and one line has two events."""
+    """Python tests twice, before the loop and at its end: each test is a branch that goes on in a function of its own,
+    so the frame is not lost to the loop, and one line has two events, not counted. Sum and comparison are a graph, the
+    round with its product, sum and comparison another, which the second round uses again; nothing is left behind the
+    loop."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=5, counter=0, explain=1, ids="GB0170")
 
@@ -101,7 +113,8 @@ class WhileOnTensor(torch.nn.Module):
 
 class IfInCallee(torch.nn.Module):
     """A branch on a value in a callee: the caller meets it as it inlines (a call refused, counted); the callee meets it
-    again as a frame of its own (a branch, not counted)."""
+    again as a frame of its own (a branch, not counted). Four graphs: forward's addition, the callee's test, the side it
+    takes, forward's product."""
 
     expected = counts(events=2, sites=1, graphs=4, ops=5, counter=1, explain=3, ids="GB0170")
 
@@ -114,65 +127,8 @@ class IfInCallee(torch.nn.Module):
         return self.inner(x + 1) * 3
 
 
-class AssertOnTensor(torch.nn.Module):
-    """assert on a value becomes an operation of the graph."""
-
-    expected = counts(events=0, sites=0, graphs=1, ops=4, counter=0, explain=0)
-
-    def forward(self, x):
-        assert x.sum() > 0, "positive"
-        return x * 2
-
-
-class AssertWithMessage(torch.nn.Module):
-    """An assertion whose message is made of the tensor cannot become an operation: it stays a branch."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=3, counter=0, explain=1, ids="GB0170")
-
-    def forward(self, x):
-        assert (x > 0).all(), (x, "positive")
-        return x * 2
-
-
-class Mask(torch.nn.Module):
-    """Indexing by a mask: as many rows as are true."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
-
-    def forward(self, x):
-        return x[x > 0] * 2
-
-
-class Unique(torch.nn.Module):
-    """unique has a size only the data knows; the second result is made by the same call."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
-
-    def forward(self, x):
-        return torch.unique(x + 1) * 2
-
-
-class WhereAlone(torch.nn.Module):
-    """where of one argument is nonzero."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
-
-    def forward(self, x):
-        (places,) = torch.where(x > 0)
-        return places + 1
-
-
-class RepeatByTensor(torch.nn.Module):
-    """How often each is repeated stands in a tensor."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
-
-    def forward(self, x):
-        return x.repeat_interleave(x.long()) + 1
-
-
 class ListByTensor(torch.nn.Module):
-    """A Python list indexed by a tensor."""
+    """A Python list indexed by a tensor: reading an item is a place to go on from. Two operations find the index."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0124")
 
@@ -192,6 +148,63 @@ class SliceByTensor(torch.nn.Module):
         return x[:end] + 1
 
 
+class ModuleByTensor(torch.nn.Module):
+    """Which layer is called stands in a tensor. The place is in torch's code that plays the index; three operations
+    find it, one is the layer's, in the part that goes on with it."""
+
+    expected = counts(events=1, sites=1, graphs=2, ops=4, counter=1, explain=1, ids="GB0124")
+
+    class Layer(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([self.Layer(), self.Layer()])
+
+    def forward(self, x):
+        which = x.long().max() - 1
+        return self.layers[which](x)
+
+
+class NameOfTensor(torch.nn.Module):
+    """An attribute whose name is made of a tensor: getattr is refused."""
+
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0190")
+
+    def forward(self, x):
+        name = f"scale{x.sum()}"
+        return x * getattr(self, name, 2)
+
+
+class RangeOfTensor(torch.nn.Module):
+    """The call of range is refused before the loop begins: two operations, then the loop's one round in a graph."""
+
+    expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0124",
+                      until={"2.13": (
+                          "range of a tensor was refused as a builtin",
+                          {"ids": ["GB0059"]})})
+
+    def forward(self, x):
+        n = x.long().max()
+        for _ in range(n):
+            x = x + 1
+        return x
+
+
+class InTensor(torch.nn.Module):
+    """`in` needs a value by an instruction after which Dynamo cannot go on: it steps back to the line before (not
+    counted); its two operations are the only graph."""
+
+    expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0124", wrapped="cannot resume")
+
+    def forward(self, x):
+        x = torch.relu(x + 1)
+        if 3 in x:
+            x = x * 2
+        return x
+
+
 class TwoOnALine(torch.nn.Module):
     """Two numbers taken out in one line: two events, one site."""
 
@@ -199,45 +212,6 @@ class TwoOnALine(torch.nn.Module):
 
     def forward(self, x):
         return x + x.sum().item() + x.max().item()
-
-
-class Allclose(torch.nn.Module):
-    """allclose gives a Python bool that only the data knows."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0033")
-
-    def forward(self, x):
-        same = torch.allclose(x, x + 1)
-        return x * 2, same
-
-
-class Numpy(torch.nn.Module):
-    """numpy on tensors is traced as torch."""
-
-    expected = counts(events=0, sites=0, graphs=1, ops=4, counter=0, explain=0)
-
-    def forward(self, x):
-        return torch.from_numpy(np.tanh(x.numpy())) + 1
-
-
-class NumpyRandom(torch.nn.Module):
-    """numpy's random numbers become torch's."""
-
-    expected = counts(events=0, sites=0, graphs=1, ops=3, counter=0, explain=0)
-
-    def forward(self, x):
-        noise = np.random.uniform(0, 1, 3)
-        return x + torch.from_numpy(noise)
-
-
-class DataPointer(torch.nn.Module):
-    """Where a tensor lies in memory can be asked: Dynamo answers without a break."""
-
-    expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
-
-    def forward(self, x):
-        where = (x + 1).data_ptr()
-        return x * 2, where
 
 
 class TensorText(torch.nn.Module):
@@ -254,96 +228,58 @@ class TensorText(torch.nn.Module):
         return y * 2, text
 
 
-class RequireGrad(torch.nn.Module):
-    """Asking for gradients of an intermediate is traced."""
+class TextOfTensor(torch.nn.Module):
+    """An f-string of a tensor is made behind the graph: no break, unlike str()."""
 
-    expected = counts(events=0, sites=0, graphs=1, ops=5, counter=0, explain=0)
+    expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
     def forward(self, x):
-        y = (x + 1).requires_grad_()
-        return y * 2
+        y = x + 1
+        text = f"{y}"
+        return y * 2, text
 
 
-class SetRequiresGrad(torch.nn.Module):
-    """The same by assignment."""
+class Allclose(torch.nn.Module):
+    """allclose gives a Python bool that only the data knows."""
 
-    expected = counts(events=0, sites=0, graphs=1, ops=5, counter=0, explain=0,
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0033")
+
+    def forward(self, x):
+        same = torch.allclose(x, x + 1)
+        return x * 2, same
+
+
+class Equal(torch.nn.Module):
+    """equal gives a Python bool as allclose does; the addition is its argument and a graph."""
+
+    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0033")
+
+    def forward(self, x):
+        same = torch.equal(x, x + 1)
+        return x * 2, same
+
+
+class SortTensors(torch.nn.Module):
+    """sorted() compares tensors, which has no answer before the data is there."""
+
+    expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0207")
+
+    def forward(self, x):
+        parts = sorted([x.sum(), x.max()])
+        return parts[0] + 1
+
+
+class LargestByKey(torch.nn.Module):
+    """max() by a key compares tensors, as sorted() does."""
+
+    expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB5687",
                       until={"2.13": (
-                          "an assignment to requires_grad was refused",
-                          {"events": 1, "sites": 1, "graphs": 2, "ops": 2, "counter": 1, "explain": 1,
-                           "ids": ["GB0206"], "wrapped": []})})
+                          "the builtin was refused for its arguments",
+                          {"ids": ["GB0193"]})})
 
     def forward(self, x):
-        y = x + 1
-        y.requires_grad = True
-        return y * 2
+        best = max([x.sum(), x.mean()], key=lambda value: value)
+        return best + 1
 
 
-class Resize(torch.nn.Module):
-    """A tensor resized in place."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0126")
-
-    def forward(self, x):
-        y = x + 1
-        y.resize_(2)
-        return y * 2
-
-
-class Sparse(torch.nn.Module):
-    """A sparse result is refused, and the function that goes on with it, which takes it as an argument, is left
-    alone: two events of two kinds, no graph."""
-
-    expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0015,GB0277",
-                      wrapped="frame skipped", fallback=1)
-
-    def forward(self, x):
-        return x.to_sparse().to_dense() * 2
-
-
-class Random(torch.nn.Module):
-    """random_ draws whole numbers in place."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0107")
-
-    def forward(self, x):
-        y = (x + 1).random_(0, 2)
-        return y + 1
-
-
-class ItemInLoop(torch.nn.Module):
-    """A number taken out in a loop: the frame is left alone, and with it the operations around."""
-
-    expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0124",
-                      wrapped="graph break in loop / frame skipped", fallback=1)
-
-    def forward(self, x):
-        total = 0
-        for row in x:
-            total = total + row.item()
-        return x * total
-
-
-class ItemInComprehension(torch.nn.Module):
-    """The same in a comprehension: forward meets it as it inlines, goes on behind it, and the comprehension itself is
-    never a frame of the compiler's."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=4, counter=1, explain=1, ids="GB0124")
-
-    def forward(self, x):
-        values = [row.item() for row in x]
-        return x * len(values)
-
-
-class InferenceAsked(torch.nn.Module):
-    """Whether a tensor was made in inference mode; nothing is captured before it is asked."""
-
-    expected = counts(events=1, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0045")
-
-    def forward(self, x):
-        flag = x.is_inference()
-        return x * 2, flag
-
-
-ALL = [value for value in list(globals().values())
-       if isinstance(value, type) and issubclass(value, torch.nn.Module) and hasattr(value, "expected")]
+ALL = kinds_of(globals())

@@ -1,11 +1,9 @@
-"""Breaks by where they stand: callees, loops, generators, context managers, handlers, wrappers, recursion."""
+"""Breaks in what is called: callees, wrappers around them, recursion, layers in layers."""
 
-import contextlib
 import functools
-import threading
 
 import torch
-from zoo_counts import counts
+from zoo_counts import counts, kinds_of
 
 
 def loud(x):
@@ -23,7 +21,8 @@ def wrapped(function):
 
 
 class Deep(torch.nn.Module):
-    """Three callees deep: met by the four frames that contain it, for each is compiled in its turn."""
+    """Three callees deep: met by the four frames that contain it, for each is compiled in its turn. Each leaves the one
+    operation it has behind its break as a graph."""
 
     expected = counts(events=4, sites=1, graphs=4, ops=4, counter=4, explain=3, ids="GB0025")
 
@@ -42,7 +41,8 @@ class Deep(torch.nn.Module):
 
 
 class Lambda(torch.nn.Module):
-    """A function made on the spot is a callee like another."""
+    """A function made on the spot is a callee like another, and calls one: forward, the lambda and `loud` meet the
+    break; only `loud` has operations, one on each side."""
 
     expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
 
@@ -75,7 +75,8 @@ class Partial(torch.nn.Module):
 
 
 class Decorated(torch.nn.Module):
-    """A decorator between caller and callee is one more frame that meets the break."""
+    """A decorator between caller and callee is one more frame that meets the break. forward's addition and the callee's
+    product are the graphs; the wrapper has no operation."""
 
     expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
 
@@ -89,7 +90,8 @@ class Decorated(torch.nn.Module):
 
 
 class DecoratedTwice(torch.nn.Module):
-    """A wrapper around a wrapper: two more frames, of one code: the second is compiled for the other function."""
+    """A wrapper around a wrapper: forward, the outer, the inner wrapper and the function meet the break. Both wrappers
+    are one code, compiled for the one function and then for the other: a recompilation. Graphs as with one wrapper."""
 
     expected = counts(events=4, sites=1, graphs=2, ops=2, counter=4, explain=1, ids="GB0025", recompiles=1)
 
@@ -117,6 +119,21 @@ class Static(torch.nn.Module):
         return self.inner(x + 1)
 
 
+class ClassMethod(torch.nn.Module):
+    """A class method is met by forward, and again as a frame."""
+
+    expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
+
+    @classmethod
+    def inner(cls, x):
+        x = x + 1
+        torch._dynamo.graph_break()
+        return x * 2
+
+    def forward(self, x):
+        return self.inner(x)
+
+
 class Property(torch.nn.Module):
     """A property is a call that does not look like one: reading an attribute is no place to go on from, so the frame is
     left alone (not counted); the property's own code meets it again (counted)."""
@@ -132,8 +149,62 @@ class Property(torch.nn.Module):
         return (x + 1) * self.scale
 
 
+class CallableObject(torch.nn.Module):
+    """An object that is called: its __call__ is a callee like another, met by forward and by itself."""
+
+    expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
+
+    class Step:
+        def __call__(self, x):
+            x = x + 1
+            torch._dynamo.graph_break()
+            return x * 2
+
+    def __init__(self):
+        super().__init__()
+        self.step = self.Step()
+
+    def forward(self, x):
+        return self.step(x)
+
+
+class OwnItem(torch.nn.Module):
+    """An index that is a call of the user's own: reading an item, unlike reading an attribute, is a place to go on
+    from, so both frames count. forward's two operations are a graph, and the callee's two pieces one each."""
+
+    expected = counts(events=2, sites=1, graphs=3, ops=4, counter=2, explain=2, ids="GB0025")
+
+    class Table:
+        def __getitem__(self, x):
+            x = x + 1
+            torch._dynamo.graph_break()
+            return x * 2
+
+    def __init__(self):
+        super().__init__()
+        self.table = self.Table()
+
+    def forward(self, x):
+        x = torch.relu(x + 1)
+        return self.table[x]
+
+
+class Mapped(torch.nn.Module):
+    """A callee called by map: met by forward, where list() runs the map, and by the callee. forward has no
+    operation."""
+
+    expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
+
+    def forward(self, x):
+        return list(map(loud, [x]))[0]
+
+
 class Recursion(torch.nn.Module):
-    """Three calls of one function in each other, the innermost breaks."""
+    """Three calls of one function in each other, the innermost breaks: met by forward, which inlines all three, and by
+    each of the three compiled as a frame, four in all and all counted. The three are one code for another depth each:
+    two recompilations. At the second, depth has changed once and has become a symbol, so that `depth - 1` is an
+    operation and a graph; the innermost's product is the next. The addition, which hangs on no depth, is compiled once
+    for both that go on there: the third."""
 
     expected = counts(events=4, sites=1, graphs=3, ops=3, counter=4, explain=2, ids="GB0025", recompiles=2,
                       until={"2.13": (
@@ -150,148 +221,13 @@ class Recursion(torch.nn.Module):
         return self.inner(x, 2)
 
 
-class Layers(torch.nn.Module):
-    """Two layers of one class, called in line: the caller meets each, the class's code is compiled once."""
+class WrappedTwice(torch.nn.Module):
+    """A break under a context manager, in a callee that is called in a loop: the first hides the cause, the second
+    hides the first, and both hide it from the counter. forward is left alone for the loop, the callee as a frame
+    for the context manager, each with one event; nothing is captured."""
 
-    expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
-
-    class Layer(torch.nn.Module):
-        def forward(self, x):
-            torch._dynamo.graph_break()
-            return x * 2
-
-    def __init__(self):
-        super().__init__()
-        self.first, self.second = self.Layer(), self.Layer()
-
-    def forward(self, x):
-        return self.second(self.first(x + 1))
-
-
-class LayersInLoop(torch.nn.Module):
-    """The same called in a loop: the caller's frame is left alone, the layer's code still counts."""
-
-    expected = counts(events=2, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0025", fallback=1)
-
-    def __init__(self):
-        super().__init__()
-        self.layers = torch.nn.ModuleList([Layers.Layer(), Layers.Layer()])
-
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer(x)
-        return x + 1
-
-
-class SequentialLayers(torch.nn.Module):
-    """torch's Sequential loops over its layers in a frame of torch's, which is skipped by its file: no event there."""
-
-    expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
-
-    def __init__(self):
-        super().__init__()
-        self.layers = torch.nn.Sequential(Layers.Layer(), Layers.Layer())
-
-    def forward(self, x):
-        return self.layers(x + 1)
-
-
-class AfterLoop(torch.nn.Module):
-    """A loop without a break, then a break: nothing is lost."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=4, counter=1, explain=1, ids="GB0025")
-
-    def forward(self, x):
-        for _ in range(3):
-            x = x + 1
-        torch._dynamo.graph_break()
-        return x * 2
-
-
-class BreakInWhile(torch.nn.Module):
-    """A while loop over plain numbers."""
-
-    expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
-                      wrapped="graph break in loop / frame skipped", fallback=1)
-
-    def forward(self, x):
-        n = 0
-        while n < 2:
-            x = x + 1
-            torch._dynamo.graph_break()
-            n += 1
-        return x
-
-
-class Generator(torch.nn.Module):
-    """A generator that breaks between two values: the frame that consumes it is left alone; a generator is no frame
-    of the compiler's."""
-
-    expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
-                      wrapped="frame skipped", fallback=1)
-
-    def values(self, x):
-        yield x + 1
-        torch._dynamo.graph_break()
-        yield x + 2
-
-    def forward(self, x):
-        total = x
-        for value in self.values(x):
-            total = total + value
-        return total
-
-
-class GeneratorOfList(torch.nn.Module):
-    """The same consumed by list()."""
-
-    expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0059",
-                      wrapped="frame skipped", fallback=1)
-
-    def values(self, x):
-        yield x + 1
-        print("seen")
-        yield x + 2
-
-    def forward(self, x):
-        return sum(list(self.values(x)))
-
-
-class UnderNoGrad(torch.nn.Module):
-    """no_grad can be left and entered again around a break."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0025")
-
-    def forward(self, x):
-        with torch.no_grad():
-            x = x + 1
-            torch._dynamo.graph_break()
-            return x * 2
-
-
-class UnderContextManager(torch.nn.Module):
-    """A context manager of the user's own cannot be left and entered: the break is replaced by another, which hides the
-    cause, and the frame is given up."""
-
-    expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
-                      wrapped="Graph break under GenericContextWrappingVariable / frame skipped", fallback=2)
-
-    @contextlib.contextmanager
-    def scope(self):
-        yield
-
-    def forward(self, x):
-        x = x + 1
-        with self.scope():
-            torch._dynamo.graph_break()
-            return x * 2
-
-
-class UnderContextClass(torch.nn.Module):
-    """The same as a class."""
-
-    expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0025",
-                      wrapped="Graph break under GenericContextWrappingVariable / cannot resume")
+    expected = counts(events=2, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
+                      wrapped="graph break in loop / frame skipped", fallback=2)
 
     class Scope:
         def __enter__(self):
@@ -300,56 +236,16 @@ class UnderContextClass(torch.nn.Module):
         def __exit__(self, *_):
             return None
 
-    def forward(self, x):
-        x = torch.relu(x + 1)
+    def inner(self, x):
+        x = x + 1
         with self.Scope():
             torch._dynamo.graph_break()
-            x = x * 2
-        return x + 3
-
-
-class UnderLock(torch.nn.Module):
-    """A lock is no context manager that Dynamo knows."""
-
-    expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0142",
-                      wrapped="frame skipped", fallback=1)
-
-    def __init__(self):
-        super().__init__()
-        self.lock = threading.Lock()
+            return x * 2
 
     def forward(self, x):
-        x = x + 1
-        with self.lock:
-            x = x * 2
-        return x + 3
-
-
-class InFinally(torch.nn.Module):
-    """A break in finally stands after the block it guards."""
-
-    expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0025")
-
-    def forward(self, x):
-        try:
-            x = torch.relu(x + 1)
-        finally:
-            torch._dynamo.graph_break()
-        return x * 2
-
-
-class InHandler(torch.nn.Module):
-    """A break in an except clause: Dynamo cannot go on inside a handler, only before it."""
-
-    expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0025", wrapped="cannot resume")
-
-    def forward(self, x):
-        x = torch.relu(x + 1)
-        try:
-            raise ValueError
-        except ValueError:
-            torch._dynamo.graph_break()
-        return x * 2
+        for _ in range(2):
+            x = self.inner(x)
+        return x
 
 
 class InConstructor(torch.nn.Module):
@@ -366,33 +262,9 @@ class InConstructor(torch.nn.Module):
         return self.Box(x + 1).x * 2
 
 
-class Skipped(torch.nn.Module):
-    """A callee that asks to be skipped as a frame."""
-
-    expected = counts(events=2, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB4297", fallback=1)
-
-    def inner(self, x):
-        torch._dynamo.skip_frame("not this one")
-        return x * 2
-
-    def forward(self, x):
-        return self.inner(x + 1) + 3
-
-
-class Stepped(torch.nn.Module):
-    """What steps back to the last checkpoint: Dynamo compiles up to it and leaves the rest of the function."""
-
-    expected = counts(events=1, sites=1, graphs=1, ops=3, counter=0, explain=0, ids="GB4636", wrapped="cannot resume")
-
-    def forward(self, x):
-        x = torch.relu(x + 1)
-        x = torch.sin(x)
-        torch._dynamo.step_unsupported()
-        return x * 2
-
-
 class SecondBreakInCallee(torch.nn.Module):
-    """A callee with two breaks: the caller meets the first and hands over; the callee meets both."""
+    """A callee with two breaks: forward meets the first and hands over; the callee meets both. forward has no
+    operation, the callee one before, one between and one behind."""
 
     expected = counts(events=3, sites=2, graphs=3, ops=3, counter=3, explain=2, ids="GB0025,GB0059")
 
@@ -407,40 +279,17 @@ class SecondBreakInCallee(torch.nn.Module):
         return self.inner(x)
 
 
-class ReturnOfBreak(torch.nn.Module):
-    """A break in the last line: nothing after it, so no second graph."""
+class NonzeroInCallee(torch.nn.Module):
+    """A callee that ends in its break: forward keeps nothing in front of the call, the callee's one operation is a
+    graph and nothing is left behind the break; forward goes on with the other."""
 
-    expected = counts(events=1, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0059")
+    expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0036")
 
-    def forward(self, x):
-        x = x + 1
-        print("seen")
-        return x
-
-
-class TwoInOneLine(torch.nn.Module):
-    """Two prints in one line: two events, one site."""
-
-    expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0059")
+    def inner(self, x):
+        return torch.nonzero(x + 1)
 
     def forward(self, x):
-        x = x + 1
-        print("a"), print("b")
-        return x * 2
+        return self.inner(x) * 2
 
 
-class BranchThenBreak(torch.nn.Module):
-    """A branch on a value whose taken side breaks: the branch, then the break in the part that goes on."""
-
-    expected = counts(events=2, sites=2, graphs=3, ops=4, counter=1, explain=2, ids="GB0025,GB0170")
-
-    def forward(self, x):
-        if x.sum() > 0:
-            x = x * 2
-            torch._dynamo.graph_break()
-            return x + 1
-        return x - 1
-
-
-ALL = [value for value in list(globals().values())
-       if isinstance(value, type) and issubclass(value, torch.nn.Module) and hasattr(value, "expected")]
+ALL = kinds_of(globals())

@@ -4,6 +4,7 @@ A toolchain runs the whole zoo once, in a process of its own; each module is the
 """
 
 import functools
+import importlib.util
 import json
 import pathlib
 import subprocess
@@ -12,8 +13,10 @@ import sys
 import pytest
 import torch
 import zoo
+import zoo_blocks
 import zoo_counts
 import zoo_run
+from breakwatch_worker import breaks
 from breakwatch_worker import trace as tracing
 from breakwatch_worker.trace import trace
 from conftest import ROOT, environment
@@ -25,6 +28,9 @@ TOOLCHAINS = ("default", "torch2.13.0-transformers5.8.0", "torch2.6.0-transforme
 # Older releases have neither ids nor texts for the way a break was taken, and differ in what they can trace: there the
 # zoo shows that nothing is missed or unexplained, not what modern Dynamo would have found.
 FULLY_STATED_SINCE = (2, 13)
+FILES = {f"{name}.py" for name in zoo_run.MODULES}
+FIXABILITIES = {"none", "other", *(name for name, _ in breaks._FIXABILITY)}
+LINES_INSERTED = 7
 
 
 def python_of(toolchain: str) -> str:
@@ -33,7 +39,7 @@ def python_of(toolchain: str) -> str:
 
 @functools.cache
 def answers(toolchain: str) -> tuple:
-    """(release of torch, what was found by name) of one toolchain."""
+    """(what the toolchain says of itself, what was found by name) of one toolchain."""
     python = python_of(toolchain)
     if not pathlib.Path(python).exists():
         pytest.skip(f"no .venv-{toolchain} here: make toolchain makes it")
@@ -41,12 +47,12 @@ def answers(toolchain: str) -> tuple:
                           env=environment())
     assert done.returncode == 0, done.stderr[-4000:]
     first, *rest = map(json.loads, done.stdout.splitlines())
-    return tuple(first["torch"]), {found["name"]: found for found in rest}
+    return first, {found["name"]: found for found in rest}
 
 
 def found_in(toolchain: str, name: str) -> tuple:
-    release, found = answers(toolchain)
-    return release, found[name]
+    first, found = answers(toolchain)
+    return tuple(first["torch"]), found[name]
 
 
 @pytest.mark.parametrize("toolchain", TOOLCHAINS)
@@ -68,17 +74,58 @@ def test_every_event_is_explained_and_belongs_to_a_site(name, toolchain):
     assert found["explain"] == found["graphs"] - 1 == len(found["segments"]) - 1
     assert sum(segment["ops_total"] for segment in found["segments"]) == found["ops"]
     for site in found["details"]:
-        assert site["source_line"] and site["line"] > 0 and site["compile_id"]
         assert site["gb_id"] or release < FULLY_STATED_SINCE
-        assert "torch_dynamo_resume" not in site["function"]
         assert 0 < len(site["reason"].encode()) <= 120
         assert len(site["site_id"]) == 16
 
 
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+@pytest.mark.parametrize("name", KINDS)
+def test_every_site_says_where_it_is_and_what_can_be_done(name, toolchain):
+    release, found = found_in(toolchain, name)
+    for site in found["details"]:
+        assert site["source_line"] and site["line"] > 0 and site["compile_id"]
+        assert site["file"].endswith(".py") and site["frame"] in ("user", "library", "torch")
+        assert (site["frame"] == "user") == (site["file"] in FILES)
+        assert site["function"] and "torch_dynamo_resume" not in site["function"]
+        assert site["module_path"] or release < FULLY_STATED_SINCE
+        assert site["fixability"] in FIXABILITIES and (site["fixability"] == "none") == (not site["hints"])
+        assert all(hint.strip() for hint in site["hints"])
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+def test_every_type_of_the_registry_keeps_its_id_however_it_is_raised(toolchain):
+    first, _ = answers(toolchain)
+    if tuple(first["torch"]) < FULLY_STATED_SINCE:
+        pytest.skip("no registry before")
+    assert first["ids"] > 500
+    assert first["ids_lost"] == []
+
+
+@pytest.mark.parametrize("name", [kind.__name__ for kind in (*zoo.ALL, *zoo_blocks.ALL)])
+def test_a_site_keeps_its_id_when_lines_are_inserted_above(name, tmp_path):
+    kind = KINDS[name]
+    moved = getattr(moved_down(kind.__module__, tmp_path), name)
+    before, after = (zoo_run.capture(one)["details"] for one in (kind, moved))
+    assert [site["site_id"] for site in after] == [site["site_id"] for site in before]
+    assert [site["line"] for site in after] == [
+        site["line"] + (LINES_INSERTED if site["frame"] == "user" else 0) for site in before]
+
+
+def moved_down(name: str, folder: pathlib.Path):
+    """The same file of the zoo with lines inserted above all that it says."""
+    file = folder / f"{name}.py"
+    file.write_text("# inserted\n" * LINES_INSERTED + (HERE / f"{name}.py").read_text())
+    found = importlib.util.spec_from_file_location(f"{name}_moved_{folder.name}", file)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
 def test_the_zoo_is_large_and_of_many_kinds():
     ids = {name for kind in KINDS.values() for name in kind.expected["ids"]}
-    assert len(KINDS) >= 80
-    assert len(ids) >= 30
+    assert len(KINDS) >= 200
+    assert len(ids) >= 70
 
 
 def capture(module, **more):

@@ -1,0 +1,24 @@
+"""Raises every type of break that this release of torch has a registered id for, on each way breaks are raised."""
+
+from breakwatch_worker import breaks, dynamo_compat
+from torch._dynamo import exc
+
+
+def raised(gb_type: str, **more) -> exc.Unsupported:
+    try:
+        exc.unimplemented(gb_type=gb_type, context="here", explanation="because", hints=[], **more)
+    except exc.Unsupported as error:
+        return error
+
+
+WAYS = {
+    "by itself": lambda gb_type: raised(gb_type),
+    "replaced by another": lambda gb_type: raised("graph break in loop", from_exc=raised(gb_type)),
+    "about an exception": lambda gb_type: raised(gb_type, from_exc=exc.ObservedTypeError()),
+}
+
+
+def ids_lost() -> list:
+    """[(type, way)] where the reason is another or comes without the id that the registry has for it."""
+    return [(gb_type, way) for gb_type, gb_id in dynamo_compat.registry().items() for way, raise_on in WAYS.items()
+            if breaks.reason_of(raise_on(gb_type))[:2] != (" ".join(gb_type.split()), gb_id)]
