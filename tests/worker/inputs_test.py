@@ -338,16 +338,18 @@ def test_a_model_that_counts_its_features_gets_as_many_places_for_them():
     next(tried)
     said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: %d"
     assert not ways.learn(said % 8)  # as many as there are: another thing is wrong
+    assert not ways.learn(said % 589824)  # no count of places: how many numbers the features have
     assert ways.learn(said % 12)
     ids = inputs.make(model, config, next(tried))["input_ids"]
     assert (ids == 100).sum(1).tolist() == [6, 6]
 
 
-def test_features_that_are_not_as_wide_as_the_text_are_made_so():
+@pytest.mark.parametrize("features", [8, 8 * 32], ids=["counted", "their numbers counted"])
+def test_features_that_are_not_as_wide_as_the_text_are_made_so(features):
     config = transformers.Qwen2_5_VLConfig(text_config={"hidden_size": 64}, vision_config={"out_hidden_size": 32})
     said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: %d"
     assert gaps.fill_required(config, said % 12) == []
-    assert gaps.fill_required(config, said % 8) == ["out_hidden_size 32->64"]
+    assert gaps.fill_required(config, said % features) == ["out_hidden_size 32->64"]
     assert config.vision_config.out_hidden_size == config.text_config.hidden_size == 64
 
 

@@ -73,17 +73,20 @@ def _inside_vocabulary(config, why: str) -> list:
 
 
 def _as_wide_as_text(config, why: str) -> list:
-    """As many features as places for them and yet no match: they are not as wide as the text."""
+    """As many features as places for them and yet no match: they are not as wide as the text. Some models say how
+    many numbers the features have: then one of the widths stated is how many each place would get."""
     found = re.search(r"tokens:? (\d+),? features:? (\d+)", why)
     text = Sizes(config, {}).text
     width = getattr(text, "hidden_size", None)
-    if not found or found.group(1) != found.group(2) or not isinstance(width, int):
+    if not found or not isinstance(width, int):
         return []
+    tokens, features = map(int, found.groups())
+    each = features // tokens if tokens and features % tokens == 0 else 0
     notes = []
     for node in sub_configs(config):
         for key in load_recipes()["text_widths"] + ["hidden_size"] * (node is config):
             before = vars(node).get(key)
-            if node is not text and isinstance(before, int) and before != width:
+            if node is not text and isinstance(before, int) and before != width and each in (1, before):
                 setattr(node, key, width)
                 notes.append(f"{key} {before}->{width}")
     return notes
