@@ -174,11 +174,11 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
                                      [&](const Toolchain& other) { return other.Key() != PublishedToolchain(); });
     const std::string key = oldest->Key();
     known.erase(oldest);
-    for (const auto& [model, row] : models_) {
+    for (const auto& kept : models_) {
       const auto forget = [&](std::string_view mode) {
         const std::string name = NumbersKey(key, mode);
-        if (row.numbers.contains(name)) changes.Row(model).numbers.erase(name);
-        if (row.attempts.contains(name)) changes.Row(model).attempts.erase(name);
+        if (kept.second.numbers.contains(name)) changes.Row(kept.first).numbers.erase(name);
+        if (kept.second.attempts.contains(name)) changes.Row(kept.first).attempts.erase(name);
       };
       std::for_each(AllModes().begin(), AllModes().end(), forget);
       forget(kImport);

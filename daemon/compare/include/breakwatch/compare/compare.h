@@ -29,7 +29,7 @@ std::string_view VerdictName(Verdict verdict);  // "worse", "better", "not_compa
 struct Difference {
   std::string what, a, b;
   bool operator==(const Difference&) const = default;
-  auto operator<=>(const Difference&) const = default;
+  auto operator<=>(const Difference&) const = default;  // NOLINT(modernize-use-nullptr): the compiler's own zero
 };
 
 // A break site and its events on either side; 0: the site is not there.
