@@ -189,7 +189,7 @@ def row_of(case: dict, result: dict) -> dict:
         "depth": result.get("depth", ""), "cpu_s": f"{result['cpu_s']:.1f}" if "cpu_s" in result else "",
         "peak_mb": round(result["peak_rss_mb"]) if "peak_rss_mb" in result else "",
         "unexplained": result.get("unexplained_events", ""), "inputs_digest": result.get("inputs_digest", ""),
-        "inputs": " ".join(names), "detail": result["detail"][:300],
+        "inputs": " ".join(names), "detail": re.sub(r"/\S*site-packages/", "", result["detail"])[:300],
         "remedy": result.get("remedy", ""),
         "toolchain": " ".join(chain.get(name, "") for name in ("torch", "transformers", "worker")),
     }
