@@ -8,7 +8,7 @@ import pytest
 import torch
 import transformers
 import yaml
-from breakwatch_worker import architecture, build, child, gaps, inputs, make_values, version
+from breakwatch_worker import architecture, build, child, inputs, make_values, version
 from conftest import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
@@ -112,15 +112,6 @@ def test_recipes_run_no_code(expression):
         make_values.Sizes(transformers.BertConfig(**TEXT), {})(expression + "(1)")
 
 
-def test_a_value_that_a_config_leaves_open_is_filled_only_where_the_model_asked_for_it():
-    config = transformers.BertConfig(**{**TEXT, "pad_token_id": None})
-    assert gaps.fill_required(config, "eager: ValueError: something else") == []
-    assert gaps.fill_required(config, "create: TypeError: NoneType") == ["pad_token_id set"]
-    missed = "eager: AttributeError: 'BertConfig' object has no attribute 'num_key_value_heads'"
-    assert gaps.fill_required(config, missed) == ["num_key_value_heads set"]
-    assert config.num_key_value_heads == config.num_attention_heads
-
-
 def test_every_recipe_and_every_ignored_key_has_a_reason():
     assert all(rule["reason"] and rule["when"] for rule in inputs.load_recipes()["rules"])
     ignored = yaml.safe_load((ROOT / "collectors/capture/structure_ignored.yaml").read_text())
@@ -220,15 +211,6 @@ def test_a_wrong_word_of_the_user_is_refused_by_the_name_of_its_key(spec, key):
     assert stop.value.detail.startswith(f"inputs_spec: {key}:")
 
 
-def test_values_a_default_leaves_at_odds_are_made_to_agree():
-    config = transformers.BertConfig(hidden_size=48, num_attention_heads=7)
-    assert gaps.fill_required(config, "create: ValueError: embed_dim must be divisible by num_heads")
-    assert config.num_attention_heads == 6
-    rotary = transformers.Qwen3OmniMoeTextConfig(hidden_size=48, num_attention_heads=7, num_key_value_heads=1)
-    said = "eager: RuntimeError: The size of tensor a (7) must match the size of tensor b (8) at dimension 3"
-    assert gaps.fill_required(rotary, said) == ["num_attention_heads 7->6"]
-
-
 def test_two_answers_to_choose_from_each_get_a_row():
     arguments = made(transformers.BertForMultipleChoice, transformers.BertConfig(**TEXT))
     assert arguments["input_ids"].shape == arguments["attention_mask"].shape == (2, 2, 16)
@@ -239,44 +221,6 @@ def test_the_class_of_a_part_is_made_of_the_part():
                                         decoder={"model_type": "musicgen_decoder"})
     cls, part, note = architecture.stand_in(transformers.MusicgenModel, whole)
     assert cls is transformers.MusicgenModel and part is whole.decoder and "decoder" in note
-
-
-def test_a_classifier_without_a_padding_token_gets_one():
-    config = transformers.LlamaConfig(**TEXT, num_key_value_heads=2)
-    assert gaps.fill_padding(transformers.LlamaModel, config) == []
-    assert gaps.fill_padding(transformers.LlamaForSequenceClassification, config) == ["pad_token_id set"]
-    assert set(made(transformers.LlamaForSequenceClassification, config)) == {"input_ids", "attention_mask"}
-
-
-def test_a_completion_is_made_only_where_the_model_failed_of_it():
-    config = transformers.TimmBackboneConfig()
-    assert gaps.fill_required(config, "create: ValueError: something else") == []
-    assert gaps.fill_required(config, "create: ValueError: backbone is not set in the config") == ["backbone set"]
-    assert config.backbone
-    assert gaps.fill_required(config, "create: ValueError: backbone is not set in the config") == []
-
-
-def test_every_completion_has_a_reason_and_a_type_that_exists():
-    entries = inputs.load_recipes()["completions"]
-    assert all(entry["reason"] and entry["said"] and entry["set"] for entry in entries)
-    assert {entry["part"] for entry in entries} <= set(transformers.CONFIG_MAPPING)
-
-
-def test_the_first_of_several_languages_is_the_default_one():
-    config = transformers.XmodConfig(**TEXT, languages=["de_DE", "en_XX"])
-    said = "eager: ValueError: Input language unknown. Please call `XmodPreTrainedModel.set_default_language()`"
-    assert "default_language set" in gaps.fill_required(config, said)
-    assert config.default_language == "de_DE"
-
-
-def test_a_head_made_for_every_stage_gets_the_maps_of_every_stage():
-    config = transformers.UVDocConfig()
-    stages = len(config.backbone_config.stage_names) - 1
-    other = "eager: RuntimeError: expected input[2, 32, 8, 8] to have 96 channels, but got 32 channels instead"
-    assert gaps.fill_required(config, other) == []
-    said = other.replace("96", str(32 * stages))
-    assert gaps.fill_required(config, said) == ["backbone_config.out_indices set"]
-    assert len(config.backbone_config.out_features) == stages
 
 
 def test_a_config_of_nothing_but_a_type_is_the_classes_default():
@@ -314,15 +258,6 @@ def test_a_clip_is_two_of_what_it_is_cut_into():
     assert frames == 4 and frames // config.tubelet_size == 2
 
 
-def test_tokens_past_the_end_of_the_vocabulary_are_moved_inside_where_the_model_failed_of_them():
-    config = transformers.LlavaConfig(
-        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
-        vision_config={"model_type": "clip_vision_model", **VISION}, image_token_id=5000)
-    assert gaps.fill_required(config, "eager: ValueError: something else") == []
-    assert gaps.fill_required(config, "eager: IndexError: index out of range in self")
-    assert 64 < config.image_token_id < TEXT["vocab_size"]
-
-
 def test_of_several_texts_the_one_called_text_is_what_the_ids_are_for():
     config = transformers.ClvpConfig()
     assert make_values.Sizes(config, {})("vocab") == config.text_config.vocab_size
@@ -342,15 +277,6 @@ def test_a_model_that_counts_its_features_gets_as_many_places_for_them():
     assert ways.learn(said % 12)
     ids = inputs.make(model, config, next(tried))["input_ids"]
     assert (ids == 100).sum(1).tolist() == [6, 6]
-
-
-@pytest.mark.parametrize("features", [8, 8 * 32], ids=["counted", "their numbers counted"])
-def test_features_that_are_not_as_wide_as_the_text_are_made_so(features):
-    config = transformers.Qwen2_5_VLConfig(text_config={"hidden_size": 64}, vision_config={"out_hidden_size": 32})
-    said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: %d"
-    assert gaps.fill_required(config, said % 12) == []
-    assert gaps.fill_required(config, said % features) == ["out_hidden_size 32->64"]
-    assert config.vision_config.out_hidden_size == config.text_config.hidden_size == 64
 
 
 def test_what_a_model_takes_is_left_out_only_when_asked_for():
@@ -380,16 +306,6 @@ def test_every_expression_of_the_recipes_can_be_read():
             ast.parse(alternative.strip(), mode="eval")
 
 
-def test_a_grid_of_patches_that_is_folded_in_two_gets_an_even_side():
-    config = transformers.LlavaConfig(
-        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
-        vision_config={"model_type": "clip_vision_model", **VISION, "image_size": 7 * 16})
-    assert gaps.fill_required(config, "eager: RuntimeError: something else") == []
-    said = "inputs: RuntimeError: shape '[2, 3, 2, 3, 2, 32]' is invalid for input of size 3136"
-    assert gaps.fill_required(config, said) == ["image_size 112->96"]
-    assert gaps.fill_required(config, said) == []
-
-
 class Named:
     def __init__(self, **given):
         self.prompt_input_ids, self.prompt_attention_masks, self.given = {}, {}, given
@@ -411,13 +327,6 @@ def test_a_video_under_way_in_which_an_object_is_named_gets_a_prompt():
     session = arguments["inference_session"]
     assert session.prompt_input_ids[0].shape == session.prompt_attention_masks[0].shape == (1, 16)
     assert session.given["video"].shape == (2, 3, 32, 32) and arguments["frame_idx"] == 0
-
-
-def test_a_part_that_states_another_width_than_it_reads_is_told_it():
-    config = transformers.Blip2Config(qformer_config={"encoder_hidden_size": 1408, "hidden_size": 32})
-    said = "inputs: RuntimeError: addmm: mat1 and mat2 shapes cannot be multiplied (150x1024 and %dx768)"
-    assert gaps.fill_required(config, said % 1407) == []
-    assert gaps.fill_required(config, said % 1408) == ["encoder_hidden_size 1408->1024"]
 
 
 def test_frames_beside_a_waveform_are_as_many_as_it_makes():
@@ -499,13 +408,6 @@ def test_what_a_model_says_it_lacks_it_gets(cls, said, made_of):
     assert ways.learn(f"eager: RuntimeError: {said}")
     arguments = inputs.make(cls(), transformers.ViTConfig(**VISION), next(tried))
     assert {name: list(value.shape) for name, value in arguments.items()} == made_of
-
-
-def test_a_decoder_that_must_be_called_one_is_called_one():
-    config = transformers.BertConfig(**TEXT)
-    assert gaps.fill_required(config, "create: AssertionError: something else") == []
-    said = "create: AssertionError: If you want to use `Model` make sure that `is_decoder=True`."
-    assert gaps.fill_required(config, said) == ["is_decoder set"] and config.is_decoder
 
 
 def test_of_two_arguments_that_exclude_each_other_the_first_is_left_out():
