@@ -45,6 +45,14 @@ def test_a_failed_full_capture_leaves_the_reduced_result_and_says_so():
     assert both["detail"] == "2 breaks; at full depth: timeout, capture passed its limit of 9 s"
 
 
+def test_a_full_capture_of_another_call_leaves_the_reduced_result_and_says_so():
+    pictures = {**REDUCED, "inputs": {"input_ids": {}, "pixel_values": {}}}
+    both = combine(pictures, {**FULL, "inputs": {"input_ids": {}}})
+    assert (both["status"], both["breaks"], both["depth"]) == ("graph_breaks", 2, "reduced")
+    assert both["detail"] == "2 breaks; at full depth: called without pixel_values"
+    assert combine(pictures, {**FULL, "inputs": pictures["inputs"]})["breaks"] == 6
+
+
 def test_what_both_legs_took_is_added_whatever_came_of_the_second():
     failed = combine(REDUCED, {"status": "timeout", "detail": "late", "phase_s": {"create": 1.5, "eager": 0.5}})
     assert failed["phase_s"] == {"create": 2.5, "eager": 0.5}

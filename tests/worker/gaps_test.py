@@ -90,6 +90,19 @@ def test_a_grid_of_patches_that_is_folded_in_two_gets_an_even_side():
     assert gaps.fill_required(config, said) == []
 
 
+def test_a_grid_of_patches_gets_a_side_that_its_fold_divides():
+    config = transformers.ModernVBertConfig(vision_config={**VISION, "image_size": 7 * 16}, pixel_shuffle_factor=3)
+    said = "inputs: RuntimeError: shape '[2, 7, 2, 96]' is invalid for input of size 3136"
+    assert gaps.fill_required(config, said) == ["image_size 112->96"]
+
+
+def test_what_a_part_hands_over_is_made_as_wide_as_the_text():
+    config = transformers.Qwen2VLConfig(text_config={"hidden_size": 64}, vision_config={"embed_dim": 48, "hidden_size": 32})
+    said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: 8"
+    assert gaps.fill_required(config, said) == ["hidden_size 32->64"]
+    assert config.vision_config.hidden_size == 64
+
+
 def test_a_part_that_states_another_width_than_it_reads_is_told_it():
     config = transformers.Blip2Config(qformer_config={"encoder_hidden_size": 1408, "hidden_size": 32})
     said = "inputs: RuntimeError: addmm: mat1 and mat2 shapes cannot be multiplied (150x1024 and %dx768)"

@@ -208,3 +208,37 @@ def test_layers_whose_output_is_asked_for_beside_their_part_are_kept_in_it():
     layers = small.patch_model_config.num_hidden_layers
     assert max(small.intermediate_hook_ids) < layers < config.patch_model_config.num_hidden_layers
     assert len(set(small.intermediate_hook_ids)) == len(config.intermediate_hook_ids)
+
+
+def test_layers_that_a_list_alone_counts_are_cut_like_others():
+    kinds = ["linear_attention", "mlp"] * 8 + ["full_attention", "mlp"]
+    _, small = smallest(transformers.NemotronHConfig(layers_block_type=kinds))
+    assert set(small.layers_block_type) == set(kinds)
+    assert small.num_hidden_layers == len(small.layers_block_type) < len(kinds)
+
+
+def test_what_a_part_hands_over_is_as_wide_as_the_divided_text():
+    config = transformers.Qwen2VLConfig(
+        text_config={"hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4},
+        vision_config={"embed_dim": 1280, "hidden_size": 3584, "num_heads": 16})
+    plan, small = smallest(config)
+    assert "widths of text_config" in plan.note
+    assert small.vision_config.hidden_size == small.text_config.hidden_size < 3584
+
+
+def test_both_ends_of_a_projector_are_divided_with_what_they_meet():
+    _, small = smallest(transformers.Llama4Config(vision_config={"hidden_size": 1408, "vision_output_dim": 4096}))
+    vision = small.vision_config
+    assert vision.projector_output_dim == vision.vision_output_dim < 4096
+
+
+def test_a_vocabulary_known_by_name_keeps_its_ids():
+    named = {"<image>": 8711, "IMGIMGAZ": 9000}
+    _, small = smallest(transformers.ChameleonConfig(vocab_size=65536, vocabulary_map=named))
+    assert small.vocab_size == 65536 and small.vocabulary_map == named
+
+
+def test_a_picture_is_cut_no_smaller_than_a_window_of_the_last_stage():
+    _, small = smallest(transformers.DonutSwinConfig(image_size=[2560, 1920], window_size=10))
+    assert small.image_size == [512, 384]
+    assert min(small.image_size) >= small.patch_size * 2 ** (len(small.depths) - 1) * small.window_size

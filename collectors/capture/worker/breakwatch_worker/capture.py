@@ -1,12 +1,12 @@
 """One `capture` job: which legs it needs, and what is published of them."""
 
 from . import modes, remedies, repeat, version
+from .ends import CAPTURED
 from .leg import Leg
 
 # Depths that need one leg. The last two are there to prove the size policy by: the config's own widths at reduced
 # depth, and the config as it is.
 _ALONE = ("full", "wide", "original")
-_GOOD = ("full_graph", "graph_breaks")
 # What must not depend on the depth where no layer was met by itself.
 _OF_BREAKS = ("status", "breaks", "break_sites", "graphs", "frames_total", "recompiles")
 
@@ -14,7 +14,7 @@ _OF_BREAKS = ("status", "breaks", "break_sites", "graphs", "frames_total", "reco
 def needs_full(depth: str, result: dict) -> bool:
     """Whether a reduced capture is to be repeated at full depth. Where nothing was reduced there is nothing to see, and
     where no layer was met by itself there is nothing else to see (layers.py)."""
-    if result.get("depth") != "reduced" or result.get("mode") in modes.REDUCED_ONLY or result["status"] not in _GOOD:
+    if result.get("depth") != "reduced" or result.get("mode") in modes.REDUCED_ONLY or result["status"] not in CAPTURED:
         return False
     return depth == "verify" or (result["status"] == "graph_breaks" and result.get("layers_matter", True))
 
@@ -27,9 +27,10 @@ def combine(reduced: dict, full: dict) -> dict:
         "peak_rss_mb": max(reduced.get("peak_rss_mb") or 0, full.get("peak_rss_mb") or 0),
         **{name: _added(reduced.get(name), full.get(name)) for name in ("phase_s", "phase_cpu_s")},
     }
-    if full.get("status") not in _GOOD:
-        detail = f"{reduced['detail']}; at full depth: {full.get('status')}, {full.get('detail')}"
-        return {**reduced, **cost, "detail": detail}
+    unlike = _left_out(reduced, full)
+    if full.get("status") not in CAPTURED or unlike:
+        said = f"called without {', '.join(unlike)}" if unlike else f"{full.get('status')}, {full.get('detail')}"
+        return {**reduced, **cost, "detail": f"{reduced['detail']}; at full depth: {said}"}
     if reduced["status"] == "full_graph":
         mismatch = full["status"] != "full_graph"
         detail = reduced["detail"] + ("; at full depth it breaks: " + full["detail"] if mismatch else "")
@@ -40,6 +41,12 @@ def combine(reduced: dict, full: dict) -> dict:
                 "depth_mismatch": mismatch}
     # A break that needs many layers away: published as found at full depth, which is the number of record.
     return {**full, **cost, "ops_captured": reduced.get("ops_captured")}
+
+
+def _left_out(reduced: dict, full: dict) -> list:
+    """Arguments that the full model could not be called with, for want of memory: its numbers are of another call."""
+    passed, there = reduced.get("inputs") or {}, full.get("inputs") or {}
+    return sorted(passed.keys() - there.keys()) if there else []
 
 
 def _added(first, second) -> dict:
@@ -87,7 +94,7 @@ class Capture:
 
     def _settle(self, published: dict, leg: dict) -> None:
         """`leg` is the outcome that was published: what is repeated, where a repeat can say something."""
-        if self._wanted == 1 or published["status"] not in ("full_graph", "graph_breaks"):
+        if self._wanted == 1 or published["status"] not in CAPTURED:
             self._finish(published)
             return
         self._published, self._repeats = published, [leg]

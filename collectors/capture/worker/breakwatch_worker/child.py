@@ -14,6 +14,7 @@ import traceback
 import torch
 
 from . import architecture, attempts, build, gaps, host, inputs, modes, room, sizes, trace
+from .ends import CAPTURED
 from .leg import limits_of
 from .lines import clip, one_line, write_line
 
@@ -167,7 +168,7 @@ class Attempt:
         first = None
         for part in (False, True):  # a part of what it takes only where nothing makes it take all
             result = self._run_filled(cls, copy.deepcopy(config), list(notes), part)
-            if result["status"] in ("full_graph", "graph_breaks"):
+            if result["status"] in CAPTURED:
                 return result
             first = first or result
             if not self._made:
@@ -186,7 +187,7 @@ class Attempt:
                 break
             notes = notes + filled
             latest = self._run_smallest(cls, config_class, config, notes, part)
-            if latest["status"] in ("full_graph", "graph_breaks"):
+            if latest["status"] in CAPTURED:
                 return latest
         return result
 
@@ -266,7 +267,7 @@ class Attempt:
             return {**result, **again.numbers(), **failure("capture", found.error), "phase": "capture"}
         numbers = found.numbers()
         status = found.status or ("graph_breaks" if numbers["breaks"] else "full_graph")
-        if status not in ("full_graph", "graph_breaks"):
+        if status not in CAPTURED:
             return {**result, "status": status, "detail": one_line(found.detail), "phase": "capture"}
         said = "; ".join([found.detail or verdict(numbers), *found.notes, *notes])
         # Of use between the legs of a capture alone: which of them is needed.

@@ -4,6 +4,8 @@ import dataclasses
 import os
 import signal
 
+CAPTURED = ("full_graph", "graph_breaks")  # the statuses of a capture that has numbers
+
 
 @dataclasses.dataclass
 class End:

@@ -4,7 +4,8 @@ import copy
 import functools
 import re
 
-from .inputs import PLACEHOLDERS, load_recipes
+from . import narrow
+from .inputs import PLACEHOLDERS, TOKEN_SUFFIXES, load_recipes
 from .make_values import CannotMake, NodeSizes, Sizes, sub_configs
 
 _MISSING = object()
@@ -55,7 +56,7 @@ def fill_required(config, why: str) -> list:
                 continue
             notes.append(f"{key} set")
         notes += _agreed(node, why) + _completed(node, why)
-    for agree in (_inside_vocabulary, _as_wide_as_text, _as_wide_as_read):
+    for agree in (_inside_vocabulary, _as_wide_as_text, _as_wide_as_read, _folding_grid):
         notes += agree(config, why)
     return list(dict.fromkeys(notes))
 
@@ -67,7 +68,7 @@ def _inside_vocabulary(config, why: str) -> list:
         return []
     for node in sub_configs(config):
         for key, value in vars(node).items():
-            if key.endswith(("_token_id", "_token_index")) and type(value) is int and value >= vocab:
+            if key.endswith(TOKEN_SUFFIXES) and type(value) is int and value >= vocab:
                 setattr(node, key, moved.setdefault(value, vocab - 2 - len(moved)))
     return [f"{len(moved)} tokens moved into the vocabulary"] if moved else []
 
@@ -84,7 +85,8 @@ def _as_wide_as_text(config, why: str) -> list:
     each = features // tokens if tokens and features % tokens == 0 else 0
     notes = []
     for node in sub_configs(config):
-        for key in load_recipes()["text_widths"] + ["hidden_size"] * (node is config):
+        own = {"hidden_size"} if node is config else narrow.handed_over(vars(node))
+        for key in [*load_recipes()["text_widths"], *sorted(own)]:
             before = vars(node).get(key)
             if node is not text and isinstance(before, int) and before != width and each in (1, before):
                 setattr(node, key, width)
@@ -102,6 +104,20 @@ def _as_wide_as_read(config, why: str) -> list:
             if vars(node).get(key) == stated:
                 setattr(node, key, given)
                 notes.append(f"{key} {stated}->{given}")
+    return notes
+
+
+def _folding_grid(config, why: str) -> list:
+    """A grid of patches that is folded must have a side that its fold divides: two, where the config does not tell."""
+    if "is invalid for input of size" not in why:
+        return []
+    notes, fold = [], Sizes(config, {}).find("pixel_shuffle_factor", 2)
+    for node in sub_configs(config):
+        image, patch = vars(node).get("image_size"), vars(node).get("patch_size")
+        side = image // patch if isinstance(image, int) and isinstance(patch, int) and patch > 1 else 0
+        if side > fold and side % fold:
+            node.image_size = patch * (side - side % fold)
+            notes.append(f"image_size {image}->{node.image_size}")
     return notes
 
 
@@ -147,8 +163,6 @@ def _agreed(node, why: str) -> list:
         for key in odd:
             setattr(node, key, vars(node)[key] // 4 * 4)
         return [f"{key} rounded" for key in odd]
-    if "is invalid for input of size" in why and (even := _even_grid(node)):
-        return even
     if "is_decoder=True" in why and vars(node).get("is_decoder") is False:
         node.is_decoder = True
         return ["is_decoder set"]
@@ -172,16 +186,6 @@ def _agreed(node, why: str) -> list:
         node.rope_parameters = {**rope, "mrope_section": [first, second, total - first - second]}
         return ["mrope_section set"]
     return []
-
-
-def _even_grid(node) -> list:
-    """A grid of patches that is folded in two must have an even side."""
-    image, patch = vars(node).get("image_size"), vars(node).get("patch_size")
-    side = image // patch if isinstance(image, int) and isinstance(patch, int) and patch > 1 else 0
-    if side < 3 or side % 2 == 0:
-        return []
-    node.image_size = patch * (side - 1)
-    return [f"image_size {image}->{node.image_size}"]
 
 
 def _stages_wanted(node, why: str) -> list:

@@ -21,6 +21,7 @@ PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method 
     (("video_token_id", "video_token_index"), "pixel_values_videos", "get_video_features"),
     (("video_token_index",), "pixel_values", "get_video_features"),
 )
+TOKEN_SUFFIXES = ("_token_id", "_token_ids", "_token_index", "_patch_id")
 _MENDS = 4  # of one model: a call that is not right after so many is given up
 
 
@@ -213,7 +214,7 @@ def _special_ids(config) -> set:
     found = set()
     for node in sub_configs(config):
         for key, value in vars(node).items():
-            if key.endswith(("_token_id", "_token_index", "_token_ids")):
+            if key.endswith(TOKEN_SUFFIXES):
                 found |= {item for item in (value if isinstance(value, (list, tuple)) else [value])
                           if isinstance(item, int)}
     return found

@@ -64,11 +64,16 @@ def _divide_parts(tree: dict, factors: dict) -> None:
     width = tree["text_config"].get("hidden_size")
     inside = {id(node) for _, node in nodes(tree["text_config"])}
     spoken = [(node, key) for _, node in nodes(tree) if id(node) not in inside
-              for key in rules["text_widths"] & node.keys() if node[key] == width]
+              for key in rules["text_widths"] & node.keys() | handed_over(node) if node[key] == width]
     for name, factor in factors.items():
         _divide_all(tree[name], factor)
     for node, key in spoken:
         node[key] = width // factors["text_config"]
+
+
+def handed_over(node: dict) -> set:
+    """Keys of a part that say how wide what it hands over is, by what stands beside them."""
+    return {key for key, beside in load_rules()["handed_over"].items() if key in node and beside in node}
 
 
 def _free_nodes(tree: dict):
@@ -178,10 +183,11 @@ def _smaller_picture(path: str, node: dict) -> list:
     patch = node.get("patch_size")
     unit = patch if is_int(patch) and patch > 8 else 32
     floors = dict.fromkeys(rules["image_sizes"], rules["image_floor"])
+    least = max(4 * unit, _last_window(node))
     if "tubelet_size" in node:
         floors.update(dict.fromkeys(rules["clip_sizes"], rules["clip_floor"]))
     for key in floors.keys() & node.keys():
-        factor = _picture_factor(node[key], floors[key], unit)
+        factor = _picture_factor(node[key], floors[key], unit, least)
         if factor > 1:
             before = node[key]
             node[key] = before // factor if is_int(before) else [side // factor for side in before]
@@ -192,18 +198,26 @@ def _smaller_picture(path: str, node: dict) -> list:
     return notes
 
 
-def _picture_factor(value, floor: int, unit: int) -> int:
+def _last_window(node: dict) -> int:
+    """The side of a picture of which the last stage, halved as often as there are stages before, is one window."""
+    patch, window, depths = node.get("patch_size"), node.get("window_size"), node.get("depths")
+    if not is_int(patch) or not is_int(window) or not isinstance(depths, list):
+        return 0
+    return patch * window * 2 ** (len(depths) - 1)
+
+
+def _picture_factor(value, floor: int, unit: int, least: int) -> int:
     sides = [value] if is_int(value) else value
     if not isinstance(sides, list) or not all(map(is_int, sides)) or max(sides, default=0) <= floor:
         return 1
     return next((factor for factor in range(max(sides) // floor + 1, 1, -1)
-                 if all(_cuts(side, factor, unit) for side in sides)), 1)
+                 if all(_cuts(side, factor, unit, least) for side in sides)), 1)
 
 
-def _cuts(side: int, factor: int, unit: int) -> bool:
+def _cuts(side: int, factor: int, unit: int, least: int) -> bool:
     """In whole units, and an even number of them where it was even: grids are folded in two."""
     even = side // factor % (2 * unit) == 0 or side % (2 * unit) > 0
-    return side % (unit * factor) == 0 and side // factor >= 4 * unit and even
+    return side % (unit * factor) == 0 and side // factor >= least and even
 
 
 def _smaller_windows(path: str, node: dict) -> list:
@@ -214,7 +228,7 @@ def _smaller_windows(path: str, node: dict) -> list:
         parts = [part for part in node.values() if isinstance(part, dict) and "image_size" in part]
         if not is_int(node[key]) or not parts or any(part["image_size"] != node[key] for part in parts):
             continue
-        factor = _picture_factor(node[key], rules["image_floor"], 32)
+        factor = _picture_factor(node[key], rules["image_floor"], 32, 128)
         if factor > 1:
             notes.append(f"{path}{key} {node[key]}->{node[key] // factor}")
             for holder, name in ((node, key), *((part, "image_size") for part in parts)):
@@ -243,6 +257,8 @@ def _shorter(path: str, node: dict) -> list:
 def _cut_vocabulary(tree: dict) -> int:
     rules = load_rules()
     kept, before = rules["vocabulary_kept"], 0
+    if any(node.get(key) for _, node in nodes(tree) for key in rules["vocabulary_maps"]):
+        return 0
     for _, node in nodes(tree):
         for key in rules["vocabularies"] & node.keys():
             if is_int(node[key]) and node[key] > rules["vocabulary_floor"]:

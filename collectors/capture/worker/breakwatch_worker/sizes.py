@@ -83,15 +83,19 @@ def _shorten_node(path: str, node: dict) -> list:
     stages = {len(node[key]) for key in rules["stage_counts"] & node.keys() if isinstance(node[key], list)}
     counts = {key: node[key] for key in node if key in rules["layer_counts"] and is_int(node[key]) and node[key] > 2
               and node[key] not in stages}  # what counts stages is no depth
+    counted = {node[key] for key in rules["layer_counts"] & node.keys() if is_int(node[key])}
+    listed = {key: len(node[key]) for key in node if key in rules["layer_lists"] and isinstance(node[key], list)
+              and len(node[key]) > 2 and len(node[key]) not in counted}
     changed = {}
-    for total in sorted(set(counts.values())):
+    for total in sorted({*counts.values(), *listed.values()}):
         keys = [key for key, value in counts.items() if value == total]
         kept = _kept_layers(node, total)
         if len(kept) >= total:
             continue
         changed.update(_remapped(node, total, kept))
         changed.update({key: len(kept) for key in keys})
-        notes.append(f"{path}{keys[0]} {total}->{len(kept)}")
+        said = keys or [key for key, value in listed.items() if value == total]
+        notes.append(f"{path}{said[0]} {total}->{len(kept)}")
     for key in node:
         value = node[key]
         if key not in rules["stage_counts"] or not isinstance(value, list) or not all(map(is_int, value)):

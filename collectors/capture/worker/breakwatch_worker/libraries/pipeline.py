@@ -5,10 +5,10 @@ import hashlib
 import json
 
 from .. import architecture, child
+from ..ends import CAPTURED
 from ..lines import one_line
 from .diffusers_model import ComponentAttempt, class_of
 
-_GOOD = ("full_graph", "graph_breaks")
 _SUMS = ("params", "graphs", "breaks", "dynamo_counter_breaks", "explain_breaks", "ops_captured", "frames_total",
          "frames_fallback", "recompiles", "unexplained_events")
 _MAX_SEGMENTS = 512
@@ -89,9 +89,9 @@ def combine(parts: dict, others: list) -> dict:
     segments = [{**segment, "index": index} for index, segment in enumerate(segments[:_MAX_SEGMENTS])]
     result = {key: sum(part.get(key) or 0 for part in parts.values()) for key in _SUMS
               if any(part.get(key) is not None for part in parts.values())}
-    said = [f"{name}: {part['detail'].split(';')[0] if part['status'] in _GOOD else part['status']}"
+    said = [f"{name}: {part['detail'].split(';')[0] if part['status'] in CAPTURED else part['status']}"
             for name, part in parts.items()]
-    bad = {name: part for name, part in parts.items() if part["status"] not in _GOOD}
+    bad = {name: part for name, part in parts.items() if part["status"] not in CAPTURED}
     if bad:
         name, part = next(iter(bad.items()))
         result.update(status=part["status"], phase=part.get("phase") or "create")

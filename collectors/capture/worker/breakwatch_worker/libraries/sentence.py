@@ -1,6 +1,7 @@
 """A sentence-transformers repository: its config.json is the encoder's."""
 
 from .. import child
+from ..ends import CAPTURED
 
 
 class EncoderAttempt(child.Attempt):
@@ -8,6 +9,6 @@ class EncoderAttempt(child.Attempt):
 
     def run(self) -> dict:
         result = super().run()
-        if result.get("status") in ("full_graph", "graph_breaks"):
+        if result.get("status") in CAPTURED:
             result["detail"] += "; the encoder, without its pooling"
         return result
