@@ -155,6 +155,7 @@ bench: venv build ## Figures: captures a minute, core time inside tracing, memor
 # SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script.
 SAMPLE ?=
 COVERAGE_FLAGS ?=
+EVERY_TORCH_FLAGS ?=
 .PHONY: coverage
 coverage: venv ## Every model class of the library from its default config: SAMPLE=1 for the fixed sample
 	@.venv/bin/python tests/coverage/cover.py $(if $(SAMPLE),--sample) $(COVERAGE_FLAGS)
@@ -162,6 +163,10 @@ coverage: venv ## Every model class of the library from its default config: SAMP
 .PHONY: shrink-proof
 shrink-proof: venv ## Reduced captures against full width and full depth; renews tests/coverage/shrink.csv
 	@.venv/bin/python tests/coverage/shrink_proof.py
+
+.PHONY: every-torch
+every-torch: venv ## The zoo and small models on every torch from 2.6 on, one after the other (5 GB each); renews a table
+	@.venv/bin/python tests/coverage/every_torch.py $(EVERY_TORCH_FLAGS)
 
 .PHONY: bench-trace
 bench-trace: packages ## How fast `import` reads traces, and in how much memory

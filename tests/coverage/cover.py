@@ -1,12 +1,15 @@
 """`make coverage`: every model class of the installed transformers, captured from its default configuration.
 
-    .venv/bin/python tests/coverage/cover.py [--sample] [--all] [--kinds base,head,file] [--types REGEX] [--zygotes N]
+    .venv/bin/python tests/coverage/cover.py [--sample] [--all] [--kinds base,head] [--types REGEX] [--zygotes N]
 
 The cases are, by the library's own tables: the class of MODEL_MAPPING of every model type (base), every class of the
-other MODEL_*_MAPPING tables (head), and every config.json of ../shared/hub/configs where it is there (file). A case is
-one `capture` line to a real zygote, as the daemon sends it. Results are kept in var/coverage/results.jsonl as they
-come, so that a run that was stopped goes on where it was; one of the same worker, torch and transformers is not made
-again without --all. With --kept good results of other worker versions are taken too: the table names each row's worker.
+other MODEL_*_MAPPING tables (head), every config.json of ../shared/hub/configs where it is there (file), and those of
+sized.jsonl: configurations of the sizes that models are published with, whose parts fit together where the library's
+defaults do not (sized). A case is one `capture` line to a real zygote, as the daemon sends it.
+
+Results are kept in var/coverage/results.jsonl as they come, so that a run that was stopped goes on where it was; one of
+the same worker, torch and transformers is not made again without --all. With --kept good results of other worker
+versions are taken too: the table names each row's worker.
 
 A whole run renews table.csv. Exit code 1 under the goal. A sample (every SAMPLE_EVERY-th model type by the alphabet,
 its base class) renews nothing.
@@ -31,6 +34,8 @@ WORKER = ROOT / "collectors/capture/worker"
 CONFIGS = ROOT.parent / "shared/hub/configs"
 RESULTS = ROOT / "var/coverage/results.jsonl"
 TABLE = Path(__file__).with_name("table.csv")
+SIZED = Path(__file__).with_name("sized.jsonl")
+WITH_CONFIG = ("file", "sized")  # kinds whose config says itself of which class it is
 GOAL = 0.95
 SAMPLE_EVERY = 16
 GOOD = ("full_graph", "graph_breaks")
@@ -73,6 +78,10 @@ def cases_of(kinds: list, types: str, every: int) -> list:
             config = json.loads(path.read_text(encoding="utf-8"))
             names = config.get("architectures") or [""]
             cases.append({"model_type": path.stem, "class": names[0], "kind": "file", "config": config})
+    if "sized" in kinds:
+        for entry in map(json.loads, SIZED.read_text(encoding="utf-8").splitlines()):
+            cases.append({"model_type": entry["name"], "class": entry["config"]["architectures"][0], "kind": "sized",
+                          "config": entry["config"]})
     return [case for case in cases if re.search(types, case["model_type"])]
 
 
@@ -84,15 +93,15 @@ def identity(case: dict) -> str:
 class Zygote:
     """One worker process, driven by one thread; started anew when it is lost."""
 
-    def __init__(self, niceness: int):
-        self._niceness = niceness
+    def __init__(self, niceness: int, python: str = sys.executable):
+        self._niceness, self._python = niceness, python
         self._process = None
 
     def capture(self, case: dict, depth: str = "auto") -> dict:
         if self._process is None:
             self._start()
         job = {"type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
-               "config": case["config"], "architecture": case["class"] if case["kind"] != "file" else "",
+               "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
                "library": "", "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS}
         try:
             self._process.stdin.write(json.dumps(job) + "\n")
@@ -115,7 +124,7 @@ class Zygote:
     def _start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": str(WORKER)}
         self._process = subprocess.Popen(
-            ["nice", "-n", str(self._niceness), sys.executable, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
+            ["nice", "-n", str(self._niceness), self._python, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True)
         self._answer("hello")
 
@@ -267,13 +276,13 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--all", action="store_true", help="make every result anew")
     parser.add_argument("--kept", action="store_true", help="take good results of other worker versions")
-    parser.add_argument("--kinds", default="", help="base,head,file; all of them by default")
+    parser.add_argument("--kinds", default="", help="base,head,file,sized; all of them by default")
     parser.add_argument("--types", default="", help="a pattern of model types")
     parser.add_argument("--zygotes", type=int, default=2)
     parser.add_argument("--nice", type=int, default=10)
     parser.add_argument("--table", action="store_true", help="write the table of what is known, capture nothing")
     options = parser.parse_args()
-    kinds = (options.kinds or ("base" if options.sample else "base,head,file")).split(",")
+    kinds = (options.kinds or ("base" if options.sample else "base,head,file,sized")).split(",")
     cases = cases_of(kinds, options.types, options.every if options.sample else 0)
     results = {} if options.all else known_results(options.results, toolchain(), options.kept, options.table)
     if not options.table:

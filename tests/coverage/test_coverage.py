@@ -50,6 +50,16 @@ def test_cases_are_the_librarys_own_tables():
     assert not [cls for _, cls, _ in cases if cls.endswith(("Config", "Processor"))]
 
 
+def test_what_takes_pictures_was_called_with_them():
+    """A model of text and pictures that is called with text alone has no breaks where it may have dozens."""
+    of = {entry["name"]: entry["config"] for entry in map(json.loads, cover.SIZED.read_text().splitlines())}
+    with cover.TABLE.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["kind"] == "sized" and row["verdict"] in cover.GOOD]
+    seeing = [row for row in rows if "vision_config" in of[row["model_type"]]]
+    assert len(seeing) > 20
+    assert not [row["model_type"] for row in seeing if "pixel_values" not in row["inputs"]]
+
+
 def test_the_fixed_sample_is_covered(tmp_path):
     """A handful says little of a share: what the table calls captured must be so, the rest must say why not."""
     results = tmp_path / "results.jsonl"

@@ -97,7 +97,8 @@ def test_a_grid_of_patches_gets_a_side_that_its_fold_divides():
 
 
 def test_what_a_part_hands_over_is_made_as_wide_as_the_text():
-    config = transformers.Qwen2VLConfig(text_config={"hidden_size": 64}, vision_config={"embed_dim": 48, "hidden_size": 32})
+    vision = {"embed_dim": 48, "hidden_size": 32}
+    config = transformers.Qwen2VLConfig(text_config={"hidden_size": 64}, vision_config=vision)
     said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: 8"
     assert gaps.fill_required(config, said) == ["hidden_size 32->64"]
     assert config.vision_config.hidden_size == 64

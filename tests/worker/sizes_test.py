@@ -218,9 +218,9 @@ def test_layers_that_a_list_alone_counts_are_cut_like_others():
 
 
 def test_what_a_part_hands_over_is_as_wide_as_the_divided_text():
-    config = transformers.Qwen2VLConfig(
-        text_config={"hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4},
-        vision_config={"embed_dim": 1280, "hidden_size": 3584, "num_heads": 16})
+    text = {"hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4}
+    vision = {"embed_dim": 1280, "hidden_size": 3584, "num_heads": 16}
+    config = transformers.Qwen2VLConfig(text_config=text, vision_config=vision)
     plan, small = smallest(config)
     assert "widths of text_config" in plan.note
     assert small.vision_config.hidden_size == small.text_config.hidden_size < 3584

@@ -1,0 +1,119 @@
+"""`make every-torch`: the zoo and small models on every torch release that the worker is for, one after the other.
+
+    .venv/bin/python tests/coverage/every_torch.py [--only 2.9.1,2.14.1] [--keep]
+
+Each toolchain is made by `make toolchain` (5 GB, minutes) unless it is there, and removed again if it was not. A
+release passes when every module of the zoo is captured without an unexplained event and the models end as they should:
+without breaks where they have none, with them where they branch on data. How many modules have exactly the numbers that
+the zoo states is told besides: it states them for torch 2.13 and later. Writes torch_releases.csv, a dated row a
+release; exit code 1 when a release fails.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import cover
+
+HERE = Path(__file__).parent
+ZOO = cover.ROOT / "tests/worker/zoo_run.py"
+TABLE = HERE / "torch_releases.csv"
+# The newest release of each line from the oldest that the worker is for, with a transformers of about its time.
+RELEASES = {
+    "2.6.0": "4.57.6", "2.7.1": "4.57.6", "2.8.0": "4.57.6", "2.9.1": "4.57.6", "2.10.0": "5.8.0", "2.11.0": "5.8.0",
+    "2.12.1": "5.8.0", "2.13.0": "5.8.0", "2.14.1": "5.8.0",
+}
+# Class -> what its capture is, on any release: read in the model's code, not taken from a run.
+MODELS = {"bert": "full_graph", "gpt2": "full_graph", "vit": "full_graph", "longformer": "graph_breaks"}
+COLUMNS = ("torch", "transformers", "python", "date", "modules", "as_stated", "unexplained", "failed_modules", "models",
+           "verdict", "worker")
+
+
+def venv_of(torch: str, transformers: str) -> Path:
+    return cover.ROOT / f".venv-torch{torch}-transformers{transformers}"
+
+
+def make(torch: str, transformers: str) -> None:
+    subprocess.run(["make", "toolchain", f"TORCH={torch}", f"TRANSFORMERS={transformers}",
+                    "TOOLCHAIN_PACKAGES=torchvision timm scipy pyyaml numpy<2.3"], cwd=cover.ROOT, check=True)
+
+
+def zoo_of(python: str) -> tuple:
+    """(modules, those that end in an error where none is stated, as stated, unexplained events)."""
+    sys.path.insert(0, str(ZOO.parent))
+    import zoo_counts
+    import zoo_run
+
+    stated = {kind.__name__: kind.expected for kind in zoo_run.kinds()}
+    done = subprocess.run(["nice", python, str(ZOO)], capture_output=True, text=True, timeout=1800, check=True,
+                          env={**os.environ, "PYTHONPATH": str(cover.WORKER)})
+    first, *found = map(json.loads, done.stdout.splitlines())
+    failed, same = [], 0
+    for module in found:
+        expected = zoo_counts.for_torch(stated[module["name"]], tuple(first["torch"]))
+        same += all(module[name] == value for name, value in expected.items())
+        if module["error"] and not expected["error"]:
+            failed.append(module["name"])
+    return len(found), failed, same, sum(module["unexplained"] for module in found)
+
+
+def row_of(torch: str, transformers: str) -> dict:
+    python = str(venv_of(torch, transformers) / "bin/python")
+    modules, failed, same, unexplained = zoo_of(python)
+    zygote, said, chain = cover.Zygote(10, python), [], {}
+    for name, wanted in MODELS.items():
+        result = zygote.capture({"model_type": name, "class": "", "kind": "file", "config": {"model_type": name}})
+        chain = result.get("toolchain") or chain
+        said.append((name, result["status"], result["status"] == wanted and not result["unexplained_events"]))
+    zygote.close()
+    good = not unexplained and not failed and all(right for *_, right in said)
+    return {
+        "torch": torch, "transformers": transformers, "python": chain.get("python", ""),
+        "date": datetime.date.today().isoformat(), "modules": modules, "as_stated": same, "unexplained": unexplained,
+        "failed_modules": " ".join(failed), "models": " ".join(f"{name}={status}" for name, status, _ in said),
+        "verdict": "works" if good else "fails", "worker": chain.get("worker", ""),
+    }
+
+
+def kept_rows() -> dict:
+    if not TABLE.exists():
+        return {}
+    with open(TABLE, encoding="utf-8", newline="") as file:
+        return {row["torch"]: row for row in csv.DictReader(file)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="releases, separated by commas")
+    parser.add_argument("--keep", action="store_true", help="leave the toolchains that were made")
+    options = parser.parse_args()
+    wanted = options.only.split(",") if options.only else list(RELEASES)
+    rows = kept_rows()
+    for torch in wanted:
+        transformers = RELEASES[torch]
+        here = venv_of(torch, transformers)
+        was_here = here.exists()
+        if not was_here:
+            make(torch, transformers)
+        rows[torch] = row_of(torch, transformers)
+        print(" ".join(f"{name}={rows[torch][name]}" for name in COLUMNS[:-1]), flush=True)
+        if not was_here and not options.keep:
+            shutil.rmtree(here)
+        with open(TABLE, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows[name] for name in RELEASES if name in rows)
+    good = [name for name in RELEASES if name in rows and rows[name]["verdict"] == "works"]
+    print(f"{datetime.date.today()}: the worker runs on {len(good)} of {len(RELEASES)} torch releases before the "
+          f"default: {', '.join(good)}")
+    return 0 if all(rows[name]["verdict"] == "works" for name in wanted) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
