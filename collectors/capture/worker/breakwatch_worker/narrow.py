@@ -11,7 +11,8 @@ _FACTORS = (32, 16, 14, 8, 7, 6, 5, 4, 3, 2)
 
 def ways(base: dict):
     """(tree, notes) of each way to make the rest smaller: all widths by one divisor, or where that is small and the
-    text's own is not each part by its own; then only what is no width: experts, pictures, the vocabulary."""
+    text's own is not each part by its own; then only what is no width: experts, pictures, the vocabulary. The last is
+    for parts that speak of each other's widths by keys that nothing here knows."""
     common, parts = _factor(base), _part_factors(base)
     if common <= 2 and parts.get("text_config", 1) >= 2 * common:
         chosen = [parts]
@@ -22,7 +23,6 @@ def ways(base: dict):
             yield _narrowed(base, functools.partial(_divide_parts, factors=factors), f"widths of {note}")
     if common > 1:
         yield _narrowed(base, lambda tree: _divide_all(tree, common), f"widths /{common}")
-        return
     yield _narrowed(base, lambda tree: None, "")
 
 
