@@ -31,13 +31,20 @@ def load_recipes() -> dict:
         return yaml.safe_load(file)
 
 
+def names_of(parameters) -> set:
+    """What a call can name: the parameters of forward, and what it hands on unnamed to the part that reads it."""
+    named = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    hands_on = "input_ids" in named and any(p.kind == p.VAR_KEYWORD for p in parameters)
+    return named | set(load_recipes()["handed_on"] if hands_on else ())
+
+
 class Plan:
     """What is passed to one class, and how it is made: the general recipes with the rules that match it."""
 
     def __init__(self, model, config, variant: dict):
         recipes = load_recipes()
         parameters = inspect.signature(model.forward).parameters.values()
-        self.names = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        self.names = names_of(parameters)
         self.required = [p.name for p in parameters if p.default is p.empty and p.name in self.names]
         main = getattr(model, "main_input_name", "input_ids")
         self.main = main[0] if isinstance(main, (list, tuple)) else main
@@ -110,7 +117,7 @@ class Ways:
     that leave something out."""
 
     def __init__(self, model_class, spec: dict = None, part: bool = False):
-        self._names = set(inspect.signature(model_class.forward).parameters)
+        self._names = names_of(inspect.signature(model_class.forward).parameters.values())
         self._spec = inputs_spec.checked(spec, self._names)
         self._mends = []
         self._part = part
