@@ -236,6 +236,8 @@ def test_a_vocabulary_known_by_name_keeps_its_ids():
     named = {"<image>": 8711, "IMGIMGAZ": 9000}
     _, small = smallest(transformers.ChameleonConfig(vocab_size=65536, vocabulary_map=named))
     assert small.vocab_size == 65536 and small.vocabulary_map == named
+    _, small = smallest(transformers.ChameleonConfig(vocab_size=65536, vocabulary_map={"<image>": 8}))
+    assert small.vocab_size == 1024
 
 
 def test_a_picture_is_cut_no_smaller_than_a_window_of_the_last_stage():

@@ -257,7 +257,8 @@ def _shorter(path: str, node: dict) -> list:
 def _cut_vocabulary(tree: dict) -> int:
     rules = load_rules()
     kept, before = rules["vocabulary_kept"], 0
-    if any(node.get(key) for _, node in nodes(tree) for key in rules["vocabulary_maps"]):
+    maps = [node[key] for _, node in nodes(tree) for key in rules["vocabulary_maps"] & node.keys()]
+    if any(is_int(token) and token >= kept for named in maps if isinstance(named, dict) for token in named.values()):
         return 0
     for _, node in nodes(tree):
         for key in rules["vocabularies"] & node.keys():
