@@ -95,11 +95,19 @@ TEST(MessageTest, RefusesAResultThatNoWorkerMayGive) {
   EXPECT_TRUE(wrong(R"("status":"full_graph","breaks":1)"));
   EXPECT_TRUE(wrong(R"("status":"full_graph","sites":[{"reason":"r","occurrences":1}])"));
   EXPECT_TRUE(wrong(R"("status":"graph_breaks","breaks":-1)"));
+  EXPECT_TRUE(wrong(R"("status":"graph_breaks","explain_breaks":-2)"));
   EXPECT_TRUE(wrong(R"("status":"graph_breaks","breaks":18446744073709551615)"));
   EXPECT_TRUE(wrong(R"("status":"graph_breaks","sites":[{"reason":"r","occurrences":9223372036854775807}])"));
   std::string sites = R"({"reason":"r","occurrences":1})";
   for (int i = 0; i < 13; ++i) sites += "," + sites;
   EXPECT_TRUE(wrong(R"("status":"graph_breaks","sites":[)" + sites + "]"));
+}
+
+TEST(MessageTest, TakesAModelOfWhichNoGraphWasMade) {
+  const auto message = ParseMessage(
+      R"({"type":"result","job":"a","status":"graph_breaks","detail":"1 break","graphs":0,"breaks":1,"explain_breaks":-1})");
+  ASSERT_TRUE(message.ok()) << message.error().message;
+  EXPECT_EQ(std::get<CaptureResult>(*message).explain_breaks, -1);
 }
 
 TEST(MessageTest, QuotesOnlyALittleOfALongLine) {

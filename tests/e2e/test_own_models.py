@@ -30,6 +30,19 @@ def make():
 if __name__ == "__main__":
     print(Net()(torch.ones(3, 4)).shape)
 """
+# Nothing is left of it to make a graph of.
+TALKS = """
+import torch
+
+
+def talk(x):
+    print("a break, and no operation")
+    return x
+
+
+def make():
+    return talk, {"x": torch.ones(2)}
+"""
 
 
 @pytest.mark.parametrize("command", ["sweep", "plan"])
@@ -108,6 +121,7 @@ def test_the_real_worker_captures_a_script_and_a_factory_of_a_hidden_folder(prog
     if not os.access(ROOT / ".venv/bin/python", os.X_OK):
         pytest.skip("no .venv: make venv")
     (tmp_path / "mine.py").write_text(SCRIPT)
+    (tmp_path / "talks.py").write_text(TALKS)
     state = tmp_path / "state"
     worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
     settings = [program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker", worker]
@@ -120,8 +134,10 @@ def test_the_real_worker_captures_a_script_and_a_factory_of_a_hidden_folder(prog
 
     (module,) = json.loads(run("discover", "mine.py", "--json"))["modules"]
     assert (module["class"], module["parameters"], module["calls"]) == ("Net", 20, 1)
-    run("sweep", "--allow-factories", "--model", module["selector"], "--model", "python:mine:make")
+    run("sweep", "--allow-factories", "--model", module["selector"], "--model", "python:mine:make",
+        "--model", "python:talks:make")  # fmt: skip
     results = {r["model"]: r for r in map(json.loads, (state / "latest/results.jsonl").read_text().splitlines())}
-    assert set(results) == {module["selector"], "python:mine:make"}
+    assert set(results) == {module["selector"], "python:mine:make", "python:talks:make"}
+    assert [results["python:talks:make"][name] for name in ("graphs", "breaks", "explain_breaks")] == [0, 1, -1]
     for result in results.values():
         assert (result["status"], result["break_sites"], result["unexplained_events"]) == ("graph_breaks", 1, 0), result

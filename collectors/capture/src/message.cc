@@ -49,9 +49,13 @@ std::optional<Error> WrongCount(const CaptureResult& result) {
   const auto wrong = [](std::int64_t count) { return count < 0 || count > kMaxCount; };
   for (const auto* count :
        {&result.params, &result.graphs, &result.breaks, &result.break_sites, &result.dynamo_counter_breaks,
-        &result.explain_breaks, &result.unique_reasons, &result.ops_captured, &result.frames_total,
-        &result.frames_fallback, &result.recompiles, &result.unexplained_events}) {
+        &result.unique_reasons, &result.ops_captured, &result.frames_total, &result.frames_fallback, &result.recompiles,
+        &result.unexplained_events}) {
     if (wrong(count->value_or(0))) return Error{ErrorCode::kInvalid, "a count of " + std::to_string(**count)};
+  }
+  // Graphs less one: where no graph was made, one less than none.
+  if (const std::int64_t explained = result.explain_breaks.value_or(0); explained != -1 && wrong(explained)) {
+    return Error{ErrorCode::kInvalid, "explain_breaks of " + std::to_string(explained)};
   }
   if (result.sites.size() > kMaxSites) {
     return Error{ErrorCode::kInvalid, std::to_string(result.sites.size()) + " sites, more than the " +
