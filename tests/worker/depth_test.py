@@ -1,7 +1,7 @@
 """Which depths are captured, and what is published of two."""
 
 import pytest
-from breakwatch_worker.capture import combine, needs_full
+from breakwatch_worker.capture import combine, needs_every_stack, needs_full
 
 DEEP_BERT = {"model_type": "bert", "architectures": ["BertModel"], "hidden_size": 32, "num_hidden_layers": 5,
              "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 99}
@@ -16,9 +16,21 @@ BREAKING_SWITCH = {
     "model_type": "switch_transformers", "architectures": ["SwitchTransformersEncoderModel"], "d_model": 16, "d_kv": 8,
     "d_ff": 16, "num_layers": 3, "num_sparse_encoder_layers": 3, "num_heads": 2, "num_experts": 2, "vocab_size": 99,
 }
+# Its vision tower breaks in its blocks; its text, twice as deep, is one stretch of one graph.
+BREAKING_QWEN = {
+    "model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"], "image_token_id": 90,
+    "video_token_id": 91, "vision_start_token_id": 92, "vision_end_token_id": 93,
+    "text_config": {
+        "model_type": "qwen2_vl_text", "hidden_size": 32, "num_hidden_layers": 8, "num_attention_heads": 2,
+        "num_key_value_heads": 2, "intermediate_size": 32, "vocab_size": 99,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}},
+    "vision_config": {"model_type": "qwen2_vl", "depth": 4, "embed_dim": 32, "hidden_size": 32, "num_heads": 2,
+                      "mlp_ratio": 1, "patch_size": 14},
+}
 REDUCED = {"status": "graph_breaks", "depth": "reduced", "detail": "2 breaks", "breaks": 2, "ops_captured": 10,
            "phase_s": {"create": 1.0}, "capture_s": 1.0, "cpu_s": 1.0, "peak_rss_mb": 5}
-BESIDE = {**REDUCED, "layers_matter": False}
+BESIDE = {**REDUCED, "stacks": []}
+PARTIAL = {"status": "graph_breaks", "partial": True, "stacks": ["layers"]}
 FULL = {"status": "graph_breaks", "depth": "full", "detail": "6 breaks", "breaks": 6, "ops_captured": 99,
         "phase_s": {"create": 2.0}, "capture_s": 2.0, "cpu_s": 2.0, "peak_rss_mb": 4}
 CLEAN = {**REDUCED, "status": "full_graph", "breaks": 0, "detail": "1 graph"}
@@ -72,6 +84,19 @@ def test_breaks_said_to_be_beside_the_layers_are_a_mismatch_where_full_depth_has
     assert (more["depth"], more["depth_mismatch"], more["breaks"], more["ops_captured"]) == ("full", True, 6, 10)
 
 
+@pytest.mark.parametrize("outcome, expected", [
+    (PARTIAL, False), ({**PARTIAL, "stacks": []}, False), ({**PARTIAL, "stacks": ["layers", "blocks"]}, True),
+    ({**PARTIAL, "stacks": None}, True), ({**PARTIAL, "status": "failed_eager"}, True),
+    ({**PARTIAL, "status": "timeout"}, False), ({**PARTIAL, "stacks": None, "partial": False}, False)])
+def test_every_stack_is_made_whole_where_those_asked_for_were_not_enough(outcome, expected):
+    assert needs_every_stack(["layers"], outcome) == expected
+
+
+def test_where_no_stack_that_matters_was_cut_the_reduced_capture_stands():
+    both = combine(REDUCED, {"status": "not_attempted", "detail": "none is cut", "cpu_s": 0.5})
+    assert (both["breaks"], both["depth"], both["detail"], both["cpu_s"]) == (2, "reduced", "2 breaks", 1.5)
+
+
 def captures_of(zygote) -> int:
     return [message["phase"] for message in zygote.seen if message["type"] == "phase"].count("capture")
 
@@ -90,12 +115,31 @@ def test_a_model_that_breaks_beside_its_layers_is_captured_once_and_has_what_ful
     zygote.seen.clear()
     once = zygote.capture(BREAKING_BART)
     assert (once["status"], once["depth"], captures_of(zygote)) == ("graph_breaks", "reduced", 1)
-    assert "layers_matter" not in once
+    assert "stacks" not in once and "partial" not in once
     verified = zygote.capture(BREAKING_BART, depth="verify")
     assert (verified["depth"], verified["depth_mismatch"]) == ("reduced", False)
     full = zygote.capture(BREAKING_BART, depth="full")
     for name in ("breaks", "break_sites", "graphs", "frames_total", "dynamo_counter_breaks", "sites"):
         assert once[name] == full[name], name
+
+
+def test_only_the_stacks_that_are_met_layer_by_layer_are_whole_at_full_depth(zygote):
+    some = zygote.capture(BREAKING_QWEN)
+    every = zygote.capture(BREAKING_QWEN, depth="full")
+    assert (some["depth"], every["depth"]) == ("full", "full")
+    assert "text_config.num_hidden_layers 8->2" in some["detail"] and "depth" not in some["detail"]
+    for name in ("breaks", "break_sites", "graphs", "frames_total", "dynamo_counter_breaks", "sites"):
+        assert some[name] == every[name], name
+    assert "partial" not in some
+
+
+def test_a_stack_that_the_reduced_depth_left_whole_needs_no_second_capture(zygote):
+    zygote.seen.clear()
+    shallow = {**BREAKING_QWEN, "vision_config": {**BREAKING_QWEN["vision_config"], "depth": 2}}
+    once = zygote.capture(shallow)
+    assert (once["status"], once["depth"], captures_of(zygote)) == ("graph_breaks", "reduced", 1)
+    every = zygote.capture(shallow, depth="full")
+    assert (once["sites"], once["graphs"]) == (every["sites"], every["graphs"])
 
 
 def test_a_clean_model_is_captured_once_unless_it_is_to_be_verified(zygote):

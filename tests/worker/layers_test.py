@@ -147,8 +147,53 @@ class StepByStep(torch.nn.Module):
         return self.step(x, self.depth)
 
 
+class TwoTowers(torch.nn.Module):
+    """One stack breaks in each layer; the other, before it, is inlined whole."""
+
+    def __init__(self, depth, other=FEW):
+        super().__init__()
+        self.quiet, self.loud = Stack(other), Stack(depth, LayerOfParts)
+
+    def forward(self, x):
+        return self.loud(self.quiet(x))
+
+
+class BlocksInStages(torch.nn.Module):
+    """Each stage is a stack of its own; only their inner layers break."""
+
+    def __init__(self, depth):
+        super().__init__()
+        self.stages = torch.nn.ModuleList(Stack(depth, PrintingLayer) for _ in range(FEW))
+
+    def forward(self, x):
+        for stage in self.stages:
+            x = stage(x)
+        return x
+
+
+class LoopInLayer(Stack):
+    """A layer goes round as often as nothing but its code tells."""
+
+    class Layer(torch.nn.Module):
+        def forward(self, x):
+            for _ in range(3):
+                x = self.turn(x)
+            return x
+
+        def turn(self, x):
+            print("a turn")
+            return x + 1
+
+    def __init__(self, depth):
+        super().__init__(depth, self.Layer)
+
+
 WITHOUT = (BreakBeside, BranchAfter, Wrapped)
-WITH = (BreakInEach, BreakDeeperInEach, BreakBetween, BreakInTheLast, SharedByEach, StepByStep)
+WITH = {
+    BreakInEach: {"layers"}, BreakDeeperInEach: {"layers"}, BreakBetween: {"layers"}, BreakInTheLast: {"layers"},
+    SharedByEach: {"layers"}, StepByStep: None, TwoTowers: {"loud.layers"},
+    BlocksInStages: {"stages", "stages.*.layers"}, LoopInLayer: {"layers"},
+}
 
 
 def found(kind, depth):
@@ -158,7 +203,7 @@ def found(kind, depth):
 @pytest.mark.parametrize("kind", WITHOUT, ids=lambda kind: kind.__name__)
 def test_breaks_beside_whole_layers_are_the_same_at_any_depth(kind):
     few, many = found(kind, FEW), found(kind, MANY)
-    assert not few.layers_matter and few.events
+    assert few.stacks == set() and few.events
     ours, theirs = few.numbers(), many.numbers()
     assert theirs.pop("ops_captured") > ours.pop("ops_captured")
     del ours["segments"], theirs["segments"]
@@ -166,10 +211,17 @@ def test_breaks_beside_whole_layers_are_the_same_at_any_depth(kind):
 
 
 @pytest.mark.parametrize("kind", WITH, ids=lambda kind: kind.__name__)
-def test_where_layers_are_met_one_by_one_their_number_matters(kind):
-    assert found(kind, FEW).layers_matter
+def test_where_layers_are_met_one_by_one_their_stack_is_named_or_any_may_matter(kind):
+    assert found(kind, FEW).stacks == WITH[kind]
+
+
+def test_a_stack_that_is_not_named_changes_nothing_but_the_ops():
+    ours, theirs = (trace(TwoTowers(MANY, other).eval(), {"x": torch.ones(3)}).numbers() for other in (FEW, MANY))
+    assert theirs.pop("ops_captured") > ours.pop("ops_captured")
+    del ours["segments"], theirs["segments"]
+    assert ours == theirs
 
 
 def test_what_is_no_part_of_a_known_model_may_always_matter():
     module = BreakBeside(FEW).eval()
-    assert trace(lambda x: module(x), {"x": torch.ones(3)}).layers_matter
+    assert trace(lambda x: module(x), {"x": torch.ones(3)}).stacks is None

@@ -2,7 +2,7 @@
 
 import pytest
 import transformers
-from breakwatch_worker import sizes
+from breakwatch_worker import depths, sizes
 
 
 def plans(config, depth="reduced"):
@@ -244,3 +244,27 @@ def test_a_picture_is_cut_no_smaller_than_a_window_of_the_last_stage():
     _, small = smallest(transformers.DonutSwinConfig(image_size=[2560, 1920], window_size=10))
     assert small.image_size == [512, 384]
     assert min(small.image_size) >= small.patch_size * 2 ** (len(small.depths) - 1) * small.window_size
+
+
+def test_a_full_depth_of_some_stacks_leaves_those_out_of_the_cuts_alone():
+    config = transformers.Qwen2VLConfig()
+    assert sizes.cuts(config) == ["text_config.num_hidden_layers", "vision_config.depth"]
+    plan = next(sizes.plans(config, "full", {"vision_config.depth"}))
+    small = plan.make(type(config))
+    assert (plan.depth, small.vision_config.depth) == ("full", config.vision_config.depth)
+    assert small.text_config.num_hidden_layers == 2
+    every = next(sizes.plans(config, "full")).make(type(config))
+    assert every.text_config.num_hidden_layers == config.text_config.num_hidden_layers
+
+
+def test_the_cuts_that_must_not_be_made_are_found_by_making_the_model():
+    cls, config = transformers.Qwen2VLModel, transformers.Qwen2VLConfig()
+    assert depths.needed(cls, config, ["visual.blocks"]) == {"vision_config.depth"}
+    assert depths.needed(cls, config, ["visual.merger"]) == frozenset()
+    assert depths.needed(cls, config, ["visual.blocks", "language_model.layers"]) is None
+
+
+def test_a_model_with_one_cut_or_that_cannot_be_made_is_made_whole():
+    assert depths.needed(transformers.BertModel, transformers.BertConfig(), ["encoder.layer"]) is None
+    broken = transformers.Qwen2VLConfig(text_config={"num_attention_heads": 7})
+    assert depths.needed(transformers.Qwen2VLModel, broken, ["visual.blocks"]) is None

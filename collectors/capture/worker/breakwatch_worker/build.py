@@ -28,8 +28,9 @@ def make_float(config) -> None:
             make_float(sub)
 
 
-def construct(cls, config) -> torch.nn.Module:
-    """The model on CPU in eval mode. Memory is reserved first and written only once its size is known to be small."""
+def construct(cls, config, filled: bool = True) -> torch.nn.Module:
+    """The model on CPU in eval mode. Memory is reserved first and written only once its size is known to be small, and
+    not at all where it need not be `filled`."""
     torch.manual_seed(0)
     make_float(config)
     deferred = weights.Deferred()
@@ -37,5 +38,6 @@ def construct(cls, config) -> torch.nn.Module:
         model = cls._from_config(config) if hasattr(cls, "_from_config") else cls(config)
         if (size := byte_count(model)) > MAX_BYTES:
             raise TooLarge(f"{cls.__name__} takes {size / 2**30:.1f} GiB as configured")
-        deferred.settle(model)
+        if filled:
+            deferred.settle(model)
     return model.eval()

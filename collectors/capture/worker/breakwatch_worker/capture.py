@@ -9,6 +9,8 @@ from .leg import Leg
 _ALONE = ("full", "wide", "original")
 # What must not depend on the depth where no layer was met by itself.
 _OF_BREAKS = ("status", "breaks", "break_sites", "graphs", "frames_total", "recompiles")
+# Of a leg, for the legs after it: the stacks whose length matters (None: any may), and whether only these were whole.
+_BETWEEN_LEGS = ("stacks", "partial")
 
 
 def needs_full(depth: str, result: dict) -> bool:
@@ -16,17 +18,28 @@ def needs_full(depth: str, result: dict) -> bool:
     where no layer was met by itself there is nothing else to see (layers.py)."""
     if result.get("depth") != "reduced" or result.get("mode") in modes.REDUCED_ONLY or result["status"] not in CAPTURED:
         return False
-    return depth == "verify" or (result["status"] == "graph_breaks" and result.get("layers_matter", True))
+    return depth == "verify" or (result["status"] == "graph_breaks" and _layers_matter(result))
+
+
+def needs_every_stack(asked: list, outcome: dict) -> bool:
+    """Whether a leg in which only the stacks asked for were whole has to be made again with all of them: it met layers
+    of others, or failed where the complete model may not."""
+    if not outcome.get("partial"):
+        return False
+    if outcome["status"] not in CAPTURED:
+        return outcome["status"].startswith("failed")
+    return outcome["stacks"] is None or not set(outcome["stacks"]) <= set(asked)
+
+
+def _layers_matter(result: dict) -> bool:
+    return result.get("stacks") is None or bool(result["stacks"])
 
 
 def combine(reduced: dict, full: dict) -> dict:
     """What is published of a pair: the full one's breaks, the reduced one's ops; the reduced alone if full failed."""
-    cost = {
-        "cpu_s": round((reduced.get("cpu_s") or 0) + (full.get("cpu_s") or 0), 4),
-        "capture_s": round((reduced.get("capture_s") or 0) + (full.get("capture_s") or 0), 4),
-        "peak_rss_mb": max(reduced.get("peak_rss_mb") or 0, full.get("peak_rss_mb") or 0),
-        **{name: _added(reduced.get(name), full.get(name)) for name in ("phase_s", "phase_cpu_s")},
-    }
+    cost = _cost_of(reduced, full)
+    if full.get("status") == "not_attempted":  # what it would make longer is as long at reduced depth
+        return {**reduced, **cost}
     unlike = _left_out(reduced, full)
     if full.get("status") not in CAPTURED or unlike:
         said = f"called without {', '.join(unlike)}" if unlike else f"{full.get('status')}, {full.get('detail')}"
@@ -35,7 +48,7 @@ def combine(reduced: dict, full: dict) -> dict:
         mismatch = full["status"] != "full_graph"
         detail = reduced["detail"] + ("; at full depth it breaks: " + full["detail"] if mismatch else "")
         return {**reduced, **cost, "depth_mismatch": mismatch, "detail": detail}
-    if not reduced.get("layers_matter", True):
+    if not _layers_matter(reduced):
         mismatch = any(reduced.get(name) != full.get(name) for name in _OF_BREAKS)
         return {**(full if mismatch else reduced), **cost, "ops_captured": reduced.get("ops_captured"),
                 "depth_mismatch": mismatch}
@@ -43,8 +56,17 @@ def combine(reduced: dict, full: dict) -> dict:
     return {**full, **cost, "ops_captured": reduced.get("ops_captured")}
 
 
+def _cost_of(first: dict, second: dict) -> dict:
+    """What two legs took together."""
+    return {
+        **{name: round((first.get(name) or 0) + (second.get(name) or 0), 4) for name in ("cpu_s", "capture_s")},
+        "peak_rss_mb": max(first.get("peak_rss_mb") or 0, second.get("peak_rss_mb") or 0),
+        **{name: _added(first.get(name), second.get(name)) for name in ("phase_s", "phase_cpu_s")},
+    }
+
+
 def _left_out(reduced: dict, full: dict) -> list:
-    """Arguments that the full model could not be called with, for want of memory: its numbers are of another call."""
+    """Arguments that the full model could not be called with: its numbers are of another call."""
     passed, there = reduced.get("inputs") or {}, full.get("inputs") or {}
     return sorted(passed.keys() - there.keys()) if there else []
 
@@ -63,6 +85,7 @@ class Capture:
         self.result = None
         self._body_of, self._say = body_of, say
         self._reduced = None
+        self._stacks = None  # those to be whole at full depth, where not all need be
         self._cancelled = False
         depth = job.get("depth")
         self._depth = depth if depth in ("auto", "verify", *_ALONE) else "auto"
@@ -83,11 +106,16 @@ class Capture:
         elif self._published is not None:
             self._repeats.append(outcome)
             self._repeat_or_finish()
+        elif self._reduced is not None and self._stacks and needs_every_stack(self._stacks, outcome):
+            self._reduced.update(_cost_of(self._reduced, outcome))
+            self._stacks = None
+            self.leg = self._start("full")
         elif self._reduced is not None:
             published = combine(self._reduced, outcome)
             self._settle(published, outcome if published.get("depth") == outcome.get("depth") else self._reduced)
         elif self._depth not in _ALONE and needs_full(self._depth, outcome):
             self._reduced = outcome
+            self._stacks = outcome.get("stacks") if self._depth == "auto" else None
             self.leg = self._start("full")
         else:
             self._settle(outcome, outcome)
@@ -108,12 +136,12 @@ class Capture:
             self.leg = self._start(self._depth if self._depth in _ALONE else depth, attempt=len(self._repeats))
 
     def _start(self, depth: str, attempt: int = 0) -> Leg:
-        job = {**self.job, "attempt": attempt}
+        job = {**self.job, "attempt": attempt, "stacks": self._stacks}
         return Leg(self.job, self._body_of(job, depth), lambda phase: self._say({
             "type": "phase", "job": self.id, "phase": phase}))
 
     def _finish(self, outcome: dict) -> None:
-        outcome = {name: value for name, value in outcome.items() if name != "layers_matter"}
+        outcome = {name: value for name, value in outcome.items() if name not in _BETWEEN_LEGS}
         self.result = {
             "type": "result", "job": self.id, **outcome, "mode": modes.name_of(self.job), "device": "cpu",
             "toolchain": version.toolchain(),

@@ -13,7 +13,7 @@ import traceback
 
 import torch
 
-from . import architecture, attempts, build, gaps, host, inputs, modes, room, sizes, trace
+from . import architecture, attempts, build, depths, gaps, host, inputs, modes, room, sizes, trace
 from .ends import CAPTURED
 from .leg import limits_of
 from .lines import clip, one_line, write_line
@@ -193,9 +193,10 @@ class Attempt:
 
     def _run_smallest(self, cls, config_class, config, notes: list, part: bool) -> dict:
         first, self._said = None, []
+        whole = self._whole_stacks(cls, config)
         ways, made = inputs.Ways(cls, self._job.get("inputs_spec"), part), False
         for variant in ways:
-            for size in sizes.plans(config, self._depth):
+            for size in sizes.plans(config, self._depth, whole):
                 try:
                     prepared = self._prepare(cls, config_class, size, variant)
                 except architecture.Stop:
@@ -227,6 +228,15 @@ class Attempt:
             if not made:
                 break  # another way of calling does not mend a model that cannot be made
         return {**self._known, **(first or {"status": "failed_inputs", "detail": "inputs: nothing can be left out"})}
+
+    def _whole_stacks(self, cls, config):
+        """Of a leg at full depth, the cuts left out where not all need be: those of the stacks that the job names."""
+        stacks = self._job.get("stacks") if self._depth == "full" else None
+        whole = depths.needed(cls, config, stacks) if stacks else None
+        if whole is not None and not whole:
+            raise architecture.Stop("not_attempted", "none of the stacks that matter is cut at reduced depth")
+        self._known["partial"] = whole is not None
+        return whole
 
     def _prepare(self, cls, config_class, size, variant: dict) -> tuple:
         config = size.make(config_class)
@@ -271,7 +281,7 @@ class Attempt:
             return {**result, "status": status, "detail": one_line(found.detail), "phase": "capture"}
         said = "; ".join([found.detail or verdict(numbers), *found.notes, *notes])
         # Of use between the legs of a capture alone: which of them is needed.
-        result["layers_matter"] = found.trace.layers_matter
+        result["stacks"] = None if found.trace.stacks is None else sorted(found.trace.stacks)
         return {**result, **numbers, "status": status, "detail": one_line(said), "phase": "done"}
 
 

@@ -7,36 +7,51 @@ frames stay the same. They depend on its length only where Dynamo meets the laye
 - a break is in a layer,
 - a frame meets the same break a second time, on the same way to it.
 
-A layer is a module with a number in its path: what counts too much as one only costs a capture at full depth.
+A layer is a module with a number in its path: what counts too much as one only costs a capture at full depth. What is
+before the number names its stack; other stacks of the model, whole stretches of one graph, may stay short (depths.py).
 """
 
-import re
 import sys
 
 import torch
 import torch._dynamo
 
-_NUMBERED = re.compile(r"\d(\.|$)")
 # The calls of a module that are Python frames of their own while a frame below them is handed to Dynamo.
 _CALLS = ("_wrapped_call_impl", "_call_impl", "forward")
 
 
+def unnumbered(path: str) -> str:
+    """A module's path with * for the number of each layer on it."""
+    return ".".join("*" if part.isdigit() else part for part in path.split("."))
+
+
+def _stacks_on(path: str) -> set:
+    """The stacks that a module's path leads through, unnumbered."""
+    parts = path.split(".")
+    return {unnumbered(".".join(parts[:index])) for index, part in enumerate(parts) if part.isdigit()}
+
+
 class Layers:
-    """Told of each frame and each break of one trace. Owner: the trace; holds no module longer than it lives."""
+    """Told of each frame and each break of one trace. Owner: the trace; holds no module longer than it lives.
+
+    `stacks` are those whose length can matter; None where it is not known which.
+    """
 
     def __init__(self, paths):
-        self.matter = False
+        self.stacks = set()
         self._paths = paths
-        self._met = set()
+        self._met = {}
+
+    @property
+    def matter(self) -> bool:
+        return self.stacks is None or bool(self.stacks)
 
     def frame_begins(self, frame) -> None:
         """A frame is handed to Dynamo."""
-        if self.matter:
-            return
         names = frame.f_code.co_varnames[:1]
         self._look_at(frame.f_locals.get(names[0]) if names else None)
         caller = sys._getframe(1)
-        while caller is not None and not self.matter:
+        while caller is not None and self.stacks is not None:
             called = caller.f_locals.get("self") if caller.f_code.co_name in _CALLS else None
             if isinstance(called, torch._dynamo.OptimizedModule):  # the call that is traced
                 break
@@ -47,13 +62,18 @@ class Layers:
         """A break is logged, met in the code of these modules."""
         # A decorator is one code for all that it wraps: the calls down to the break tell them apart.
         way = tuple((call.filename, call.lineno, call.name) for call in getattr(error, "real_stack", None) or ())
-        place = (event.compile_id.split("/")[0], event.site_id, way)
-        self.matter = self.matter or place in self._met
-        self._met.add(place)
-        for module in modules:
-            self._look_at(module)
+        layers = [self._look_at(module) for module in modules]
+        compiled = self._met.setdefault((event.compile_id.split("/")[0], event.site_id, way), set())
+        # Met again in one compilation, or in no layer: there is a loop, and nothing tells how long it is.
+        if compiled and (event.compile_id in compiled or not any(layers)):
+            self.stacks = None
+        compiled.add(event.compile_id)
 
-    def _look_at(self, value) -> None:
-        if isinstance(value, torch.nn.Module) and not self.matter:
-            path = self._paths.known(value)
-            self.matter = path is None or bool(_NUMBERED.search(path))
+    def _look_at(self, value) -> bool:
+        """Whether it is in a layer."""
+        if self.stacks is None or not isinstance(value, torch.nn.Module):
+            return False
+        path = self._paths.known(value)
+        found = _stacks_on(path) if path is not None else set()
+        self.stacks = self.stacks | found if path is not None else None
+        return bool(found)

@@ -26,8 +26,14 @@ class Size:
         return config_class.from_dict(copy.deepcopy(self.values))
 
 
-def plans(config, depth: str):
-    """From the smallest to the original; the first that builds and runs is captured."""
+def cuts(config) -> list:
+    """The names of what the reduced depth makes shorter: the path of the key that says how long it is."""
+    return [note.split(" ")[0] for note in _shortened(config.to_dict())[1]]
+
+
+def plans(config, depth: str, whole=None):
+    """From the smallest to the original; the first that builds and runs is captured. With `whole`, which are cuts that
+    are not made, the full depth is that of these alone."""
     base = config.to_dict()
     if depth in ("wide", "original"):  # to prove the rest by
         short, notes = _shortened(base) if depth == "wide" else (None, [])
@@ -35,9 +41,10 @@ def plans(config, depth: str):
         return
     narrowed = [(tree, notes) for tree, notes in narrow.ways(base) if notes]
     if depth == "full":
-        for small, width_notes in narrowed:
-            yield Size("full", ", ".join(width_notes), small)
-        yield Size("full", "", None, config)
+        for small, width_notes in [*narrowed, (base, [])]:
+            short, depth_notes = _shortened(small, whole) if whole is not None else (small, [])
+            notes = depth_notes + width_notes
+            yield Size("full", ", ".join(notes), short if notes else None, config)
         return
     short, depth_notes = _shortened(base)
     if depth_notes:
@@ -49,12 +56,12 @@ def plans(config, depth: str):
     yield Size("original", "", None, config)
 
 
-def _shortened(base: dict) -> tuple:
+def _shortened(base: dict, whole=()) -> tuple:
     tree = copy.deepcopy(base)
     notes = []
     lent = _lend(tree)
     for path, node in nodes(tree):
-        notes += _shorten_node(path, node)
+        notes += _shorten_node(path, node, whole)
     for owner, key, part in lent:
         owner[key] = part.pop(key)
     return tree, notes
@@ -77,7 +84,7 @@ def _lend(tree: dict) -> list:
     return lent
 
 
-def _shorten_node(path: str, node: dict) -> list:
+def _shorten_node(path: str, node: dict, whole) -> list:
     rules = load_rules()
     notes = []
     stages = {len(node[key]) for key in rules["stage_counts"] & node.keys() if isinstance(node[key], list)}
@@ -90,24 +97,24 @@ def _shorten_node(path: str, node: dict) -> list:
     for total in sorted({*counts.values(), *listed.values()}):
         keys = [key for key, value in counts.items() if value == total]
         kept = _kept_layers(node, total)
-        if len(kept) >= total:
+        said = f"{path}{(keys or [key for key, value in listed.items() if value == total])[0]}"
+        if len(kept) >= total or said in whole:
             continue
         changed.update(_remapped(node, total, kept))
         changed.update({key: len(kept) for key in keys})
-        said = keys or [key for key, value in listed.items() if value == total]
-        notes.append(f"{path}{said[0]} {total}->{len(kept)}")
+        notes.append(f"{said} {total}->{len(kept)}")
     for key in node:
         value = node[key]
         if key not in rules["stage_counts"] or not isinstance(value, list) or not all(map(is_int, value)):
             continue
-        if max(value, default=0) > 2:
+        if max(value, default=0) > 2 and f"{path}{key}" not in whole:
             changed[key] = [min(count, 2) for count in value]
             notes.append(f"{path}{key} {value}->{changed[key]}")
     for key in rules["depth_factors"] & node.keys():
-        if isinstance(node[key], float) and node[key] > 1:
+        if isinstance(node[key], float) and node[key] > 1 and f"{path}{key}" not in whole:
             changed[key] = 1.0
             notes.append(f"{path}{key} {node[key]:g}->1")
-    notes += _shorten_named(path, node)
+    notes += _shorten_named(path, node, whole)
     node.update(changed)
     names = node.get("stage_names")
     if counts and changed and isinstance(names, list) and len(names) - 1 in counts.values():
@@ -116,14 +123,16 @@ def _shorten_node(path: str, node: dict) -> list:
     return notes
 
 
-def _shorten_named(path: str, node: dict) -> list:
+def _shorten_named(path: str, node: dict, whole) -> list:
     """A network outside the library, of which the config has but the name and the arguments."""
     named = load_rules()["named_depths"]
     name, arguments = node.get("architecture"), node.get(named["arguments"]) or {}
-    if not isinstance(name, str) or not re.match(named["names"], name) or arguments.get("features_only"):
+    said = f"{path}{named['arguments']}.{named['key']}"
+    if not isinstance(name, str) or not re.match(named["names"], name) or arguments.get("features_only") or (
+            said in whole):
         return []
     node[named["arguments"]] = {**arguments, named["key"]: named["kept"]}
-    return [f"{path}{named['arguments']}.{named['key']} ->{named['kept']}"]
+    return [f"{said} ->{named['kept']}"]
 
 
 def _lists_of(node: dict, total: int) -> dict:

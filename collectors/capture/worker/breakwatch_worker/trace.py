@@ -36,7 +36,7 @@ class Trace:
     frames_ok: int = 0
     recompiles: int = 0
     segments: list = dataclasses.field(default_factory=list)
-    layers_matter: bool = True  # whether more or fewer layers could change the events, sites, graphs or frames
+    stacks: set = None  # of layers, whose length could change the events, sites, graphs or frames; None: any
     error: BaseException = None
 
     @property
@@ -123,7 +123,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
             call(compiled, arguments) if call is not None else compiled(**arguments)
         except Exception as error:
             found.error = error
-    found.layers_matter = breaks.layers.matter
+    found.stacks = breaks.layers.stacks
     counters = dynamo_utils.counters
     found.ops = counters["stats"]["calls_captured"]
     found.counter_breaks = sum(counters["graph_break"].values())
