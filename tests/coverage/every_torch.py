@@ -1,12 +1,13 @@
-"""`make every-torch`: the zoo and small models on every torch release that the worker is for, one after the other.
+"""The zoo and small models on every torch release that the worker is for, one after the other.
 
-    .venv/bin/python tests/coverage/every_torch.py [--only 2.9.1,2.14.1] [--keep]
+    make every-torch EVERY_TORCH_FLAGS='[--only 2.9.1,2.14.1] [--keep]'
 
-Each toolchain is made by `make toolchain` (5 GB, minutes) unless it is there, and removed again if it was not. A
-release passes when no event of the zoo is unexplained and the models end as they should: without breaks where they have
-none, with them where they branch on data. Told besides: how many modules have as many events as the zoo states, and how
-many every number and id, which it states for torch 2.13 and later; and those that the release's own Dynamo ends with an
-error where later ones do not. Writes torch_releases.csv, a dated row a release; exit code 1 when a release fails.
+Each toolchain is made by `make toolchain` (5 GB, minutes), of the packages in TOOLCHAIN_PACKAGES, unless it is there,
+and removed again if it was not. A release passes when no event of the zoo is unexplained and the models end as they
+should: without breaks where they have none, with them where they branch on data. Told besides: how many modules have
+as many events as the zoo states, and how many every number and id, which it states for torch 2.13 and later; and those
+that the release's own Dynamo ends with an error where later ones do not. Writes torch_releases.csv, a dated row a
+release; exit code 1 when a release fails.
 """
 
 import argparse
@@ -40,8 +41,7 @@ def venv_of(torch: str, transformers: str) -> Path:
 
 
 def make(torch: str, transformers: str) -> None:
-    subprocess.run(["make", "toolchain", f"TORCH={torch}", f"TRANSFORMERS={transformers}",
-                    "TOOLCHAIN_PACKAGES=torchvision timm scipy pyyaml numpy<2.3"], cwd=cover.ROOT, check=True)
+    subprocess.run(["make", "toolchain", f"TORCH={torch}", f"TRANSFORMERS={transformers}"], cwd=cover.ROOT, check=True)
 
 
 def zoo_of(python: str) -> tuple:

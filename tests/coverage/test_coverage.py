@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import cover  # noqa: E402
+import every_torch  # noqa: E402
 import shrink_proof  # noqa: E402
 
 
@@ -110,3 +111,14 @@ def test_a_model_made_smaller_has_the_sites_and_events_of_the_whole_one(config):
 def test_what_a_proof_says(theirs, said):
     ours = {"status": "graph_breaks", "sites": [{"site_id": "a"}], "breaks": 2, "depth": "full", "detail": "widths /2"}
     assert shrink_proof.proof_of(ours, {"status": "graph_breaks", "asked": "original", **theirs}) == said
+
+
+def minor_of(release: str) -> int:
+    return int(release.split(".")[1])
+
+
+def test_one_release_of_each_line_of_torch_is_tried_from_the_oldest_to_the_one_before_the_default():
+    oldest = re.search(r"^OLDEST_TOOLCHAIN := TORCH=(\S+)", (cover.ROOT / "Makefile").read_text(), re.M).group(1)
+    default = re.search(r"^torch==(\S+)", (cover.WORKER / "requirements.lock").read_text(), re.M).group(1)
+    assert list(map(minor_of, every_torch.RELEASES)) == list(range(minor_of(oldest), minor_of(default)))
+    assert set(every_torch.kept_rows()) <= set(every_torch.RELEASES)
