@@ -2,7 +2,7 @@
 
 import pytest
 import transformers
-from breakwatch_worker import gaps, inputs
+from breakwatch_worker import child, gaps, inputs
 from inputs_test import TEXT, VISION, made
 
 
@@ -116,3 +116,15 @@ def test_a_decoder_that_must_be_called_one_is_called_one():
     assert gaps.fill_required(config, "create: AssertionError: something else") == []
     said = "create: AssertionError: If you want to use `Model` make sure that `is_decoder=True`."
     assert gaps.fill_required(config, said) == ["is_decoder set"] and config.is_decoder
+
+
+def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed_in_the_compiler(monkeypatch):
+    unmade = {"status": "failed_create", "phase": "create", "detail": "create: no head_dim"}
+    uncompiled = {"status": "failed_capture", "phase": "capture", "detail": "capture: InternalTorchDynamoError"}
+    rounds = [unmade, uncompiled]
+    attempt = child.Attempt({"job": "1", "config": {"model_type": "bert"}}, "reduced", child.Phases(lambda _: None))
+    attempt._said = ["create: no head_dim"]
+    monkeypatch.setattr(attempt, "_run_smallest", lambda *_: rounds.pop(0))
+    monkeypatch.setattr(gaps, "fill_required", lambda *_: ["head_dim set"])
+    assert attempt.run() == uncompiled
+    assert not rounds
