@@ -2,7 +2,9 @@
 
 import pytest
 import transformers
-from breakwatch_worker import child, gaps, inputs
+from breakwatch_worker import gaps, inputs
+from breakwatch_worker.attempt import Attempt
+from breakwatch_worker.phases import Phases
 from inputs_test import TEXT, VISION, made
 
 
@@ -122,7 +124,7 @@ def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed
     unmade = {"status": "failed_create", "phase": "create", "detail": "create: no head_dim"}
     uncompiled = {"status": "failed_capture", "phase": "capture", "detail": "capture: InternalTorchDynamoError"}
     rounds = [unmade, uncompiled]
-    attempt = child.Attempt({"job": "1", "config": {"model_type": "bert"}}, "reduced", child.Phases(lambda _: None))
+    attempt = Attempt({"job": "1", "config": {"model_type": "bert"}}, "reduced", Phases(lambda _: None))
     attempt._said = ["create: no head_dim"]
     monkeypatch.setattr(attempt, "_run_smallest", lambda *_: rounds.pop(0))
     monkeypatch.setattr(gaps, "fill_required", lambda *_: ["head_dim set"])

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import transformers
-from breakwatch_worker import architecture, build, child, inputs
+from breakwatch_worker import architecture, attempt, build, child, inputs
 from inputs_test import TEXT, VISION, made
 
 
@@ -141,7 +141,7 @@ def test_something_is_left_out_where_a_model_was_made_and_nothing_made_it_run(mo
         self._made, self._said = made_once, ["eager: ValueError: no"]
         return {"status": "failed_eager", "detail": "no", "phase": "eager"}
 
-    monkeypatch.setattr(child.Attempt, "_run_smallest", fail)
+    monkeypatch.setattr(attempt.Attempt, "_run_smallest", fail)
     result = child._guarded({"config": {"model_type": "bert", "architectures": ["BertModel"], **TEXT}}, "reduced",
                             lambda message: None)
     assert tried == stages and result["status"] == "failed_eager"

@@ -11,5 +11,5 @@ def of(job: dict):
         return attempt.attempt_of(job)
     found = libraries.attempt_of(job)
     if found is None:
-        from .child import Attempt as found
+        from .attempt import Attempt as found
     return found

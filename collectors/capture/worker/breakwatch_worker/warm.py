@@ -38,7 +38,7 @@ def _import_and_trace() -> None:
     for name in _MODELLING:
         _try_import(f"transformers.models.{name}.modeling_{name}")
 
-    from . import architecture, build, child, inputs, quiet, sizes, trace, weights  # noqa: F401
+    from . import architecture, attempt, build, child, inputs, quiet, sizes, trace, weights  # noqa: F401
     from .modes import table  # noqa: F401
 
     inputs.load_recipes()

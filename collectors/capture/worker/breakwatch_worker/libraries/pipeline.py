@@ -4,7 +4,7 @@ import gc
 import hashlib
 import json
 
-from .. import architecture, child
+from .. import architecture, attempt, failure
 from ..ends import CAPTURED
 from ..lines import one_line
 from .diffusers_model import ComponentAttempt, class_of
@@ -24,7 +24,7 @@ def components_of(values: dict) -> list:
     return found
 
 
-class PipelineAttempt(child.Attempt):
+class PipelineAttempt(attempt.Attempt):
     def run(self) -> dict:
         values = architecture.decode_floats(self._job["config"])
         pipeline = values["model_index"].get("_class_name")
@@ -48,24 +48,24 @@ class PipelineAttempt(child.Attempt):
             self._phases.enter("create")
         try:
             if library == "transformers":
-                attempt = self._of_transformers(cls, config)
+                found = self._of_transformers(cls, config)
             else:
-                attempt = self._of_diffusers(library, cls, config)
-            if attempt is None:
+                found = self._of_diffusers(library, cls, config)
+            if found is None:
                 return None
             if config is None:
                 return {"status": "skipped_no_config", "detail": f"{cls} without a {name}/config.json"}
-            result = attempt.run()
+            result = found.run()
             result.setdefault("phase", self._phases.current)
             return result
         except Exception as error:
-            return {**child.failure(self._phases.current, error), "phase": self._phases.current}
+            return {**failure.of(self._phases.current, error), "phase": self._phases.current}
 
     def _of_transformers(self, cls: str, config):
         if config is None and architecture._exported(cls) is None:
             return None
         job = {**self._job, "config": config, "library": "transformers", "architecture": cls, "task": ""}
-        return child.Attempt(job, self._depth, self._phases)
+        return attempt.Attempt(job, self._depth, self._phases)
 
     def _of_diffusers(self, library: str, cls: str, config):
         if class_of(library, cls) is None:
@@ -101,7 +101,7 @@ def combine(parts: dict, others: list) -> dict:
     else:
         broken = any(part["status"] == "graph_breaks" for part in parts.values())
         result.update(status="graph_breaks" if broken else "full_graph", phase="done")
-        said.insert(0, child.verdict({"breaks": 0, "graphs": 0, **result, "break_sites": len(sites)}))
+        said.insert(0, attempt.verdict({"breaks": 0, "graphs": 0, **result, "break_sites": len(sites)}))
     if others:
         said.append("no modules: " + ", ".join(others))
     depths = [part.get("depth") for part in parts.values()]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import architecture, build, child, inputs, weights
+from .. import architecture, attempt, build, failure, inputs, weights
 
 
 @dataclasses.dataclass
@@ -30,7 +30,7 @@ def construct(make) -> torch.nn.Module:
     return model.float().eval()
 
 
-class PlainAttempt(child.Attempt):
+class PlainAttempt(attempt.Attempt):
     """Runs the first of `ways()` that builds and answers an eager call. Else the last one's failure is the model's own,
     unless that is its size."""
 
@@ -49,7 +49,7 @@ class PlainAttempt(child.Attempt):
             except architecture.Stop:
                 raise
             except Exception as error:
-                failed = {**child.failure(self._phases.current, error), "phase": self._phases.current}
+                failed = {**failure.of(self._phases.current, error), "phase": self._phases.current}
                 error.__traceback__ = error.__context__ = error.__cause__ = None
             if model is not None:
                 self._known.update(depth=way.depth, dtype="float32")

@@ -1,10 +1,10 @@
 """A sentence-transformers repository: its config.json is the encoder's."""
 
-from .. import child
+from .. import attempt
 from ..ends import CAPTURED
 
 
-class EncoderAttempt(child.Attempt):
+class EncoderAttempt(attempt.Attempt):
     """The encoder as transformers builds it. Its pooling is an operation or two behind it, and needs modules.json."""
 
     def run(self) -> dict:

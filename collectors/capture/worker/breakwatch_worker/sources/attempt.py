@@ -7,7 +7,7 @@ import sys
 
 import torch
 
-from .. import architecture, child, inputs
+from .. import architecture, attempt, failure, inputs
 from . import allowed, script
 from .digest import digest_of
 from .watch import Watch
@@ -66,7 +66,7 @@ def _name_of(target) -> str:
     return getattr(target, "__qualname__", None) or type(target).__qualname__
 
 
-class SourceAttempt(child.Attempt):
+class SourceAttempt(attempt.Attempt):
     """One module, or any callable, as it was given."""
 
     def _capture_given(self, target, arguments: tuple, options: dict, notes: list) -> dict:
@@ -179,7 +179,7 @@ class ScriptAttempt(SourceAttempt):
             self._result = self._capture_given(module, arguments, options, [f"called at {_short(place)}"])
         except Exception as error:
             phase = self._phases.current
-            self._result = {**self._known, **child.failure(phase, error), "phase": phase}
+            self._result = {**self._known, **failure.of(phase, error), "phase": phase}
         raise _Captured
 
 

@@ -1,0 +1,171 @@
+"""One model of the library through create, inputs, eager and capture, at one depth."""
+
+import copy
+import hashlib
+import json
+
+from . import architecture, build, depths, failure, gaps, inputs, modes, sizes
+from .ends import CAPTURED
+from .leg import limits_of
+from .lines import one_line
+from .phases import Phases
+
+_GAP_ROUNDS = 5  # a default may lack one value behind another
+
+
+class Attempt:
+    """One model at one depth, on the smallest of its sizes that builds and runs."""
+
+    def __init__(self, job: dict, depth: str, phases: Phases):
+        self._job, self._depth, self._phases = job, depth, phases
+        self._known = {}
+        self._said = []  # by the failures of the last round
+        self._made = False  # a model of any size, in any round
+        self._mode, self._call = modes.of(job), None
+
+    def run(self) -> dict:
+        values = self._job.get("config")
+        architecture.check_library(self._job.get("library") or "", values)
+        config_class = architecture.config_class_of(self._job, values)
+        config, notes = architecture.make_config(config_class, values)
+        cls, note = architecture.model_class_of(self._job, values, config)
+        notes += [note] if note else []
+        cls, config, note = architecture.stand_in(cls, config)
+        self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
+        notes += [note] if note else []
+        notes += gaps.fill_padding(cls, config)
+        first = None
+        for part in (False, True):  # a part of what it takes only where nothing makes it take all
+            result = self._run_filled(cls, copy.deepcopy(config), list(notes), part)
+            if _came_to_capture(result):
+                return result
+            first = first or result
+            if not self._made:
+                break  # another way of calling does not mend a model that cannot be made
+        return first
+
+    def _run_filled(self, cls, config, notes: list, part: bool) -> dict:
+        """With what the config lacks filled in, one gap behind another. The first failure is the one reported."""
+        config_class = type(config)
+        result = latest = self._run_smallest(cls, config_class, config, notes, part)
+        for _ in range(_GAP_ROUNDS):
+            failed = latest["status"] in ("failed_create", "failed_inputs", "failed_eager")
+            # What the config itself says comes first; only a model that cannot be made of it is helped along.
+            filled = next((said for text in self._said if (said := gaps.fill_required(config, text))), [])
+            if not failed or not filled:
+                break
+            notes = notes + filled
+            latest = self._run_smallest(cls, config_class, config, notes, part)
+            if _came_to_capture(latest):
+                return latest
+        return result
+
+    def _run_smallest(self, cls, config_class, config, notes: list, part: bool) -> dict:
+        first, self._said = None, []
+        whole = self._whole_stacks(cls, config)
+        ways, made = inputs.Ways(cls, self._job.get("inputs_spec"), part), False
+        for variant in ways:
+            for size in sizes.plans(config, self._depth, whole):
+                try:
+                    prepared = self._prepare(cls, config_class, size, variant)
+                except architecture.Stop:
+                    raise
+                except Exception as error:
+                    failed = {**failure.of(self._phases.current, error), "phase": self._phases.current}
+                    prepared = None
+                    # The error holds the frames that hold the model: gone before the next one is made.
+                    error.__traceback__ = error.__context__ = error.__cause__ = None
+                if prepared is not None:
+                    model, arguments, summary = prepared
+                    self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
+                    said = ([size.note] if size.note else []) + summary["gaps"]
+                    said += [f"called {variant['name']}"] if variant["name"] != "all" else []
+                    return self._capture(model, arguments, summary, notes + said)
+                # What the smallest size says is reported: larger ones mostly fail of their size.
+                first = first or failed
+                self._said.append(failed["detail"])
+                if failed["status"] == "skipped_missing_dependency":
+                    return {**self._known, **failed}
+                self._phases.enter("create")
+                made = made or failed["phase"] != "create"
+                self._made = self._made or made
+                if ways.learn(failed["detail"]):
+                    first = None  # it is what the model says to its wish that tells why it fails
+                    break
+                if failed["status"] in ("out_of_memory", "skipped_too_large"):
+                    break
+            if not made:
+                break  # another way of calling does not mend a model that cannot be made
+        return {**self._known, **(first or {"status": "failed_inputs", "detail": "inputs: nothing can be left out"})}
+
+    def _whole_stacks(self, cls, config):
+        """Of a leg at full depth, the cuts left out where not all need be: those of the stacks that the job names."""
+        stacks = self._job.get("stacks") if self._depth == "full" else None
+        whole = depths.needed(cls, config, stacks) if stacks else None
+        if whole is not None and not whole:
+            raise architecture.Stop("not_attempted", "none of the stacks that matter is cut at reduced depth")
+        self._known["partial"] = whole is not None
+        return whole
+
+    def _prepare(self, cls, config_class, size, variant: dict) -> tuple:
+        config = size.make(config_class)
+        tokens = gaps.fill_gaps(config)
+        model = build.construct(cls, config)
+        self._phases.enter("inputs")
+        arguments = inputs.make(model, config, variant)
+        output = self._eager(model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
+                             sizes=inputs.Plan(model, config, variant).sizes)
+        return model, arguments, {"finite": inputs.is_finite(output), "gaps": tokens}
+
+    def _eager(self, model, arguments: dict, remake=None, sizes=None):
+        """The output of the call without a compiler, as the job's mode makes it. See modes.Call for the rest."""
+        limits = limits_of(self._job)
+        self._call = modes.Call(model, arguments, remake, sizes, limits["capture_s"], int(limits["rss_bytes"]))
+        self._mode.ready(self._call)
+        self._phases.enter("eager")
+        return self._mode.eager(self._call)
+
+    def _capture(self, model, arguments: dict, summary: dict, notes: list) -> dict:
+        if self._call is None or self._call.model is not model:
+            self._eager(model, arguments)
+        call = self._call
+        self._phases.enter("capture")
+        found = self._mode.capture(call)
+        described = inputs.describe(call.arguments)
+        result = {
+            **self._known,
+            "inputs": described,
+            "inputs_digest": hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16],
+        }
+        if not summary["finite"]:
+            notes = notes + ["eager output not finite"]
+        if found.mode_detail:
+            result["mode_detail"] = modes.bounded(found.mode_detail)
+        if found.error is not None:
+            again = self._mode.suppressed(call)
+            return {**result, **again.numbers(), **failure.of("capture", found.error), "phase": "capture"}
+        numbers = found.numbers()
+        status = found.status or ("graph_breaks" if numbers["breaks"] else "full_graph")
+        if status not in CAPTURED:
+            return {**result, "status": status, "detail": one_line(found.detail), "phase": "capture"}
+        said = "; ".join([found.detail or verdict(numbers), *found.notes, *notes])
+        # Of use between the legs of a capture alone: which of them is needed.
+        result["stacks"] = None if found.trace.stacks is None else sorted(found.trace.stacks)
+        return {**result, **numbers, "status": status, "detail": one_line(said), "phase": "done"}
+
+
+def _came_to_capture(result: dict) -> bool:
+    """Whether the model was made and called: what is said of it then is the compiler's word, a failure too."""
+    return result["status"] in CAPTURED or result.get("phase") == "capture"
+
+
+def verdict(numbers: dict) -> str:
+    if numbers["breaks"]:
+        return f"{_count(numbers['breaks'], 'break')} at {_count(numbers['break_sites'], 'site')}"
+    if numbers["graphs"] == 0:
+        return "no tensor operation was captured"
+    return _count(numbers["graphs"], "graph")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

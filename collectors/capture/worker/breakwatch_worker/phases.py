@@ -1,0 +1,29 @@
+"""Where a capture is, and what each phase took."""
+
+import time
+
+
+class Phases:
+    """Announces each phase and keeps the seconds. A phase met again (another attempt) adds up."""
+
+    def __init__(self, say):
+        self.seconds = {}
+        self.processor_seconds = {}
+        self.current = "create"
+        self._say = say
+        self._since, self._since_used = time.monotonic(), time.process_time()
+        self._say({"type": "phase", "phase": "create"})
+
+    def enter(self, name: str) -> None:
+        now, used = time.monotonic(), time.process_time()
+        for seconds, spent in ((self.seconds, now - self._since), (self.processor_seconds, used - self._since_used)):
+            seconds[self.current] = seconds.get(self.current, 0.0) + spent
+        self.current, self._since, self._since_used = name, now, used
+        if name != "done":
+            self._say({"type": "phase", "phase": name})
+
+    def numbers(self) -> dict:
+        return {name: round(seconds, 4) for name, seconds in self.seconds.items()}
+
+    def processor_numbers(self) -> dict:
+        return {name: round(seconds, 4) for name, seconds in self.processor_seconds.items()}
