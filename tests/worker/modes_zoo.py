@@ -26,6 +26,17 @@ class PrintsInTraining(Linear):
         return self.inner(x)
 
 
+class NormsAcross(torch.nn.Module):
+    """Nothing breaks. A norm over what is not the last axis gives, for real, other strides than a fake tensor of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.inner = torch.nn.BatchNorm1d(4), torch.nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.inner(self.norm(x.transpose(1, 2)).transpose(1, 2))
+
+
 class NoGradient(Linear):
     """What it returns is cut off from its parameters."""
 

@@ -77,21 +77,32 @@ class _Autograd:
 
     def _forward(self, graph_module, example_inputs):
         self.forward += 1
-        return _boxed(graph_module.forward)
+        return _boxed(_with_reshapes(graph_module).forward)
 
     def _inference(self, graph_module, example_inputs):
         self.inference += 1
-        return _boxed(graph_module.forward)
+        return _boxed(_with_reshapes(graph_module).forward)
 
     def _backward(self, graph_module, example_inputs):
         self.backward += 1
-        run = graph_module.forward
+        run = _with_reshapes(graph_module).forward
 
         def counted(*arguments):
             self.backward_runs += 1
             return run(*arguments)
 
         return _boxed(counted)
+
+
+def _with_reshapes(graph_module):
+    """Views as what compilers make of them. Autograd's graph holds the strides its fake kernels foretold; a real kernel
+    may lay its output out in another way, of which there is no view."""
+    views = graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten.view.default)
+    for node in views:
+        node.target = torch.ops.aten.reshape.default
+    if views:
+        graph_module.recompile()
+    return graph_module
 
 
 def _boxed(function):
