@@ -1,10 +1,12 @@
 """One model of the library through create, inputs, eager and capture, at one depth."""
 
 import copy
+import gc
 import hashlib
 import json
+import os
 
-from . import architecture, build, depths, failure, gaps, inputs, modes, sizes
+from . import architecture, build, depths, failure, gaps, host, inputs, modes, sizes
 from .ends import CAPTURED
 from .leg import limits_of
 from .lines import one_line
@@ -81,6 +83,7 @@ class Attempt:
                     said = ([size.note] if size.note else []) + summary["gaps"]
                     said += [f"called {variant['name']}"] if variant["name"] != "all" else []
                     return self._capture(model, arguments, summary, notes + said)
+                self._make_room()
                 # What the smallest size says is reported: larger ones mostly fail of their size.
                 first = first or failed
                 self._said.append(failed["detail"])
@@ -97,6 +100,11 @@ class Attempt:
             if not made:
                 break  # another way of calling does not mend a model that cannot be made
         return {**self._known, **(first or {"status": "failed_inputs", "detail": "inputs: nothing can be left out"})}
+
+    def _make_room(self) -> None:
+        """A model that failed may hang in cycles of its own, and the next one would come on top of it."""
+        if host.resident_bytes(os.getpid()) > limits_of(self._job)["rss_bytes"] / 2:
+            gc.collect()
 
     def _whole_stacks(self, cls, config):
         """Of a leg at full depth, the cuts left out where not all need be: those of the stacks that the job names."""
