@@ -171,6 +171,21 @@ class BlocksInStages(torch.nn.Module):
         return x
 
 
+class NumberedByName(torch.nn.Module):
+    """Layers that are no list, each under a name that ends in its number."""
+
+    def __init__(self, depth):
+        super().__init__()
+        self.depth = depth
+        for index in range(depth):
+            self.add_module(f"layer{index}", PrintingLayer())
+
+    def forward(self, x):
+        for index in range(self.depth):
+            x = getattr(self, f"layer{index}")(x)
+        return x
+
+
 class LoopInLayer(Stack):
     """A layer goes round as often as nothing but its code tells."""
 
@@ -190,9 +205,9 @@ class LoopInLayer(Stack):
 
 WITHOUT = (BreakBeside, BranchAfter, Wrapped)
 WITH = {
-    BreakInEach: {"layers"}, BreakDeeperInEach: {"layers"}, BreakBetween: {"layers"}, BreakInTheLast: {"layers"},
-    SharedByEach: {"layers"}, StepByStep: None, TwoTowers: {"loud.layers"},
-    BlocksInStages: {"stages", "stages.*.layers"}, LoopInLayer: {"layers"},
+    BreakInEach: {"layers.*"}, BreakDeeperInEach: {"layers.*"}, BreakBetween: {"layers.*"},
+    BreakInTheLast: {"layers.*"}, SharedByEach: {"layers.*"}, StepByStep: None, TwoTowers: {"loud.layers.*"},
+    BlocksInStages: {"stages.*", "stages.*.layers.*"}, LoopInLayer: {"layers.*"}, NumberedByName: {"layer*"},
 }
 
 

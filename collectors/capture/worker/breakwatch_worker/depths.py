@@ -38,7 +38,7 @@ def _lengths(model: torch.nn.Module, stacks: set) -> dict:
     """How many layers each of the stacks has, by its path."""
     found = {}
     for path, _ in model.named_modules(remove_duplicate=False):
-        stack, _, number = path.rpartition(".")
-        if number.isdigit() and unnumbered(stack) in stacks:
+        if unnumbered(path) in stacks:
+            stack = path.rstrip("0123456789")
             found[stack] = found.get(stack, 0) + 1
     return found

@@ -7,28 +7,29 @@ frames stay the same. They depend on its length only where Dynamo meets the laye
 - a break is in a layer,
 - a frame meets the same break a second time, on the same way to it.
 
-A layer is a module with a number in its path: what counts too much as one only costs a capture at full depth. What is
-before the number names its stack; other stacks of the model, whole stretches of one graph, may stay short (depths.py).
+A layer is a module with a number in its path: what counts too much as one only costs a capture at full depth. The path
+without its numbers names the stack; other stacks, whole stretches of one graph, may stay short (depths.py).
 """
 
+import re
 import sys
 
 import torch
 import torch._dynamo
 
+_NUMBER = re.compile(r"\d+(?=\.|$)")
 # The calls of a module that are Python frames of their own while a frame below them is handed to Dynamo.
 _CALLS = ("_wrapped_call_impl", "_call_impl", "forward")
 
 
 def unnumbered(path: str) -> str:
-    """A module's path with * for the number of each layer on it."""
-    return ".".join("*" if part.isdigit() else part for part in path.split("."))
+    """A module's path with * for the number of each layer on it: `layers.3` and `layer3` are layers."""
+    return _NUMBER.sub("*", path)
 
 
 def _stacks_on(path: str) -> set:
-    """The stacks that a module's path leads through, unnumbered."""
-    parts = path.split(".")
-    return {unnumbered(".".join(parts[:index])) for index, part in enumerate(parts) if part.isdigit()}
+    """The stacks that a module's path leads through: the unnumbered paths of their layers."""
+    return {unnumbered(path[:number.end()]) for number in _NUMBER.finditer(path)}
 
 
 class Layers:
@@ -41,10 +42,6 @@ class Layers:
         self.stacks = set()
         self._paths = paths
         self._met = {}
-
-    @property
-    def matter(self) -> bool:
-        return self.stacks is None or bool(self.stacks)
 
     def frame_begins(self, frame) -> None:
         """A frame is handed to Dynamo."""
