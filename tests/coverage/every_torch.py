@@ -97,14 +97,15 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="leave the toolchains that were made")
     options = parser.parse_args()
     wanted = options.only.split(",") if options.only else list(RELEASES)
-    rows = kept_rows()
+    rows = {}
     for torch in wanted:
         transformers = RELEASES[torch]
         here = venv_of(torch, transformers)
         was_here = here.exists()
         if not was_here:
             make(torch, transformers)
-        rows[torch] = row_of(torch, transformers)
+        row = row_of(torch, transformers)
+        rows = {**kept_rows(), torch: row}  # read again: another run may have written meanwhile
         print(" ".join(f"{name}={rows[torch][name]}" for name in COLUMNS[:-1]), flush=True)
         if not was_here and not options.keep:
             shutil.rmtree(here)
