@@ -105,10 +105,10 @@ def main() -> int:
         if not was_here:
             make(torch, transformers)
         row = row_of(torch, transformers)
-        rows = {**kept_rows(), torch: row}  # read again: another run may have written meanwhile
-        print(" ".join(f"{name}={rows[torch][name]}" for name in COLUMNS[:-1]), flush=True)
+        print(" ".join(f"{name}={row[name]}" for name in COLUMNS[:-1]), flush=True)
         if not was_here and not options.keep:
             shutil.rmtree(here)
+        rows = {**kept_rows(), torch: row}  # read only now: another run may have written meanwhile
         with open(TABLE, "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
