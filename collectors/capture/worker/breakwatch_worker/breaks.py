@@ -51,9 +51,9 @@ _REASON_OTHER = "Other exception"
 # None is the plain text: data-dependent branching is logged as it is, and not counted.
 _PREFIXES = (
     (f"{dynamo_compat.FRAME_LEFT} {dynamo_compat.IN_LOOP}", "graph break in loop / frame skipped", False),
-    ("Encountered graph break that we cannot resume from.", "cannot resume", False),
-    ("Failed to handle graph break gracefully.", "frame skipped", False),
-    ("Encountered graph break ", "", True),
+    (dynamo_compat.STEPPED_BACK, "cannot resume", False),
+    (dynamo_compat.FRAME_LEFT, "frame skipped", False),
+    (dynamo_compat.MET, "", True),
 )
 
 
@@ -98,6 +98,11 @@ def reason_of(error: BaseException) -> tuple:
     """(reason, gb_id, outer type or '', the message of the inner reason) of what was raised."""
     message = str(getattr(error, "msg", "") or error)
     registry = _registry()
+    inner_error = dynamo_compat.replaced(error)
+    if inner_error is not None:
+        reason, gb_id, between, text = reason_of(inner_error)
+        own = _bounded(message.split("\n", 1)[0])
+        return reason, gb_id, " / ".join(name for name in (own, between) if name and name != reason), text
     outer = _bounded(getattr(error, "gb_type", None) or "")
     cause = _first_raised(error).__cause__
     if outer and isinstance(cause, dynamo_exc.UserError):

@@ -1,13 +1,15 @@
 """Where Dynamo differs between torch 2.6 and today, all of it: what is there is asked for, never a version.
 
 - The place where breaks are logged: a method with `exc`, a method with `user_stack`, a function of the module.
-- Older releases log fewer breaks: one that ends in a step back to the last checkpoint, and one that leaves the frame
-  alone, pass no log there. They are met where Dynamo handles them.
+- Older releases log fewer breaks: one that leaves the frame alone, and in the oldest one that ends in a step back to
+  the last checkpoint, pass no log there. They are met where Dynamo handles them.
+- The methods with `user_stack` log a break in a loop like any other, and then leave the frame without counting it.
 - An older one logs a branch on a value twice when it is in an inlined callee: inside, then outside. Once is kept.
 - Types and ids of breaks (the registry) and the texts of hints came later; before, the message's first line is all.
 """
 
 import contextlib
+import inspect
 import re
 import sys
 
@@ -24,6 +26,7 @@ _OLD_REASONS = {
 }
 _VARIES = re.compile(r"\s*(?:[\[{<;=]|\(\)|0x[0-9a-f]|'|\"|: \d| in file ).*$", re.S)
 
+MET = "Encountered graph break "
 STEPPED_BACK = "Encountered graph break that we cannot resume from."
 FRAME_LEFT = "Failed to handle graph break gracefully."
 IN_LOOP = "graph break in loop"
@@ -32,8 +35,8 @@ IN_LOOP = "graph break in loop"
 class Jump(Exception):
     """Stands for the exception that an older release does not make for a branch on a value."""
 
-    def __init__(self):
-        self.msg = "Data-dependent jump"
+    def __init__(self, text: str = "Data-dependent jump"):
+        self.msg = text
         super().__init__(self.msg)
         self.real_stack = torch._guards.TracingContext.extract_stack()
 
@@ -51,6 +54,12 @@ def hint_texts(name: str) -> list:
     except ImportError:
         return []
     return getattr(graph_break_hints, name, [])
+
+
+def replaced(error):
+    """The break that this one replaced, where a release tells it by the cause alone: later ones quote its text."""
+    cause = error.__cause__
+    return cause if isinstance(cause, dynamo_exc.Unsupported) and not hasattr(error, "gb_type") else None
 
 
 def old_reason(message: str) -> str:
@@ -83,10 +92,13 @@ def listening(on_break, on_counted, on_frame):
     with contextlib.ExitStack() as stack:
         stack.enter_context(_counter(on_counted))
         stack.enter_context(_frames(on_frame))
-        if hasattr(symbolic_convert.InstructionTranslatorBase, "log_graph_break"):
+        method = getattr(symbolic_convert.InstructionTranslatorBase, "log_graph_break", None)
+        if method is None:
+            stack.enter_context(_function(_Once(on_break), on_counted))
+        elif "exc" in inspect.signature(method).parameters:
             stack.enter_context(_method(on_break))
         else:
-            stack.enter_context(_function(_Once(on_break), on_counted))
+            stack.enter_context(_older_method(_Once(on_break)))
         yield
 
 
@@ -127,22 +139,12 @@ def _frames(on_frame):
     return _replaced(convert_frame.ConvertFrame, "__call__", make)
 
 
-def _error_of(arguments, options):
-    """The exception a call of log_graph_break is about: an argument today, what is being handled before."""
-    for value in (options.get("exc"), *arguments):
-        if isinstance(value, BaseException):
-            return value
-    return sys.exc_info()[1]
-
-
 def _method(on_break):
     def make(original):
-        def log_graph_break(self, code_options, *arguments, **options):
-            error = _error_of(arguments, options) or Jump()
-            if not getattr(error, "logged", False):  # Dynamo itself returns at once for one that was logged further in
-                text = options.get("reason") or next((value for value in arguments if isinstance(value, str)), "")
-                on_break(error, text, code_options, self)
-            return original(self, code_options, *arguments, **options)
+        def log_graph_break(self, code_options, reason, exc):
+            if not getattr(exc, "logged", False):  # Dynamo itself returns at once for one that was logged further in
+                on_break(exc, reason, code_options, self)
+            return original(self, code_options, reason=reason, exc=exc)
 
         return log_graph_break
 
@@ -163,6 +165,40 @@ class _Once:
 
 
 @contextlib.contextmanager
+def _older_method(on_break):
+    def log(original):
+        def log_graph_break(self, code_options, reason="", *arguments, **options):
+            error, text = sys.exc_info()[1], reason
+            if not reason.startswith(STEPPED_BACK):
+                # A branch on a value has no exception: what is being handled then is another's.
+                error = error if reason.startswith(MET) else Jump(reason)
+                text = _older_text(error, self)
+            on_break(error, text, self)
+            return original(self, code_options, reason, *arguments, **options)
+
+        return log_graph_break
+
+    with _replaced(symbolic_convert.InstructionTranslatorBase, "log_graph_break", log), _frames_left(on_break):
+        yield
+
+
+def _frames_left(on_break):
+    """The breaks that reach the frame's end, which the frame is then left alone for."""
+    def run(original):
+        def run_root(self):
+            try:
+                return original(self)
+            except dynamo_exc.Unsupported as error:
+                if not getattr(self, "one_graph", False):
+                    on_break(error, FRAME_LEFT, self)
+                raise
+
+        return run_root
+
+    return _replaced(symbolic_convert.InstructionTranslator, "run", run)
+
+
+@contextlib.contextmanager
 def _function(on_break, on_counted):
     stored = []  # the refused assignment to an attribute: counted first, logged when the frame is traced again
 
@@ -180,41 +216,29 @@ def _function(on_break, on_counted):
             error = sys.exc_info()[1]
             if reason.startswith("STORE_ATTR") and stored:
                 error = stored.pop()
-                on_break(error, "Encountered graph break ", translator)
+                on_break(error, MET, translator)
                 on_counted(error)
                 return original(code_options, reason, *arguments, **options)
             if not isinstance(error, dynamo_exc.Unsupported):
                 error = Jump()
             inlined = not translator.should_compile_partial_graph()
             if not (inlined and isinstance(error, Jump)):  # the frame it is inlined into logs it next
-                on_break(error, _old_text(error, translator), translator)
+                on_break(error, _older_text(error, translator), translator)
             return original(code_options, reason, *arguments, **options)
 
         return log_graph_break
 
-    def run(original):
-        def run_root(self):
-            try:
-                return original(self)
-            except dynamo_exc.Unsupported as error:
-                if not getattr(self, "one_graph", False):
-                    on_break(error, FRAME_LEFT, self)
-                raise
-
-        return run_root
-
     with _replaced(dynamo_exc.Unsupported, "add_to_stats", remember), _replaced(
-            symbolic_convert, "log_graph_break", log), _replaced(
-            symbolic_convert.InstructionTranslator, "run", run), _replaced(
+            symbolic_convert, "log_graph_break", log), _frames_left(on_break), _replaced(
             symbolic_convert, "log", lambda original: _StepLog(original, on_break)):
         yield
 
 
-def _old_text(error, translator) -> str:
+def _older_text(error, translator) -> str:
     """Says by its beginning what becomes of the frame, as later releases do."""
     if translator.maybe_has_backedge():
         return f"{FRAME_LEFT} {IN_LOOP}"
-    return "" if isinstance(error, Jump) else "Encountered graph break "
+    return "" if isinstance(error, Jump) else MET
 
 
 class _StepLog:
