@@ -52,7 +52,7 @@ def zoo_of(python: str) -> tuple:
     import zoo_run
 
     stated = {kind.__name__: kind.expected for kind in zoo_run.kinds()}
-    done = subprocess.run(["nice", python, str(ZOO)], capture_output=True, text=True, timeout=1800, check=True,
+    done = subprocess.run(["nice", python, str(ZOO)], stdout=subprocess.PIPE, text=True, timeout=1800, check=True,
                           env={**os.environ, "PYTHONPATH": str(cover.WORKER)})
     first, *found = map(json.loads, done.stdout.splitlines())
     failed, same, events = [], 0, 0

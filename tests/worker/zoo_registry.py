@@ -3,10 +3,12 @@
 from breakwatch_worker import breaks, dynamo_compat
 from torch._dynamo import exc
 
+_unimplemented = getattr(exc, "unimplemented_v2", exc.unimplemented)  # with a type, as torch 2.7 to 2.9 name it
+
 
 def raised(gb_type: str, **more) -> exc.Unsupported:
     try:
-        exc.unimplemented(gb_type=gb_type, context="here", explanation="because", hints=[], **more)
+        _unimplemented(gb_type=gb_type, context="here", explanation="because", hints=[], **more)
     except exc.Unsupported as error:
         return error
 
