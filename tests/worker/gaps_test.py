@@ -128,5 +128,24 @@ def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed
     attempt._said = ["create: no head_dim"]
     monkeypatch.setattr(attempt, "_run_smallest", lambda *_: rounds.pop(0))
     monkeypatch.setattr(gaps, "fill_required", lambda *_: ["head_dim set"])
-    assert attempt.run() == uncompiled
+    assert attempt.run() == {**uncompiled, "helped": ["create: no head_dim"]}
     assert not rounds
+
+
+def test_the_legs_after_a_first_one_start_with_what_that_was_helped_by(monkeypatch):
+    seen = []
+    values = {"model_type": "bert", "pad_token_id": None}
+    job = {"job": "1", "config": values, "architecture": "BertModel", "helped": ["create: TypeError: NoneType"]}
+    attempt = Attempt(job, "full", Phases(lambda _: None))
+    monkeypatch.setattr(attempt, "_run_smallest", lambda cls, config_class, config, notes, part: seen.append(
+        (config.pad_token_id, notes)) or {"status": "full_graph"})
+    attempt.run()
+    assert [(pad, notes[-1]) for pad, notes in seen] == [(1, "pad_token_id set")]
+
+
+def test_names_of_codes_of_pictures_carry_their_numbers_and_ids_of_their_own():
+    config = transformers.ChameleonConfig(vocab_size=1024, vq_config={"num_embeddings": 12})
+    assert gaps.fill_required(config, "create: 'NoneType' object has no attribute 'get'")
+    names = config.vocabulary_map
+    assert {"IMGIMGAZ", "IMGIMGBBZ", "<|visual token 000011|>"} < set(names) and "IMGIMGBCZ" not in names
+    assert len(set(names.values())) == len(names) == 26 and names["<image>"] == config.image_token_id

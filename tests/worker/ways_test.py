@@ -1,9 +1,11 @@
 """The ways of calling that are tried: everything, what a failed model asked for, and last with something left out."""
 
+import types
+
 import pytest
 import torch
 import transformers
-from breakwatch_worker import architecture, attempt, build, child, inputs
+from breakwatch_worker import architecture, attempt, build, child, inputs, phases
 from inputs_test import TEXT, VISION, made
 
 
@@ -28,6 +30,46 @@ def test_a_model_that_repeats_itself_is_not_asked_for_ever():
     assert ways.learn(asked)
     assert not ways.learn(asked)
     assert not ways.learn("eager: ValueError: no_such_argument must be given")
+
+
+def test_a_wish_that_comes_again_with_other_numbers_is_met_once_more():
+    ways = inputs.Ways(transformers.Wav2Vec2BertModel)
+    said = "eager: RuntimeError: mat1 and mat2 shapes cannot be multiplied (150x1024 and %dx768)"
+    assert [ways.learn(said % number) for number in (1408, 704, 352)] == [True, True, False]
+
+
+def test_a_config_that_says_it_has_no_tower_is_called_without_pictures():
+    text = {**TEXT, "head_dim": 8, "global_head_dim": 8, "vocab_size_per_layer_input": 99}
+    config = transformers.Gemma4Config(text_config=text, vision_config=None, audio_config=None)
+    way = next(iter(inputs.Ways(transformers.Gemma4Model)))
+    plan = inputs.Plan(build.construct(transformers.Gemma4Model, config), config, way)
+    assert "input_ids" in plan.chosen() and "pixel_values" not in plan.chosen()
+
+
+def attempts_of(monkeypatch, failures) -> list:
+    """(way, size) of each attempt at a model of three sizes that fails as `failures(way, size)` says."""
+    tried = []
+    sizes = [types.SimpleNamespace(depth="reduced", note=name) for name in ("small", "middle", "large")]
+    monkeypatch.setattr(attempt.sizes, "plans", lambda *_: iter(sizes))
+
+    def fail(self, cls, config_class, size, variant):
+        self._phases.enter("eager")
+        tried.append((variant["name"], size.note))
+        raise ValueError(failures(*tried[-1]))
+
+    monkeypatch.setattr(attempt.Attempt, "_prepare", fail)
+    monkeypatch.setattr(attempt.gaps, "fill_required", lambda *_: [])
+    job = {"job": "1", "config": {"model_type": "bert", **TEXT}, "architecture": "BertLMHeadModel"}
+    assert attempt.Attempt(job, "reduced", phases.Phases(lambda _: None)).run()["status"] == "failed_eager"
+    return [pair for pair in tried if pair[0] != "text only"]
+
+
+def test_another_way_of_calling_that_changes_nothing_is_tried_at_the_smallest_size_alone(monkeypatch):
+    sizes = ["small", "middle", "large"]
+    same = attempts_of(monkeypatch, lambda way, size: f"the {size} one does not fit")
+    assert same == [("all", size) for size in sizes] + [("without cache", "small")]
+    other = attempts_of(monkeypatch, lambda way, size: f"{way} does not fit")
+    assert other == [(way, size) for way in ("all", "without cache") for size in sizes]
 
 
 def test_a_wish_for_bins_changes_how_many_there_are():

@@ -49,24 +49,31 @@ class Attempt:
     def _run_filled(self, cls, config, notes: list, part: bool) -> dict:
         """With what the config lacks filled in, one gap behind another. The first failure is the one reported."""
         config_class = type(config)
+        helped = list(self._job.get("helped") or [])  # by the leg before
+        for text in helped:
+            notes = notes + gaps.fill_required(config, text)
         result = latest = self._run_smallest(cls, config_class, config, notes, part)
         for _ in range(_GAP_ROUNDS):
             failed = latest["status"] in ("failed_create", "failed_inputs", "failed_eager")
             # What the config itself says comes first; only a model that cannot be made of it is helped along.
-            filled = next((said for text in self._said if (said := gaps.fill_required(config, text))), [])
+            text, filled = next(((text, said) for text in self._said if (said := gaps.fill_required(config, text))),
+                                ("", []))
             if not failed or not filled:
                 break
+            helped.append(text)
             notes = notes + filled
             latest = self._run_smallest(cls, config_class, config, notes, part)
             if _came_to_capture(latest):
-                return latest
+                return {**latest, "helped": helped}
         return result
 
     def _run_smallest(self, cls, config_class, config, notes: list, part: bool) -> dict:
         first, self._said = None, []
         whole = self._whole_stacks(cls, config)
         ways, made = inputs.Ways(cls, self._job.get("inputs_spec"), part), False
+        hopeless = set()  # what the smallest size said where no larger one did better
         for variant in ways:
+            smallest, learned = None, False
             for size in sizes.plans(config, self._depth, whole):
                 try:
                     prepared = self._prepare(cls, config_class, size, variant)
@@ -92,11 +99,15 @@ class Attempt:
                 self._phases.enter("create")
                 made = made or failed["phase"] != "create"
                 self._made = self._made or made
-                if ways.learn(failed["detail"]):
+                learned = ways.learn(failed["detail"])
+                if learned:
                     first = None  # it is what the model says to its wish that tells why it fails
                     break
-                if failed["status"] in ("out_of_memory", "skipped_too_large"):
+                smallest = smallest or failed["detail"]
+                if smallest in hopeless or failed["status"] in ("out_of_memory", "skipped_too_large"):
                     break
+            if not learned:
+                hopeless.add(smallest)
             if not made:
                 break  # another way of calling does not mend a model that cannot be made
         return {**self._known, **(first or {"status": "failed_inputs", "detail": "inputs: nothing can be left out"})}

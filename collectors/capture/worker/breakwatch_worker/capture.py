@@ -9,8 +9,9 @@ from .leg import Leg
 _ALONE = ("full", "wide", "original")
 # What must not depend on the depth where no layer was met by itself.
 _OF_BREAKS = ("status", "breaks", "break_sites", "graphs", "frames_total", "recompiles")
-# Of a leg, for the legs after it: the stacks whose length matters (None: any may), and whether only these were whole.
-_BETWEEN_LEGS = ("stacks", "partial")
+# Of a leg, for the legs after it: the stacks whose length matters (None: any may), whether only these were whole, and
+# the failures that the config was filled in for.
+_BETWEEN_LEGS = ("stacks", "partial", "helped")
 
 
 def needs_full(depth: str, result: dict) -> bool:
@@ -86,6 +87,7 @@ class Capture:
         self._body_of, self._say = body_of, say
         self._reduced = None
         self._stacks = None  # those to be whole at full depth, where not all need be
+        self._helped = None  # what the first leg's config was filled in for: the others' is, too
         self._cancelled = False
         depth = job.get("depth")
         self._depth = depth if depth in ("auto", "verify", *_ALONE) else "auto"
@@ -101,6 +103,7 @@ class Capture:
     def advance(self) -> None:
         """Called when the leg has finished: the next leg, or the result."""
         outcome = self.leg.outcome()
+        self._helped = self._helped or outcome.get("helped")
         if self._cancelled:
             self._finish({"status": "not_attempted", "detail": "cancelled", "phase": self.leg.phase})
         elif self._published is not None:
@@ -136,7 +139,7 @@ class Capture:
             self.leg = self._start(self._depth if self._depth in _ALONE else depth, attempt=len(self._repeats))
 
     def _start(self, depth: str, attempt: int = 0) -> Leg:
-        job = {**self.job, "attempt": attempt, "stacks": self._stacks}
+        job = {**self.job, "attempt": attempt, "stacks": self._stacks, "helped": self._helped}
         return Leg(self.job, self._body_of(job, depth), lambda phase: self._say({
             "type": "phase", "job": self.id, "phase": phase}))
 

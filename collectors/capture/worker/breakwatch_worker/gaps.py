@@ -143,7 +143,19 @@ def _gap(value, sizes: NodeSizes):
         return value["text"]
     if isinstance(value, dict) and "first_of" in value:
         return sizes.first_of(value["first_of"])
+    if isinstance(value, dict) and "numbered" in value:
+        return _numbered(value, Sizes(sizes.config, {}))
     return copy.deepcopy(sizes(value))
+
+
+def _numbered(value: dict, sizes: Sizes) -> dict:
+    """Names of tokens, and after them those that carry a number, which some write in letters, each with its own id."""
+    names, count = {name: sizes(token) for name, token in value["names"].items()}, sizes(value["count"])
+    for pattern in value["numbered"]:
+        for number in range(count):
+            letters = "".join(chr(ord("A") + int(digit)) for digit in str(number))
+            names[pattern.format(number=number, letters=letters)] = 16 + len(names)
+    return names
 
 
 def _agreed(node, why: str) -> list:

@@ -23,6 +23,7 @@ PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method 
 )
 TOKEN_SUFFIXES = ("_token_id", "_token_ids", "_token_index", "_patch_id")
 _MENDS = 4  # of one model: a call that is not right after so many is given up
+_MENDS_OF_A_KIND = 2  # of failures that differ in numbers alone: another size may want another number
 
 
 @functools.cache
@@ -82,6 +83,7 @@ class Plan:
             "has": lambda wanted: set(wanted) <= self.names,
             "lacks": lambda wanted: not set(wanted) & self.names,
             "config_has": lambda wanted: all(self.sizes.find(name, None) is not None for name in wanted),
+            "config_null": lambda wanted: all(vars(config).get(name, "") is None for name in wanted),
             "main": lambda wanted: self.main in wanted,
         }
         return all(tests[name](wanted) for name, wanted in when.items())
@@ -120,6 +122,7 @@ class Ways:
         self._names = names_of(inspect.signature(model_class.forward).parameters.values())
         self._spec = inputs_spec.checked(spec, self._names)
         self._mends = []
+        self._heard = []  # kinds of failure that a mend was found for
         self._part = part
 
     def __iter__(self):
@@ -141,7 +144,8 @@ class Ways:
 
     def learn(self, said: str) -> bool:
         """Whether the failure names a want that a recipe meets and that was not met yet: then another way follows."""
-        if len(self._mends) >= _MENDS:
+        kind = re.sub(r"\d+", "#", said)
+        if len(self._mends) >= _MENDS or self._heard.count(kind) >= _MENDS_OF_A_KIND:
             return False
         for mend in load_recipes()["mends"]:
             found = re.search(mend["said"], said)
@@ -150,6 +154,7 @@ class Ways:
             filled = _filled({key: value for key, value in mend.items() if key not in ("said", "has", "reason")}, found)
             if filled not in self._mends and set(filled.get("add", ())) <= self._names:
                 self._mends.append(filled)
+                self._heard.append(kind)
                 return True
         return False
 
