@@ -46,21 +46,22 @@ def test_a_config_that_says_it_has_no_tower_is_called_without_pictures():
     assert "input_ids" in plan.chosen() and "pixel_values" not in plan.chosen()
 
 
-def attempts_of(monkeypatch, failures) -> list:
+def attempts_of(monkeypatch, failures, phase="eager", at_odds=False) -> list:
     """(way, size) of each attempt at a model of three sizes that fails as `failures(way, size)` says."""
     tried = []
     sizes = [types.SimpleNamespace(depth="reduced", note=name) for name in ("small", "middle", "large")]
     monkeypatch.setattr(attempt.sizes, "plans", lambda *_: iter(sizes))
 
     def fail(self, cls, config_class, size, variant):
-        self._phases.enter("eager")
+        self._phases.enter(phase)
         tried.append((variant["name"], size.note))
         raise ValueError(failures(*tried[-1]))
 
     monkeypatch.setattr(attempt.Attempt, "_prepare", fail)
     monkeypatch.setattr(attempt.gaps, "fill_required", lambda *_: [])
+    monkeypatch.setattr(attempt.gaps, "is_at_odds", lambda *_: at_odds)
     job = {"job": "1", "config": {"model_type": "bert", **TEXT}, "architecture": "BertLMHeadModel"}
-    assert attempt.Attempt(job, "reduced", phases.Phases(lambda _: None)).run()["status"] == "failed_eager"
+    assert attempt.Attempt(job, "reduced", phases.Phases(lambda _: None)).run()["status"] == f"failed_{phase}"
     return [pair for pair in tried if pair[0] != "text only"]
 
 
@@ -70,6 +71,15 @@ def test_another_way_of_calling_that_changes_nothing_is_tried_at_the_smallest_si
     assert same == [("all", size) for size in sizes] + [("without cache", "small")]
     other = attempts_of(monkeypatch, lambda way, size: f"{way} does not fit")
     assert other == [(way, size) for way in ("all", "without cache") for size in sizes]
+
+
+def test_a_config_at_odds_with_itself_is_helped_along_before_larger_sizes_say_the_same(monkeypatch):
+    everything = [(way, size) for way in ("all", "without cache") for size in ("small", "middle", "large")][:4]
+    hurried = attempts_of(monkeypatch, lambda *_: "8 is not 9", at_odds=True)
+    assert hurried == [("all", "small"), ("all", "middle"), *everything]  # all of it where no help came of that
+    assert attempts_of(monkeypatch, lambda *_: "8 is not 9", "create", at_odds=True) == everything[:3]
+    other = attempts_of(monkeypatch, lambda way, size: f"the {size} one is not 9", at_odds=True)
+    assert other == everything
 
 
 def test_a_wish_for_bins_changes_how_many_there_are():

@@ -23,6 +23,8 @@ class Attempt:
         self._known = {}
         self._said = []  # by the failures of the last round
         self._made = False  # a model of any size, in any round
+        self._patient = False  # every size and way is tried before the config is helped along
+        self._hurried = False  # not all were
         self._mode, self._call = modes.of(job), None
 
     def run(self) -> dict:
@@ -38,7 +40,11 @@ class Attempt:
         notes += gaps.fill_padding(cls, config)
         first = None
         for part in (False, True):  # a part of what it takes only where nothing makes it take all
+            self._patient = self._hurried = False
             result = self._run_filled(cls, copy.deepcopy(config), list(notes), part)
+            if self._hurried and not _came_to_capture(result):
+                self._patient = True
+                result = self._run_filled(cls, copy.deepcopy(config), list(notes), part)
             if _came_to_capture(result):
                 return result
             first = first or result
@@ -73,17 +79,9 @@ class Attempt:
         ways, made = inputs.Ways(cls, self._job.get("inputs_spec"), part), False
         hopeless = set()  # what the smallest size said where no larger one did better
         for variant in ways:
-            smallest, learned = None, False
+            smallest, learned, heard = None, False, set()
             for size in sizes.plans(config, self._depth, whole):
-                try:
-                    prepared = self._prepare(cls, config_class, size, variant)
-                except architecture.Stop:
-                    raise
-                except Exception as error:
-                    failed = {**failure.of(self._phases.current, error), "phase": self._phases.current}
-                    prepared = None
-                    # The error holds the frames that hold the model: gone before the next one is made.
-                    error.__traceback__ = error.__context__ = error.__cause__ = None
+                prepared, failed = self._try(cls, config_class, size, variant)
                 if prepared is not None:
                     model, arguments, summary = prepared
                     self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
@@ -104,6 +102,10 @@ class Attempt:
                     first = None  # it is what the model says to its wish that tells why it fails
                     break
                 smallest = smallest or failed["detail"]
+                if self._is_no_matter_of_size(config, failed, heard):
+                    self._hurried = True
+                    return {**self._known, **first}
+                heard.add(failed["detail"])
                 if smallest in hopeless or failed["status"] in ("out_of_memory", "skipped_too_large"):
                     break
             if not learned:
@@ -111,6 +113,24 @@ class Attempt:
             if not made:
                 break  # another way of calling does not mend a model that cannot be made
         return {**self._known, **(first or {"status": "failed_inputs", "detail": "inputs: nothing can be left out"})}
+
+    def _try(self, cls, config_class, size, variant: dict) -> tuple:
+        """(what is ready for its capture, None), or (None, the failure)."""
+        try:
+            return self._prepare(cls, config_class, size, variant), None
+        except architecture.Stop:
+            raise
+        except Exception as error:
+            failed = {**failure.of(self._phases.current, error), "phase": self._phases.current}
+            # The error holds the frames that hold the model: gone before the next one is made.
+            error.__traceback__ = error.__context__ = error.__cause__ = None
+            return None, failed
+
+    def _is_no_matter_of_size(self, config, failed: dict, heard: set) -> bool:
+        """Whether a model of another size said the same words, and they tell of values at odds with one another: then
+        larger ones take time and memory and say it, too."""
+        said = failed["detail"]
+        return not self._patient and failed["phase"] != "create" and said in heard and gaps.is_at_odds(config, said)
 
     def _make_room(self) -> None:
         """A model that failed may hang in cycles of its own, and the next one would come on top of it."""

@@ -55,10 +55,19 @@ def fill_required(config, why: str) -> list:
             except (CannotMake, ValueError, TypeError):
                 continue
             notes.append(f"{key} set")
-        notes += _agreed(node, why) + _completed(node, why)
+    return list(dict.fromkeys(notes + _made_to_agree(config, why)))
+
+
+def is_at_odds(config, why: str) -> bool:
+    """Whether what the model said tells of values at odds with one another, which no size of it mends."""
+    return bool(_made_to_agree(copy.deepcopy(config), why))
+
+
+def _made_to_agree(config, why: str) -> list:
+    notes = [note for node in sub_configs(config) for note in _agreed(node, why) + _completed(node, why)]
     for agree in (_inside_vocabulary, _as_wide_as_text, _as_wide_as_read, _folding_grid):
         notes += agree(config, why)
-    return list(dict.fromkeys(notes))
+    return notes
 
 
 def _inside_vocabulary(config, why: str) -> list:
