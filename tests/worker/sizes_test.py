@@ -2,7 +2,7 @@
 
 import pytest
 import transformers
-from breakwatch_worker import depths, sizes
+from breakwatch_worker import depths, pictures, sizes
 
 
 def plans(config, depth="reduced"):
@@ -268,3 +268,17 @@ def test_a_model_with_one_cut_or_that_cannot_be_made_is_made_whole():
     assert depths.needed(transformers.BertModel, transformers.BertConfig(), ["encoder.layer.*"]) is None
     broken = transformers.Qwen2VLConfig(text_config={"num_attention_heads": 7})
     assert depths.needed(transformers.Qwen2VLModel, broken, ["visual.blocks.*"]) is None
+
+
+def test_maps_said_to_be_made_of_a_picture_follow_it():
+    _, small = smallest(transformers.Sam2Config())
+    assert small.vision_config.backbone_config.image_size == [256, 256]
+    assert small.vision_config.backbone_feature_sizes == [[64, 64], [32, 32], [16, 16]]
+
+
+@pytest.mark.parametrize("maps", [None, [], 5, [5], [[7, 7]], [["a"]], [[]]])
+def test_maps_that_are_no_maps_of_the_picture_stay_as_they_are(maps):
+    base = {"backbone_feature_sizes": maps, "image_size": 1024}
+    tree = {**base, "image_size": 256}
+    pictures.smaller_maps(base, tree)
+    assert tree["backbone_feature_sizes"] == maps

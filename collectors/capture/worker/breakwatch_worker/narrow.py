@@ -1,9 +1,10 @@
-"""Widths, experts, pictures, lengths and the vocabulary of a config, made smaller. The keys are in sizes.yaml."""
+"""Widths, experts, lengths and the vocabulary of a config, made smaller. The keys are in sizes.yaml."""
 
 import copy
 import functools
 import math
 
+from . import pictures
 from .size_rules import is_int, load_rules, nodes
 
 _FACTORS = (32, 16, 14, 8, 7, 6, 5, 4, 3, 2)
@@ -42,7 +43,8 @@ def _narrowed(base: dict, divide, note: str) -> tuple:
     if experts:
         notes.append(f"experts {experts}->{load_rules()['experts_kept']}")
     notes += [note for path, node in nodes(tree)
-              for cut in (_smaller_windows, _smaller_picture, _shorter) for note in cut(path, node)]
+              for cut in (pictures.smaller_windows, pictures.smaller_picture, _shorter) for note in cut(path, node)]
+    pictures.smaller_maps(base, tree)
     if (cut := _cut_vocabulary(tree)):
         notes.append(f"vocabulary {cut}->{load_rules()['vocabulary_kept']}")
     return tree, notes
@@ -175,65 +177,6 @@ def _fewer_experts(node: dict) -> int:
         if is_int(node[key]):
             node[key] = min(node[key], rules["experts_per_token_kept"])
     return before
-
-
-def _smaller_picture(path: str, node: dict) -> list:
-    rules = load_rules()
-    notes = []
-    patch = node.get("patch_size")
-    unit = patch if is_int(patch) and patch > 8 else 32
-    floors = dict.fromkeys(rules["image_sizes"], rules["image_floor"])
-    least = max(4 * unit, _last_window(node))
-    if "tubelet_size" in node:
-        floors.update(dict.fromkeys(rules["clip_sizes"], rules["clip_floor"]))
-    for key in floors.keys() & node.keys():
-        factor = _picture_factor(node[key], floors[key], unit, least)
-        if factor > 1:
-            before = node[key]
-            node[key] = before // factor if is_int(before) else [side // factor for side in before]
-            for grid in rules["image_grids"] & node.keys():
-                if is_int(node[grid]) and node[grid] % factor == 0:
-                    node[grid] //= factor
-            notes.append(f"{path}{key} {before}->{node[key]}")
-    return notes
-
-
-def _last_window(node: dict) -> int:
-    """The side of a picture of which the last stage, halved as often as there are stages before, is one window."""
-    patch, window, depths = node.get("patch_size"), node.get("window_size"), node.get("depths")
-    if not is_int(patch) or not is_int(window) or not isinstance(depths, list):
-        return 0
-    return patch * window * 2 ** (len(depths) - 1)
-
-
-def _picture_factor(value, floor: int, unit: int, least: int) -> int:
-    sides = [value] if is_int(value) else value
-    if not isinstance(sides, list) or not all(map(is_int, sides)) or max(sides, default=0) <= floor:
-        return 1
-    return next((factor for factor in range(max(sides) // floor + 1, 1, -1)
-                 if all(_cuts(side, factor, unit, least) for side in sides)), 1)
-
-
-def _cuts(side: int, factor: int, unit: int, least: int) -> bool:
-    """In whole units, and an even number of them where it was even: grids are folded in two."""
-    even = side // factor % (2 * unit) == 0 or side % (2 * unit) > 0
-    return side % (unit * factor) == 0 and side // factor >= least and even
-
-
-def _smaller_windows(path: str, node: dict) -> list:
-    """The side of windows that are the pictures of all parts, and those. The parts round their grids."""
-    rules = load_rules()
-    notes = []
-    for key in rules["image_windows"] & node.keys():
-        parts = [part for part in node.values() if isinstance(part, dict) and "image_size" in part]
-        if not is_int(node[key]) or not parts or any(part["image_size"] != node[key] for part in parts):
-            continue
-        factor = _picture_factor(node[key], rules["image_floor"], 32, 128)
-        if factor > 1:
-            notes.append(f"{path}{key} {node[key]}->{node[key] // factor}")
-            for holder, name in ((node, key), *((part, "image_size") for part in parts)):
-                holder[name] //= factor
-    return notes
 
 
 def _shorter(path: str, node: dict) -> list:

@@ -1,0 +1,87 @@
+"""The sides of pictures and of what is made of them, made smaller. The keys are in sizes.yaml."""
+
+from .size_rules import is_int, load_rules, nodes
+
+
+def smaller_picture(path: str, node: dict) -> list:
+    rules = load_rules()
+    notes = []
+    patch = node.get("patch_size")
+    unit = patch if is_int(patch) and patch > 8 else 32
+    floors = dict.fromkeys(rules["image_sizes"], rules["image_floor"])
+    least = max(4 * unit, _last_window(node))
+    if "tubelet_size" in node:
+        floors.update(dict.fromkeys(rules["clip_sizes"], rules["clip_floor"]))
+    for key in floors.keys() & node.keys():
+        factor = _picture_factor(node[key], floors[key], unit, least)
+        if factor > 1:
+            before = node[key]
+            node[key] = before // factor if is_int(before) else [side // factor for side in before]
+            for grid in rules["image_grids"] & node.keys():
+                if is_int(node[grid]) and node[grid] % factor == 0:
+                    node[grid] //= factor
+            notes.append(f"{path}{key} {before}->{node[key]}")
+    return notes
+
+
+def smaller_windows(path: str, node: dict) -> list:
+    """The side of windows that are the pictures of all parts, and those. The parts round their grids."""
+    rules = load_rules()
+    notes = []
+    for key in rules["image_windows"] & node.keys():
+        parts = [part for part in node.values() if isinstance(part, dict) and "image_size" in part]
+        if not is_int(node[key]) or not parts or any(part["image_size"] != node[key] for part in parts):
+            continue
+        factor = _picture_factor(node[key], rules["image_floor"], 32, 128)
+        if factor > 1:
+            notes.append(f"{path}{key} {node[key]}->{node[key] // factor}")
+            for holder, name in ((node, key), *((part, "image_size") for part in parts)):
+                holder[name] //= factor
+    return notes
+
+
+def smaller_maps(base: dict, tree: dict) -> None:
+    """Where all pictures below a node, or all there are, were cut by one factor, so are the maps that it says are made
+    of them."""
+    rules = load_rules()
+    for (_, before), (_, node) in zip(nodes(base), nodes(tree), strict=True):
+        for key in rules["image_maps"] & node.keys():
+            factors = _factors_of(before, node) or _factors_of(base, tree)
+            maps = [_sides(sides) for sides in node[key]] if isinstance(node[key], list) else []
+            factor = factors.pop() if len(factors) == 1 else 1
+            if all(maps) and all(side % factor == 0 for sides in maps for side in sides):
+                node[key] = [[side // factor for side in sides] for sides in maps] or node[key]
+
+
+def _factors_of(base: dict, tree: dict) -> set:
+    """What the pictures below a node were divided by."""
+    pairs = zip(nodes(base), nodes(tree), strict=True)
+    pictures = [(_sides(was[key]), _sides(now[key])) for (_, was), (_, now) in pairs
+                for key in load_rules()["image_sizes"] & now.keys()]
+    return {was[0] // now[0] for was, now in pictures if was and now and now[0] > 0}
+
+
+def _last_window(node: dict) -> int:
+    """The side of a picture of which the last stage, halved as often as there are stages before, is one window."""
+    patch, window, depths = node.get("patch_size"), node.get("window_size"), node.get("depths")
+    if not is_int(patch) or not is_int(window) or not isinstance(depths, list):
+        return 0
+    return patch * window * 2 ** (len(depths) - 1)
+
+
+def _picture_factor(value, floor: int, unit: int, least: int) -> int:
+    sides = _sides(value)
+    if max(sides, default=0) <= floor:
+        return 1
+    return next((factor for factor in range(max(sides) // floor + 1, 1, -1)
+                 if all(_cuts(side, factor, unit, least) for side in sides)), 1)
+
+
+def _cuts(side: int, factor: int, unit: int, least: int) -> bool:
+    """In whole units, and an even number of them where it was even: grids are folded in two."""
+    even = side // factor % (2 * unit) == 0 or side % (2 * unit) > 0
+    return side % (unit * factor) == 0 and side // factor >= least and even
+
+
+def _sides(value) -> list:
+    return [value] if is_int(value) else value if isinstance(value, list) and all(map(is_int, value)) else []
