@@ -43,9 +43,10 @@ def plans(cls, config: dict, depth: str):
 def shortened(config: dict) -> tuple:
     """(config, notes): every stack of equal layers cut to its first ones."""
     rules, made, notes = load_rules(), copy.deepcopy(config), []
+    least = {owner: config.get(count, count) for key, (owner, count) in rules["kinds"].items() if config.get(key)}
     for key, kept in rules["depths"].items():
         value = made.get(key)
-        cut = _cut(value, kept)
+        cut = _cut(value, max(kept, least.get(key, 0)))
         if cut != value:
             made[key] = cut
             notes.append(f"{key} {value}->{cut}")
@@ -76,25 +77,38 @@ def _factors(common: int) -> list:
     return [found[0], found[len(found) // 2]] if len(found) > 2 else found[:1]
 
 
-def _fewer_heads(config: dict):
+def _head_counts(config: dict) -> tuple:
+    """({key: count}, the width of all heads together or None). A model that only says the width and how the positions
+    are spread over one head has its heads by that."""
     rules = load_rules()
     heads = {key: config[key] for key in rules["heads"] if _is_count(config.get(key))}
-    if "num_attention_heads" not in heads or not heads:
+    size = next((config[key] for key in rules["head_sizes"] if _is_count(config.get(key))), None)
+    inner = next((config[key] for key in rules["inner"] if _is_count(config.get(key))), None)
+    axes = config.get("axes_dims")
+    if not heads and inner and isinstance(axes, (list, tuple)) and inner % sum(axes) == 0:
+        return {"heads": inner // sum(axes)}, inner
+    if not heads:
+        return {}, None
+    first = next(iter(heads.values()))
+    return heads, first * size if size else inner if inner and inner % first == 0 else None
+
+
+def _fewer_heads(config: dict):
+    rules = load_rules()
+    heads, inner = _head_counts(config)
+    if not heads:
         return
     common = functools.reduce(math.gcd, heads.values())
     if common == min(heads.values()) and common > 1:  # two heads stay where they can
         common = common // 2 if common % 2 == 0 else common
-    size = config.get("attention_head_dim")
-    inner = heads["num_attention_heads"] * size if _is_count(size) else None
+    name, count = next(iter(heads.items()))
     for factor in _factors(common):
         made = copy.deepcopy(config)
-        for key, value in heads.items():
-            made[key] = value // factor
-        for key, value in made.items():
-            tied = inner is not None and value == inner and key not in heads and key not in rules["not_widths"]
-            if (tied or key in rules["widths"]) and _is_count(value) and value % factor == 0:
+        for key, value in config.items():
+            tied = inner is not None and value == inner and key not in rules["not_widths"]
+            if (key in heads or tied or key in rules["widths"]) and _is_count(value) and value % factor == 0:
                 made[key] = value // factor
-        yield made, f"num_attention_heads {heads['num_attention_heads']}->{made['num_attention_heads']}"
+        yield made, f"{name} {count}->{count // factor}"
 
 
 def _narrower_blocks(config: dict):
@@ -103,12 +117,15 @@ def _narrower_blocks(config: dict):
     widths = [config[key]] if key and _is_count(config[key]) else config.get(key)
     if not isinstance(widths, (list, tuple)) or not all(map(_is_count, widths)):
         return
-    groups = config.get("norm_num_groups")
-    unit = groups if _is_count(groups) else rules["block_unit"]
+    unit = rules["units"].get(key) or next((config[name] for name in rules["groups"] if _is_count(config.get(name))),
+                                           rules["block_unit"])
     common = math.gcd(*widths)
-    # Every width stays a multiple of the groups; heads may want more, and then the next factor is tried.
-    fitting = [factor for factor in range(common, 1, -1)
-               if common % factor == 0 and all(width // factor % unit == 0 for width in widths)]
+    # Every width stays a multiple of the groups and of its block's heads; more may be wanted: the next factor is tried.
+    heads = next((config[name] for name in rules["block_heads"] if _is_list(config.get(name), len(widths))),
+                 [1] * len(widths))
+    blocks = list(zip(widths, heads, strict=True))
+    fitting = [factor for factor in range(common, 1, -1) if common % factor == 0 and all(
+        width // factor % unit == 0 and width // factor % count == 0 for width, count in blocks)]
     for factor in fitting[:rules["block_tries"]]:
         made = copy.deepcopy(config)
         for name in rules["blocks"]:
@@ -118,6 +135,10 @@ def _narrower_blocks(config: dict):
             elif isinstance(value, (list, tuple)) and value and all(map(_is_count, value)):
                 made[name] = [max(width // factor, 1) for width in value]
         yield made, f"{key} {list(widths)}->{made[key]}"
+
+
+def _is_list(value, length: int) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == length and all(map(_is_count, value))
 
 
 def _is_count(value) -> bool:
