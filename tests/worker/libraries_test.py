@@ -4,7 +4,7 @@ import importlib.util
 
 import conftest  # noqa: F401  puts the worker on the path
 import pytest
-from breakwatch_worker.libraries import diffusers_sizes, pipeline
+from breakwatch_worker.libraries import diffusers_inputs, diffusers_sizes, pipeline
 
 needs_diffusers = pytest.mark.skipif(importlib.util.find_spec("diffusers") is None, reason="diffusers is not installed")
 needs_timm = pytest.mark.skipif(importlib.util.find_spec("timm") is None, reason="timm is not installed")
@@ -131,7 +131,49 @@ def test_blocks_stay_multiples_of_their_groups():
     assert widths == [[32, 64, 128], [64, 128, 256], [160, 320, 640]]
 
 
+def test_blocks_stay_multiples_of_their_heads():
+    config = {"block_out_channels": [320, 640], "num_attention_heads": [5, 10], "norm_num_groups": 32}
+    assert [small["block_out_channels"] for small, _ in diffusers_sizes.narrowed(config)] == [[160, 320]]
+
+
 def test_a_stack_of_two_kinds_of_layers_keeps_one_of_each():
     config, notes = diffusers_sizes.shortened({"num_layers": 24, "dual_attention_layers": list(range(13))})
     assert config == {"num_layers": 2, "dual_attention_layers": [0]}
     assert notes == ["num_layers 24->2"]
+
+
+def test_a_rule_of_the_models_own_keeps_as_many_layers_as_it_has_kinds():
+    assert diffusers_sizes.shortened({"num_layers": 20, "softmax_every_n": 4})[0]["num_layers"] == 4
+    assert diffusers_sizes.shortened({"num_layers": 20, "softmax_every_n": None})[0]["num_layers"] == 2
+
+
+def test_heads_are_counted_by_the_width_where_only_the_axes_of_one_head_are_said():
+    small, note = next(diffusers_sizes.narrowed({"model_dim": 512, "axes_dims": [16, 24, 24], "ff_dim": 2048}))
+    assert small == {"model_dim": 128, "axes_dims": [16, 24, 24], "ff_dim": 512}
+    assert note == "heads 8->2"
+
+
+def test_a_width_of_all_heads_shrinks_with_them_where_no_head_size_is_said():
+    small, _ = next(diffusers_sizes.narrowed({"n_heads": 8, "n_kv_heads": 8, "dim": 512, "cap_feat_dim": 300}))
+    assert small == {"n_heads": 2, "n_kv_heads": 2, "dim": 128, "cap_feat_dim": 300}
+
+
+def test_tokens_of_a_text_and_of_a_picture_are_told_apart_as_the_pipeline_does():
+    class QwenImage21Transformer2DModel:
+        def forward(self, hidden_states, img_shapes, img_mask):
+            raise NotImplementedError
+
+    made = diffusers_inputs.make(QwenImage21Transformer2DModel(), {"in_channels": 4})
+    assert made["img_shapes"] == [[(1, 4, 4)], [(1, 4, 4)]]
+    assert made["img_mask"].tolist() == [[False] * 8 + [True] * 4] * 2
+    assert list(made["hidden_states"].shape) == [2, 16, 4]
+
+
+def test_a_list_of_inputs_has_as_many_as_the_model_takes():
+    class ZImageTransformer2DModel:
+        def forward(self, x, t, cap_feats):
+            raise NotImplementedError
+
+    made = diffusers_inputs.make(ZImageTransformer2DModel(), {"in_channels": 4, "cap_feat_dim": 6})
+    assert [list(sample.shape) for sample in made["x"]] == [[4, 1, 16, 16]] * 2
+    assert not made["x"][0].equal(made["x"][1])

@@ -204,7 +204,7 @@ def make_value(name: str, recipe: dict, sizes: Sizes):
         low, high = int(sizes(recipe.get("low", 0))), max(int(sizes(recipe.get("below", "vocab"))), 1)
         return torch.randint(min(low, high - 1), high, shape, generator=generator)
     if kind == "range":
-        return torch.arange(shape[-1]).expand(shape).clone()
+        return (torch.arange(shape[-1]) + int(sizes(recipe.get("from", 0)))).expand(shape).clone()
     if kind == "flattened_patches":  # the first two numbers of a patch are its row and column, from 1
         patches = torch.randn(shape, generator=generator)
         index = torch.arange(shape[1])

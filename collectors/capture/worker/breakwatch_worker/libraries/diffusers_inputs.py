@@ -100,7 +100,8 @@ class Recipe:
         if kind == "dict":
             return {key: self._value(key, item) for key, item in recipe["items"].items()}
         if kind == "list":
-            return [self._value(f"{name}{index}", item) for index, item in enumerate(recipe["items"])]
+            items = recipe["items"] * int(self.sizes(recipe.get("count", 1)))
+            return [self._value(f"{name}{index}", item) for index, item in enumerate(items)]
         if kind == "pictures":  # as a pipeline hands them over: numpy, channels last
             return np.zeros([int(self.sizes(size)) for size in recipe["shape"]], dtype=np.float32)
         if kind == "grid":  # rows of (0, row, column), for positions of a picture's patches
@@ -110,7 +111,11 @@ class Recipe:
             extra = torch.zeros(rows.shape[0], int(self.sizes(recipe.get("columns", 3))) - 2)
             grid = torch.cat([extra, rows], dim=1)
             return grid.expand(int(self.sizes("batch")), -1, -1).clone() if recipe.get("batched") else grid
-        if kind == "sizes":  # nested lists of computed numbers
+        if kind == "runs":  # one row of stretches of one number each, such as which part a token belongs to
+            row = torch.cat([torch.full((int(self.sizes(count)),), number) for number, count in recipe["runs"]])
+            row = row.expand(int(self.sizes("batch")), -1).clone() if recipe.get("batched") else row
+            return row.to(getattr(torch, recipe.get("dtype", "long")))
+        if kind == "sizes":  # computed numbers in nested lists
             return _numbers(recipe["value"], self.sizes)
         value = make_value(name, recipe, self.sizes)
         return value.to(getattr(torch, recipe["dtype"])) if "dtype" in recipe and isinstance(
@@ -118,9 +123,10 @@ class Recipe:
 
 
 def _numbers(value, sizes):
-    if isinstance(value, list):
-        return [_numbers(item, sizes) for item in value]
-    return int(sizes(value))
+    if not isinstance(value, list):
+        return int(sizes(value))
+    numbers = [_numbers(item, sizes) for item in value]  # the pipelines pass a list of tuples
+    return numbers if any(isinstance(item, list) for item in value) else tuple(numbers)
 
 
 def make(model, config: dict) -> dict:
