@@ -157,10 +157,15 @@ bench: venv build ## Figures: captures a minute, core time inside tracing, memor
 # SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script.
 SAMPLE ?=
 COVERAGE_FLAGS ?=
+DIFFUSERS_FLAGS ?=
 EVERY_TORCH_FLAGS ?=
 .PHONY: coverage
 coverage: venv ## Every model class of the library from its default config: SAMPLE=1 for the fixed sample
 	@.venv/bin/python tests/coverage/cover.py $(if $(SAMPLE),--sample) $(COVERAGE_FLAGS)
+
+.PHONY: coverage-diffusers
+coverage-diffusers: venv ## Every model class of diffusers; renews tests/coverage/diffusers.csv: DIFFUSERS_FLAGS='--only CLASS'
+	@.venv/bin/python tests/coverage/cover_diffusers.py $(DIFFUSERS_FLAGS)
 
 .PHONY: shrink-proof
 shrink-proof: venv ## Reduced captures against full width and full depth; renews tests/coverage/shrink.csv

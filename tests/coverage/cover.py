@@ -102,7 +102,7 @@ class Zygote:
             self._start()
         job = {"type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
                "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
-               "library": "", "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS}
+               "library": case.get("library", ""), "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS}
         try:
             self._process.stdin.write(json.dumps(job) + "\n")
             self._process.stdin.flush()
