@@ -32,7 +32,7 @@ def smaller_windows(path: str, node: dict) -> list:
         parts = [part for part in node.values() if isinstance(part, dict) and "image_size" in part]
         if not is_int(node[key]) or not parts or any(part["image_size"] != node[key] for part in parts):
             continue
-        factor = _picture_factor(node[key], rules["image_floor"], 32, 128)
+        factor = _picture_factor(node[key], rules["window_floor"], 32, 128)
         if factor > 1:
             notes.append(f"{path}{key} {node[key]}->{node[key] // factor}")
             for holder, name in ((node, key), *((part, "image_size") for part in parts)):
