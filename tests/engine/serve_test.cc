@@ -49,7 +49,7 @@ using Starts_ = std::vector<std::int64_t>;
 TEST_F(ServeTest, SweepsAtTheIntervalWithoutDrift) {
   options_.sweep_interval = seconds(100);
   runner_.capture_takes = seconds(15);
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 4; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 4; }).ok());
   EXPECT_EQ(Starts(), (Starts_{0, 100, 200, 300}));
   EXPECT_EQ(progress_.finished[0].trigger, "interval");
 }
@@ -60,7 +60,7 @@ TEST_F(ServeTest, AnswersTheTicksOfALongSweepByOneMore) {
   each_wait_ = [this] {
     if (Finished() == 1) runner_.capture_takes = seconds(1);
   };
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 3; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 3; }).ok());
   const auto starts = Starts();
   ASSERT_EQ(starts.size(), 3u);
   EXPECT_GT(starts[1], 100);
@@ -74,7 +74,7 @@ TEST_F(ServeTest, AnswersAnyNumberOfRequestsDuringASweepByOneMore) {
     if (progress_.started.size() == 2 && asked_times_ < 20) Ask("during-" + std::to_string(asked_times_++));
   };
   Ask("first");
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 2 && clock_.Steady() > begun_; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 2 && clock_.Steady() > begun_; }).ok());
   EXPECT_EQ(Finished(), 2u);
   std::set<std::string> sweeps;
   for (const auto& [command, sweep] : progress_.accepted) sweeps.insert(sweep);
@@ -94,7 +94,7 @@ TEST_F(ServeTest, GivesARequestForNamedModelsASweepOfItsOwn) {
     }
   };
   Ask("first");
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 3; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 3; }).ok());
   EXPECT_EQ(lister_.Requests().back().ids, named.list.ids);
 }
 
@@ -107,10 +107,10 @@ TEST_F(ServeTest, WaitsQuietlyWithoutAnInterval) {
 
 TEST_F(ServeTest, KeepsTheRhythmOverARestart) {
   options_.sweep_interval = seconds(1000);
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 1; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 1; }).ok());
   stopped_ = false;
   clock_.Advance(seconds(400));
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 2; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 2; }).ok());
   EXPECT_EQ(Starts(), (Starts_{0, 1000}));
 }
 
@@ -120,7 +120,7 @@ TEST_F(ServeTest, ResumesAnUnfinishedSweepFirst) {
   };
   ASSERT_FALSE(RunSweep().ok());
   const std::string id = (*store_->NewestUnfinished())->id;
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 1; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 1; }).ok());
   EXPECT_EQ(progress_.finished[0].id, id);
   EXPECT_EQ(lister_.Requests().size(), 1u);
 }
@@ -151,7 +151,7 @@ TEST_F(ServeTest, UsesReloadedSettingsForTheNextSweep) {
       Ask("second", again);
     }
   };
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 2; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 2; }).ok());
   EXPECT_NE(runner_.started.front().limits.rss_bytes, 77);
   EXPECT_EQ(runner_.started.back().limits.rss_bytes, 77);
   EXPECT_EQ(EventCounts()["config_reloaded"], 1);
@@ -195,7 +195,7 @@ TEST_F(ServeTest, ContinuesASweepThatTheStoreBrokeOff) {
     int results_ = 0;
   } full(*store_);
   Ask("first");
-  ASSERT_TRUE(ServeUntil(full, [this] { return Finished() == 1; }).ok());
+  ASSERT_TRUE(ServeUntil(full, [this] { return Finished() >= 1; }).ok());
   EXPECT_EQ(store_->Sweeps(10)->size(), 1u);
   EXPECT_EQ(progress_.failed.size(), 1u);
   EXPECT_EQ(Statuses(progress_.finished[0].id).size(), 2u);
@@ -215,7 +215,7 @@ TEST_F(ServeTest, TellsWhoAskedThatTooManyDifferentSweepsWait) {
     request.list.top = 100 + i;
     Ask("request-" + std::to_string(i), request);
   }
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 1; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 1; }).ok());
   ASSERT_EQ(progress_.refused.size(), 1u);
   EXPECT_EQ(progress_.refused[0].first, "request-16");
 }
@@ -223,7 +223,7 @@ TEST_F(ServeTest, TellsWhoAskedThatTooManyDifferentSweepsWait) {
 TEST_F(ServeTest, LetsZygotesGoBetweenSweepsWhenAsked) {
   options_.release_when_idle = true;
   Ask("first");
-  ASSERT_TRUE(ServeUntil([this] { return Finished() == 1; }).ok());
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 1; }).ok());
   EXPECT_GE(runner_.stops, 1);
 }
 
