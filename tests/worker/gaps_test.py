@@ -82,6 +82,24 @@ def test_features_that_are_not_as_wide_as_the_text_are_made_so(features):
     assert config.vision_config.out_hidden_size == config.text_config.hidden_size == 64
 
 
+def test_features_of_which_there_are_too_few_numbers_for_their_places_are_made_as_wide_as_the_text():
+    config = transformers.Qwen2_5_VLConfig(text_config={"hidden_size": 64}, vision_config={"out_hidden_size": 32})
+    said = "eager: RuntimeError: Number of elements of source < number of ones in mask"
+    assert gaps.fill_required(config, said) == ["out_hidden_size 32->64"]
+    assert gaps.fill_required(config, said) == []
+
+
+def test_every_size_that_a_picture_is_cut_from_is_made_of_whole_tiles():
+    config = transformers.LlavaNextConfig(
+        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT}, image_grid_pinpoints=[[336, 672], [90, 336]],
+        vision_config={"model_type": "clip_vision_model", **VISION, "image_size": 192})
+    assert gaps.fill_required(config, "eager: ValueError: something else") == []
+    said = "eager: ValueError: Image feature shape does not line up with the provided patch size."
+    assert gaps.fill_required(config, said) == ["image_grid_pinpoints set"]
+    assert config.image_grid_pinpoints == [[384, 768], [192, 384]]
+    assert gaps.fill_required(config, said) == []
+
+
 def test_a_grid_of_patches_that_is_folded_in_two_gets_an_even_side():
     config = transformers.LlavaConfig(
         text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},

@@ -231,3 +231,9 @@ def test_the_grid_of_the_picture_to_be_made_stands_beside_those_of_pictures_pass
     assert counts.tolist() == [2, 2] and len(grids) == counts.sum()
     passed = torch.cat([part[:-1] for part in torch.split(grids, counts.tolist())])
     assert passed.prod(-1).sum() == len(arguments["pixel_values"])
+
+
+def test_sound_that_takes_the_place_of_the_text_is_passed_without_it():
+    config = transformers.Pop2PianoConfig(vocab_size=128, d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=4)
+    arguments = made(transformers.Pop2PianoForConditionalGeneration, config)
+    assert "input_ids" not in arguments and arguments["input_features"].shape[-1] == config.d_model

@@ -65,7 +65,7 @@ def is_at_odds(config, why: str) -> bool:
 
 def _made_to_agree(config, why: str) -> list:
     notes = [note for node in sub_configs(config) for note in _agreed(node, why) + _completed(node, why)]
-    for agree in (_inside_vocabulary, _as_wide_as_text, _as_wide_as_read, _folding_grid):
+    for agree in (_inside_vocabulary, _as_wide_as_text, _as_wide_as_read, _folding_grid, _whole_tiles):
         notes += agree(config, why)
     return notes
 
@@ -84,13 +84,15 @@ def _inside_vocabulary(config, why: str) -> list:
 
 def _as_wide_as_text(config, why: str) -> list:
     """As many features as places for them and yet no match: they are not as wide as the text. Some models say how
-    many numbers the features have: then one of the widths stated is how many each place would get."""
+    many numbers the features have: then one of the widths stated is how many each place would get. Others find too few
+    numbers and do not say how many."""
     found = re.search(r"tokens:? (\d+),? features:? (\d+)", why)
+    too_few = "elements of source < number of ones in mask" in why
     text = Sizes(config, {}).text
     width = getattr(text, "hidden_size", None)
-    if not found or not isinstance(width, int):
+    if not (found or too_few) or not isinstance(width, int):
         return []
-    tokens, features = map(int, found.groups())
+    tokens, features = map(int, found.groups()) if found else (1, 1)
     each = features // tokens if tokens and features % tokens == 0 else 0
     notes = []
     for node in sub_configs(config):
@@ -128,6 +130,16 @@ def _folding_grid(config, why: str) -> list:
             node.image_size = patch * (side - side % fold)
             notes.append(f"image_size {image}->{node.image_size}")
     return notes
+
+
+def _whole_tiles(config, why: str) -> list:
+    """A picture is cut into whole tiles, each as large as the encoder's picture: every size that it may be cut from."""
+    points, vision = vars(config).get("image_grid_pinpoints"), vars(config).get("vision_config")
+    side = vars(vision).get("image_size") if vision is not None else None
+    if "does not line up" not in why or not points or not isinstance(side, int):
+        return []
+    config.image_grid_pinpoints = [[side * max(1, round(length / side)) for length in point] for point in points]
+    return [] if config.image_grid_pinpoints == points else ["image_grid_pinpoints set"]
 
 
 def _completed(node, why: str) -> list:
