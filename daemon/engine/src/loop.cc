@@ -1,5 +1,7 @@
 #include "breakwatch/engine/loop.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -100,6 +102,13 @@ class Loop::Impl {
   Result<void> ScheduleFirst();
   std::optional<Request> NextDue();
   bool HasUnfinished();
+  // Between sweeps no zygote stays, and what the start or a sweep took for a while goes back to the system.
+  void Release() {
+    (void)parts().runner.StopAll();
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+  }
 
   LoopState state_;
   std::string sweep_id_;  // of the sweep under way, for its failure; empty before it has one
@@ -330,7 +339,7 @@ Result<void> Loop::Impl::Serve() {
     if (state_.stopping()) return {};
     const auto request = NextDue();
     if (!request) {
-      if (state_.options.release_when_idle) (void)parts().runner.StopAll();
+      if (state_.options.release_when_idle) Release();
       (void)state_.Wait(schedule_.Next());
       continue;
     }
