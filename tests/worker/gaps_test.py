@@ -91,7 +91,8 @@ def test_features_of_which_there_are_too_few_numbers_for_their_places_are_made_a
 
 def test_every_size_that_a_picture_is_cut_from_is_made_of_whole_tiles():
     config = transformers.LlavaNextConfig(
-        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT}, image_grid_pinpoints=[[336, 672], [90, 336]],
+        text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
+        image_grid_pinpoints=[[336, 672], [90, 336]],
         vision_config={"model_type": "clip_vision_model", **VISION, "image_size": 192})
     assert gaps.fill_required(config, "eager: ValueError: something else") == []
     said = "eager: ValueError: Image feature shape does not line up with the provided patch size."

@@ -4,6 +4,7 @@ import sys
 import traceback
 
 import pytest
+import torch
 from breakwatch_worker import room
 
 
@@ -30,3 +31,13 @@ def test_calls_may_go_deeper_than_the_block_has_room():
 
 def test_the_frame_can_be_looked_at():
     assert room.in_one_block(lambda: sys._getframe(1).f_code.co_name) == "in_one_block"
+
+
+def test_numbers_next_to_nothing_count_as_nothing():
+    nearly = torch.full((64,), 1e-39)
+    assert (nearly * 0.5).max() > 0
+    room.skip_denormals()
+    try:
+        assert (nearly * 0.5).max() == 0
+    finally:
+        torch.set_flush_denormal(False)

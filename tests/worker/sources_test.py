@@ -36,6 +36,12 @@ def function():
     def double(x):
         return x * 2
     return double, torch.ones(3)
+def nearly_nothing():
+    def is_something(x):
+        if (x * 0.5).max() > 0:
+            torch._dynamo.graph_break()
+        return x
+    return is_something, torch.full((3,), 1e-39)
 def many():
     def add(*parts):
         return sum(parts)
@@ -108,6 +114,11 @@ def test_a_factory_that_gives_nothing_to_capture_says_what_is_missing(allowing, 
     result = allowing.capture(source=factory(folder, name))
     assert result["status"] == "failed_create"
     assert words in result["detail"]
+
+
+def test_the_users_code_computes_with_numbers_next_to_nothing_as_it_does_elsewhere(folder, allowing):
+    result = allowing.capture(source=factory(folder, "nearly_nothing"))
+    assert "Call to `torch._dynamo.graph_break()`" in {site["reason"] for site in result["sites"]}
 
 
 @pytest.mark.parametrize("source", [

@@ -19,6 +19,8 @@ from torch._dynamo import convert_frame, symbolic_convert
 from torch._dynamo import exc as dynamo_exc
 from torch._dynamo import utils as dynamo_utils
 
+from . import evaluator
+
 # What older releases say, by today's name. Only what is the same break in other words.
 _OLD_REASONS = {
     "Data-dependent jump": "Data-dependent branching",
@@ -132,7 +134,8 @@ def _frames(on_frame):
     def make(original):
         def __call__(self, frame, *arguments, **options):
             on_frame(frame)
-            return original(self, frame, *arguments, **options)
+            with evaluator.pythons_own():
+                return original(self, frame, *arguments, **options)
 
         return __call__
 

@@ -1,0 +1,60 @@
+"""Python evaluates Dynamo's own frames, and Dynamo goes on watching everybody else's."""
+
+import threading
+
+import pytest
+import torch
+import zoo
+from breakwatch_worker import evaluator
+from breakwatch_worker.trace import trace
+
+pytestmark = pytest.mark.skipif(evaluator._FUNCTIONS is None, reason="this Python does not export its evaluator")
+
+
+class Twice(torch.nn.Module):
+    def forward(self, x):
+        x = x + 1
+        torch._dynamo.graph_break()
+        return x * 2
+
+
+def _own_while_traced() -> list:
+    seen = []
+
+    def backend(graph_module, _):
+        seen.append(evaluator.is_pythons_own())
+        return graph_module.forward
+
+    assert trace(Twice().eval(), {"x": torch.ones(2)}, backend=backend).graphs == 2
+    return seen
+
+
+def test_python_evaluates_its_frames_itself_while_dynamo_traces_and_the_next_frame_is_watched_again():
+    assert _own_while_traced() == [True, True]
+
+
+def test_beside_another_thread_the_evaluator_stays():
+    ended = threading.Event()
+    thread = threading.Thread(target=ended.wait)
+    thread.start()
+    try:
+        assert _own_while_traced() == [False, False]
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_after_an_error_while_tracing_frames_are_watched_as_before():
+    def backend(*_):
+        raise ZeroDivisionError
+
+    assert trace(Twice().eval(), {"x": torch.ones(2)}, backend=backend).error is not None
+    assert _own_while_traced() == [True, True]
+
+
+@pytest.mark.parametrize("kind", zoo.ALL, ids=lambda kind: kind.__name__)
+def test_no_count_and_no_site_changes(kind, monkeypatch):
+    trace(kind().eval(), {"x": torch.ones(3)})  # the first call of a logger runs more frames than the second
+    own = trace(kind().eval(), {"x": torch.ones(3)}).numbers()
+    monkeypatch.setattr(evaluator, "_FUNCTIONS", None)
+    assert trace(kind().eval(), {"x": torch.ones(3)}).numbers() == own
