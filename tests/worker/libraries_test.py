@@ -153,6 +153,11 @@ def test_heads_are_counted_by_the_width_where_only_the_axes_of_one_head_are_said
     assert note == "heads 8->2"
 
 
+@pytest.mark.parametrize("axes", [[], ["a"], [0]])
+def test_axes_that_say_no_width_say_no_heads(axes):
+    assert not list(diffusers_sizes.narrowed({"model_dim": 512, "axes_dims": axes, "ff_dim": 2048}))
+
+
 def test_a_width_of_all_heads_shrinks_with_them_where_no_head_size_is_said():
     small, _ = next(diffusers_sizes.narrowed({"n_heads": 8, "n_kv_heads": 8, "dim": 512, "cap_feat_dim": 300}))
     assert small == {"n_heads": 2, "n_kv_heads": 2, "dim": 128, "cap_feat_dim": 300}

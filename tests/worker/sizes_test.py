@@ -276,6 +276,18 @@ def test_maps_said_to_be_made_of_a_picture_follow_it():
     assert small.vision_config.backbone_feature_sizes == [[64, 64], [32, 32], [16, 16]]
 
 
+def test_a_picture_said_twice_is_cut_twice_though_only_one_says_its_patch():
+    _, small = smallest(transformers.Sam3VideoConfig())
+    tracker = small.tracker_config
+    assert tracker.vision_config.backbone_config.image_size == tracker.image_size == 252
+    assert tracker.vision_config.backbone_feature_sizes == [[72, 72], [36, 36], [18, 18]]
+
+
+def test_a_clip_is_cut_to_the_frames_that_its_tubelets_need():
+    _, small = smallest(transformers.VivitConfig())
+    assert (small.num_frames, small.tubelet_size) == (8, [2, 16, 16])
+
+
 @pytest.mark.parametrize("maps", [None, [], 5, [5], [[7, 7]], [["a"]], [[]]])
 def test_maps_that_are_no_maps_of_the_picture_stay_as_they_are(maps):
     base = {"backbone_feature_sizes": maps, "image_size": 1024}

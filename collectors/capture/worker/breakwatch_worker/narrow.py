@@ -44,6 +44,7 @@ def _narrowed(base: dict, divide, note: str) -> tuple:
         notes.append(f"experts {experts}->{load_rules()['experts_kept']}")
     notes += [note for path, node in nodes(tree)
               for cut in (pictures.smaller_windows, pictures.smaller_picture, _shorter) for note in cut(path, node)]
+    notes += pictures.same_pictures(base, tree)
     pictures.smaller_maps(base, tree)
     if (cut := _cut_vocabulary(tree)):
         notes.append(f"vocabulary {cut}->{load_rules()['vocabulary_kept']}")

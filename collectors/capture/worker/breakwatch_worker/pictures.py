@@ -40,6 +40,23 @@ def smaller_windows(path: str, node: dict) -> list:
     return notes
 
 
+def same_pictures(base: dict, tree: dict) -> list:
+    """A node that says no patch of its own has the picture of those that do: it follows where all of these were cut by
+    one factor."""
+    keys, notes = load_rules()["image_sizes"], []
+    pairs = [(path, was, now) for (path, was), (_, now) in zip(nodes(base), nodes(tree), strict=True)]
+    for path, was, node in pairs:
+        for key in keys & node.keys():
+            if "patch_size" in node or not is_int(was[key]) or was[key] != node[key]:
+                continue
+            factors = {was[key] // now[other] for _, before, now in pairs for other in keys & now.keys()
+                       if "patch_size" in now and before[other] == was[key]}
+            if len(factors) == 1 and (factor := factors.pop()) > 1:
+                node[key] //= factor
+                notes.append(f"{path}{key} {was[key]}->{node[key]}")
+    return notes
+
+
 def smaller_maps(base: dict, tree: dict) -> None:
     """Where all pictures below a node, or all there are, were cut by one factor, so are the maps that it says are made
     of them."""

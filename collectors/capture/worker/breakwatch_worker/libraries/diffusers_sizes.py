@@ -85,8 +85,9 @@ def _head_counts(config: dict) -> tuple:
     size = next((config[key] for key in rules["head_sizes"] if _is_count(config.get(key))), None)
     inner = next((config[key] for key in rules["inner"] if _is_count(config.get(key))), None)
     axes = config.get("axes_dims")
-    if not heads and inner and isinstance(axes, (list, tuple)) and inner % sum(axes) == 0:
-        return {"heads": inner // sum(axes)}, inner
+    size_by_axes = sum(axes) if isinstance(axes, (list, tuple)) and all(map(_is_count, axes)) else 0
+    if not heads and inner and size_by_axes and inner % size_by_axes == 0:
+        return {"heads": inner // size_by_axes}, inner
     if not heads:
         return {}, None
     first = next(iter(heads.values()))
