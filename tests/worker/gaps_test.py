@@ -47,6 +47,16 @@ def test_every_completion_has_a_reason_and_a_type_that_exists():
     assert {entry["part"] for entry in entries} <= set(transformers.CONFIG_MAPPING)
 
 
+def test_a_detector_gets_the_kernels_and_the_stages_that_its_default_leaves_out():
+    config = transformers.PPOCRV6MediumDetConfig()
+    notes = gaps.fill_required(config, "create: TypeError: 'NoneType' object is not subscriptable")
+    assert notes == ["kernel_list set", "scale_factor_list set", "intraclass_block_config set"]
+    said = "eager: RuntimeError: expected input[2, 384, 14, 56] to have 96 channels, but got 384 channels instead"
+    assert gaps.fill_required(config, said) == ["backbone_config.out_indices set", "backbone_config.block_configs set"]
+    strides = [blocks[0][3] for blocks in config.backbone_config.block_configs]
+    assert (strides, config.backbone_config.out_indices) == ([1, 2, 2, 2], [1, 2, 3, 4])
+
+
 def test_the_first_of_several_languages_is_the_default_one():
     config = transformers.XmodConfig(**TEXT, languages=["de_DE", "en_XX"])
     said = "eager: ValueError: Input language unknown. Please call `XmodPreTrainedModel.set_default_language()`"

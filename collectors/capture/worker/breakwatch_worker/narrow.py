@@ -185,7 +185,7 @@ def _shorter(path: str, node: dict) -> list:
     notes = []
     for key, rule in load_rules()["lengths"].items():
         value = node.get(key)
-        if not is_int(value) or rule["beside"] not in node or rule.get("without") in node:
+        if not is_int(value) or not any(other in node for other in rule["beside"]) or rule.get("without") in node:
             continue
         units = [node[unit] for unit in rule["units"] if is_int(node.get(unit)) and node[unit] > 0]
         least = max([rule["least"], *(unit * rule["times"] for unit in units)])
