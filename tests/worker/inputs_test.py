@@ -237,3 +237,8 @@ def test_sound_that_takes_the_place_of_the_text_is_passed_without_it():
     config = transformers.Pop2PianoConfig(vocab_size=128, d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=4)
     arguments = made(transformers.Pop2PianoForConditionalGeneration, config)
     assert "input_ids" not in arguments and arguments["input_features"].shape[-1] == config.d_model
+
+
+def test_an_encoder_that_may_be_told_a_grid_is_given_pictures():
+    config = transformers.RadioConfig(**VISION)
+    assert list(made(transformers.RadioModel, config)) == ["pixel_values"]
