@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 
-from . import architecture, build, depths, failure, gaps, host, inputs, modes, sizes
+from . import architecture, build, depths, failure, gaps, host, inputs, modes, room, sizes
 from .ends import CAPTURED
 from .leg import limits_of
 from .lines import one_line
@@ -152,9 +152,17 @@ class Attempt:
         model = build.construct(cls, config)
         self._phases.enter("inputs")
         arguments = inputs.make(model, config, variant)
-        output = self._eager(model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
-                             sizes=inputs.Plan(model, config, variant).sizes)
-        return model, arguments, {"finite": inputs.is_finite(output), "gaps": tokens}
+
+        def is_finite() -> bool:
+            return inputs.is_finite(self._eager(
+                model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
+                sizes=inputs.Plan(model, config, variant).sizes))
+
+        finite = is_finite()
+        if not finite:
+            room.skip_denormals(False)  # a number next to nothing may be what was divided by
+            finite = is_finite()
+        return model, arguments, {"finite": finite, "gaps": tokens}
 
     def _eager(self, model, arguments: dict, remake=None, sizes=None):
         """The output of the call without a compiler, as the job's mode makes it. See modes.Call for the rest."""
