@@ -152,17 +152,16 @@ class Attempt:
         model = build.construct(cls, config)
         self._phases.enter("inputs")
         arguments = inputs.make(model, config, variant)
-
-        def is_finite() -> bool:
-            return inputs.is_finite(self._eager(
-                model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
-                sizes=inputs.Plan(model, config, variant).sizes))
-
-        finite = is_finite()
-        if not finite:
-            room.skip_denormals(False)  # a number next to nothing may be what was divided by
-            finite = is_finite()
+        finite = self._is_finite(model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
+                                 sizes=inputs.Plan(model, config, variant).sizes)
         return model, arguments, {"finite": finite, "gaps": tokens}
+
+    def _is_finite(self, model, arguments: dict, **more) -> bool:
+        """Whether the eager call's output is. A number next to nothing may be what was divided by: then with those."""
+        if inputs.is_finite(self._eager(model, arguments, **more)):
+            return True
+        room.skip_denormals(False)
+        return inputs.is_finite(self._eager(model, arguments, **more))
 
     def _eager(self, model, arguments: dict, remake=None, sizes=None):
         """The output of the call without a compiler, as the job's mode makes it. See modes.Call for the rest."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import architecture, attempt, build, failure, inputs, weights
+from .. import architecture, attempt, build, failure, weights
 
 
 @dataclasses.dataclass
@@ -68,8 +68,7 @@ class PlainAttempt(attempt.Attempt):
         model = way.make()
         self._phases.enter("inputs")
         arguments = way.arguments(model)
-        output = self._eager(model, arguments)
-        return model, arguments, {"finite": inputs.is_finite(output), "gaps": []}
+        return model, arguments, {"finite": self._is_finite(model, arguments), "gaps": []}
 
 
 def need(module: str):
