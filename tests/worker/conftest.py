@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -83,6 +84,17 @@ class Zygote:
             self.process.wait()
         self.process.stdout.close()
         self.process.stderr.close()
+
+
+@pytest.fixture(autouse=True)
+def as_in_a_child(monkeypatch):
+    """Threads that other tests left are no model's; what a capture in this process sets does not outlive its test."""
+    evaluator, room = (sys.modules.get(f"breakwatch_worker.{name}") for name in ("evaluator", "room"))
+    if evaluator is not None:
+        monkeypatch.setattr(evaluator, "_ALONE", threading.active_count())
+    yield
+    if room is not None:
+        room.skip_denormals(False)
 
 
 @pytest.fixture(scope="session")

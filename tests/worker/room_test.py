@@ -35,7 +35,6 @@ def test_the_frame_can_be_looked_at():
 
 def test_numbers_next_to_nothing_count_as_nothing():
     nearly = torch.full((64,), 1e-39)
-    assert (nearly * 0.5).max() > 0
     room.skip_denormals()
     try:
         assert (nearly * 0.5).max() == 0

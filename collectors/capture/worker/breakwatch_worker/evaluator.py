@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import threading
 
+_ALONE = 1  # thread
 _NAMES = ("PyInterpreterState_Get", "_PyInterpreterState_GetEvalFrameFunc", "_PyInterpreterState_SetEvalFrameFunc")
 
 
@@ -37,7 +38,7 @@ def is_pythons_own() -> bool:
 @contextlib.contextmanager
 def pythons_own():
     """The evaluator is the interpreter's: another thread could be in the midst of a call that Dynamo watches."""
-    if _FUNCTIONS is None or threading.active_count() > 1:
+    if _FUNCTIONS is None or threading.active_count() > _ALONE:
         yield
         return
     get, put, own = _FUNCTIONS
