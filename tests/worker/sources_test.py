@@ -46,6 +46,16 @@ def many():
     def add(*parts):
         return sum(parts)
     return add, (torch.ones(3), torch.ones(3))
+@torch._dynamo.assume_constant_result
+def evaluated_by_python():
+    from breakwatch_worker import evaluator
+    return evaluator.is_pythons_own() or evaluator._FUNCTIONS is None
+def while_traced():
+    def add(x):
+        if not evaluated_by_python():
+            torch._dynamo.graph_break()
+        return x + 1
+    return add, torch.ones(3)
 def number(): return 7
 def raising(): raise RuntimeError("no data here")
 made = Net(8)
@@ -114,6 +124,11 @@ def test_a_factory_that_gives_nothing_to_capture_says_what_is_missing(allowing, 
     result = allowing.capture(source=factory(folder, name))
     assert result["status"] == "failed_create"
     assert words in result["detail"]
+
+
+def test_in_a_child_python_evaluates_its_frames_itself_while_dynamo_traces(folder, allowing):
+    result = allowing.capture(source=factory(folder, "while_traced"))
+    assert (result["status"], result["breaks"]) == ("full_graph", 0), result
 
 
 def test_the_users_code_computes_with_numbers_next_to_nothing_as_it_does_elsewhere(folder, allowing):
