@@ -1,5 +1,7 @@
 """The size policy: what is cut, and what must stay as it was."""
 
+import copy
+
 import pytest
 import transformers
 from breakwatch_worker import depths, pictures, sizes
@@ -281,6 +283,13 @@ def test_a_picture_said_twice_is_cut_twice_though_only_one_says_its_patch():
     tracker = small.tracker_config
     assert tracker.vision_config.backbone_config.image_size == tracker.image_size == 252
     assert tracker.vision_config.backbone_feature_sizes == [[72, 72], [36, 36], [18, 18]]
+
+
+@pytest.mark.parametrize("side", [0, -1, None, "a"])
+def test_a_picture_without_a_side_said_twice_stays_as_it_is(side):
+    base = {"image_size": side, "vision_config": {"image_size": side, "patch_size": 16}}
+    tree = copy.deepcopy(base)
+    assert pictures.same_pictures(base, tree) == [] and tree == base
 
 
 def test_a_clip_is_cut_to_the_frames_that_its_tubelets_need():

@@ -47,7 +47,7 @@ def same_pictures(base: dict, tree: dict) -> list:
     pairs = [(path, was, now) for (path, was), (_, now) in zip(nodes(base), nodes(tree), strict=True)]
     for path, was, node in pairs:
         for key in keys & node.keys():
-            if "patch_size" in node or not is_int(was[key]) or was[key] != node[key]:
+            if "patch_size" in node or not is_int(was[key]) or was[key] < 1 or was[key] != node[key]:
                 continue
             factors = {was[key] // now[other] for _, before, now in pairs for other in keys & now.keys()
                        if "patch_size" in now and before[other] == was[key]}
