@@ -39,12 +39,24 @@ TEST(CompareTest, SaysWhyModelsCannotBeCompared) {
   const auto good = Captured("m", {});
   const auto failed = Failed("m", Status::kFailedEager, "RuntimeError: sizes");
   EXPECT_EQ(CompareModel(good, failed).why, "full_graph -> failed_eager: RuntimeError: sizes");
-  EXPECT_EQ(Judged(failed, good), Verdict::kNotComparable);
   EXPECT_EQ(Judged(failed, failed), Verdict::kSame);
   EXPECT_EQ(Judged(failed, Failed("m", Status::kTimeout, "late")), Verdict::kNotComparable);
   auto other = good;
   other.capture.architecture = "BetaModel", other.capture.dtype = "bfloat16";
   EXPECT_EQ(CompareModel(good, other).why, "class AlphaModel -> BetaModel, dtype float32 -> bfloat16");
+}
+
+TEST(CompareTest, CallsAModelThatFailsNowWorseAndOneThatFailedBetter) {
+  const auto good = Captured("m", {{"a", 1}});
+  for (const Status status : {Status::kFailedCapture, Status::kFailedEager, Status::kTimeout, Status::kOutOfMemory,
+                              Status::kCrashed, Status::kQuarantined}) {
+    EXPECT_EQ(Judged(good, Failed("m", status, "")), Verdict::kWorse) << StatusName(status);
+    EXPECT_EQ(Judged(Failed("m", status, ""), good), Verdict::kBetter) << StatusName(status);
+  }
+  for (const Status status : {Status::kSkippedGated, Status::kFailedResolve, Status::kNotAttempted}) {
+    EXPECT_EQ(Judged(good, Failed("m", status, "")), Verdict::kNotComparable) << StatusName(status);
+    EXPECT_EQ(Judged(Failed("m", status, ""), good), Verdict::kNotComparable) << StatusName(status);
+  }
 }
 
 TEST(CompareTest, NamesWhatIsUnlikeAndComparesAllTheSame) {
@@ -73,12 +85,12 @@ TEST(CompareTest, TotalsBothWaysAndByReason) {
                                       Captured("new", {{"c", 5}}), Failed("failing", Status::kCrashed, "signal 11")};
   const Comparison c = Compare({"old", a}, {"new", b});
   ASSERT_EQ(c.models.size(), 5u);
-  EXPECT_EQ(c.models[0].model, "fixed");
-  EXPECT_EQ(c.verdicts, (std::map<Verdict, std::int64_t>{{Verdict::kBetter, 1},
-                                                         {Verdict::kNotComparable, 1},
-                                                         {Verdict::kNew, 1},
-                                                         {Verdict::kGone, 1},
-                                                         {Verdict::kSame, 1}}));
+  EXPECT_EQ(c.models[0].model, "failing");
+  EXPECT_EQ(c.models[1].model, "fixed");
+  EXPECT_EQ(
+      c.verdicts,
+      (std::map<Verdict, std::int64_t>{
+          {Verdict::kBetter, 1}, {Verdict::kWorse, 1}, {Verdict::kNew, 1}, {Verdict::kGone, 1}, {Verdict::kSame, 1}}));
   EXPECT_EQ(c.all_a, (Totals{.models = 4, .broken = 4, .events = 20, .sites = 5}));
   EXPECT_EQ(c.all_b, (Totals{.models = 4, .broken = 3, .without_numbers = 1, .events = 8, .sites = 4}));
   EXPECT_EQ(c.compared_a, (Totals{.models = 2, .broken = 2, .events = 4, .sites = 3}));

@@ -38,6 +38,32 @@ def test_the_gate_ends_with_2_only_when_a_model_got_worse(breakwatch, hub):
     breakwatch.run("compare", "latest", "latest", "--fail-on", "worse", code=0)
 
 
+def test_a_model_that_fails_now_does_not_pass_the_gate(breakwatch, hub):
+    hub.model("org/lost", 1, sites=[["one", "GB0001", 1]])
+    breakwatch.run("sweep")
+    hub.model("org/lost", 1, status="failed_capture")
+    breakwatch.run("sweep")
+    done = breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", code=2)
+    assert "graph_breaks -> failed_capture" in done.stdout
+
+
+def test_a_sweep_of_one_model_by_name_does_not_come_between_two_nights(breakwatch, hub):
+    two_sweeps(breakwatch, hub)
+    first = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)["a"]
+    breakwatch.run("sweep", "--model", "org/same", "--rebuild", "always")
+    assert "of the same models" not in breakwatch.run("compare", "previous", "latest").stderr
+    hub.model("org/worse", 3, sites=[["one", "GB0001", 1]])
+    breakwatch.run("sweep")
+    found = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)
+    assert found["verdicts"] == {"better": 1, "same": 2} and found["a"] != first
+
+
+def test_without_a_sweep_of_its_like_before_it_the_latest_one_has_no_previous(breakwatch, hub):
+    hub.model("org/model", 1)
+    breakwatch.run("sweep")
+    assert "report --list" in breakwatch.run("compare", "previous", "latest", code=1).stderr
+
+
 def test_commits_and_toolchains_are_selected_by_name(breakwatch, hub):
     old = two_sweeps(breakwatch, hub)
     new = breakwatch.results()["org/worse"]["revision"]

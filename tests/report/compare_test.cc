@@ -57,11 +57,13 @@ TEST(CompareTest, ComparisonIsTheGoldenTextAndMarkdown) {
 TEST(CompareTest, JsonHasEveryModelAndTotalsOfBothSides) {
   const auto json = nlohmann::json::parse(RenderComparison(Sample(), Format::kJson));
   EXPECT_EQ(json["models"].size(), 8u);
-  EXPECT_EQ(json["models"][0]["model"], "sample/whole");
+  EXPECT_EQ(json["models"][0]["note"], "graph_breaks -> crashed: signal 11");
   EXPECT_EQ(json["models"][0]["verdict"], "worse");
-  EXPECT_EQ(json["models"][0]["came"][0]["breaks_b"], 2);
-  EXPECT_EQ(json["models"][0]["unlike"][0]["what"], "torch");
-  EXPECT_EQ(json["verdicts"]["worse"], 1);
+  EXPECT_EQ(json["models"][1]["model"], "sample/whole");
+  EXPECT_EQ(json["models"][1]["verdict"], "worse");
+  EXPECT_EQ(json["models"][1]["came"][0]["breaks_b"], 2);
+  EXPECT_EQ(json["models"][1]["unlike"][0]["what"], "torch");
+  EXPECT_EQ(json["verdicts"]["worse"], 2);
   EXPECT_EQ(json["totals"]["all"]["a"]["models"], 7);
   EXPECT_EQ(json["reasons"].size(), 2u);
 }

@@ -2,6 +2,8 @@
 #include "breakwatch/compare/compare.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "breakwatch/report/compare.h"
 #include "commands.h"
@@ -21,18 +23,38 @@ Error Nothing(const std::string& selector) {
   return {ErrorCode::kNotFound, "\"" + selector + "\" selects no result", false, {}};
 }
 
-// The finished sweep before the latest one: of the same list where there is one.
+Result<std::set<std::string>> ModelsOf(store::Store& store, const Sweep& sweep) {
+  const auto plan = store.LoadPlan(sweep.id);
+  if (!plan) return plan.error();
+  std::set<std::string> models;
+  for (const PlannedModel& planned : plan->models) models.insert(planned.info.id);
+  return models;
+}
+
+// The newest finished sweep before the latest one that is its like: from one source, by one toolchain, and with half of
+// its models at least. So neither a sweep of one model by name nor one by a further toolchain comes between two nights.
 Result<Sweep> Previous(store::Store& store) {
+  const auto latest = store.FindSweep("latest");
+  if (!latest) return latest.error();
+  const auto wanted = ModelsOf(store, *latest);
+  if (!wanted) return wanted.error();
   const auto sweeps = store.Sweeps(kMaxSweepsSearched);
   if (!sweeps) return sweeps.error();
-  std::vector<const Sweep*> finished;
   for (const Sweep& sweep : *sweeps) {
-    if (sweep.state == SweepState::kFinished) finished.push_back(&sweep);
+    const bool is_before = std::pair(sweep.started_at, sweep.id) < std::pair(latest->started_at, latest->id);
+    if (!is_before || sweep.state != SweepState::kFinished || sweep.source != latest->source ||
+        sweep.toolchain.name != latest->toolchain.name) {
+      continue;
+    }
+    const auto models = ModelsOf(store, sweep);
+    if (!models) return models.error();
+    const auto shared =
+        std::count_if(wanted->begin(), wanted->end(), [&](const auto& m) { return models->contains(m); });
+    if (2 * static_cast<std::size_t>(shared) >= wanted->size()) return sweep;
   }
-  if (finished.size() < 2) return Error{ErrorCode::kNotFound, "there is no finished sweep before the latest one"};
-  const auto same = std::find_if(finished.begin() + 1, finished.end(),
-                                 [&](const Sweep* sweep) { return sweep->source == finished.front()->source; });
-  return **(same == finished.end() ? finished.begin() + 1 : same);
+  return Error{ErrorCode::kNotFound, "before the latest sweep, " + latest->id +
+                                         ", there is no finished one of the same models, source and toolchain: "
+                                         "name one (`breakwatch report --list` lists them)"};
 }
 
 Result<Selected> OfSweep(store::Store& store, const std::string& selector) {

@@ -54,6 +54,11 @@ Verdict Judge(const ModelComparison& m) {
   return change > 0 ? Verdict::kWorse : change < 0 ? Verdict::kBetter : Verdict::kSame;
 }
 
+// It was tried and gave no numbers: of the model or its toolchain, not of what it is or of the sweep.
+bool Failed(Status status) {
+  return !HasNumbers(status) && !IsSkipped(status) && !IsIncomplete(status) && status != Status::kFailedResolve;
+}
+
 void SetNumbers(const ModelResult& result, std::optional<Status>& status, std::optional<std::int64_t>& breaks,
                 std::optional<std::int64_t>& sites) {
   status = result.capture.status;
@@ -134,8 +139,13 @@ ModelComparison CompareModel(const ModelResult& a, const ModelResult& b) {
   SetNumbers(a, out.a, out.breaks_a, out.sites_a), SetNumbers(b, out.b, out.breaks_b, out.sites_b);
   out.differences = DifferencesOf(a, b);
   out.why = NotComparable(a, b);
-  if (!HasNumbers(a.capture.status) && a.capture.status == b.capture.status) {
+  const Status before = a.capture.status, after = b.capture.status;
+  if (!HasNumbers(before) && before == after) {
     out.verdict = Verdict::kSame;  // without numbers before and after, in one way
+  } else if (HasNumbers(before) && Failed(after)) {
+    out.verdict = Verdict::kWorse;
+  } else if (Failed(before) && HasNumbers(after)) {
+    out.verdict = Verdict::kBetter;
   } else if (!out.why.empty()) {
     out.verdict = Verdict::kNotComparable;
   } else {
@@ -160,7 +170,7 @@ Comparison Compare(const Side& a, const Side& b) {
     }
     out.models.push_back(CompareModel(*result, *found->second));
     for (const Difference& difference : out.models.back().differences) ++differences[difference];
-    if (out.models.back().verdict == Verdict::kNotComparable || !HasNumbers(result->capture.status)) continue;
+    if (!out.models.back().why.empty() || !HasNumbers(result->capture.status)) continue;
     Add(*result, out.compared_a), Add(*found->second, out.compared_b);
     AddReasons(*result, *found->second, reasons);
   }

@@ -27,7 +27,7 @@ std::string DifferenceText(const compare::Difference& d) { return d.what + " " +
 
 // Why it cannot be compared; else what is unlike of this model and not of every model.
 std::string NoteOf(const ModelComparison& m, const Comparison& c) {
-  if (!m.why.empty() && m.verdict == Verdict::kNotComparable) return m.why;
+  if (!m.why.empty() && m.verdict != Verdict::kSame) return m.why;
   std::string text;
   for (const compare::Difference& d : m.differences) {
     for (const auto& [known, models] : c.differences) {

@@ -16,8 +16,8 @@
 namespace breakwatch::compare {
 
 enum class Verdict {
-  kWorse,          // more breaks, or as many at more sites
-  kBetter,         // fewer
+  kWorse,          // more breaks, or as many at more sites; or numbers before and a failure, time-out or crash now
+  kBetter,         // the other way round
   kNotComparable,  // one side has no numbers, or they are of different things: `why` says which
   kNew,            // only in B
   kGone,           // only in A
@@ -41,7 +41,7 @@ struct SiteChange {
 struct ModelComparison {
   std::string model;
   Verdict verdict = Verdict::kSame;
-  std::string why;             // of kNotComparable: one line
+  std::string why;             // where one side has no numbers, and of kNotComparable: one line
   std::optional<Status> a, b;  // nullopt: not there
   std::optional<std::int64_t> breaks_a, breaks_b, sites_a, sites_b;
   std::vector<SiteChange> came, went, changed;  // by site_id: only in B, only in A, in both with other counts
