@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import http.client
 import json
 import signal
 import sqlite3
@@ -172,6 +173,33 @@ def test_a_post_with_the_token_makes_a_sweep(breakwatch, hub):
     assert post(Authorization="Bearer s3cret") == 202
     assert eventually(lambda: len(breakwatch.captures()) == 1)
     assert eventually(lambda: json.loads(get(address + "/api/v1/sweeps")[1])["sweeps"][0]["state"] == "finished")
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
+def test_a_post_that_announces_no_body_has_none(breakwatch, hub):
+    many_models(hub, 1)
+    token = breakwatch.tmp_path / "token"
+    token.write_text("s3cret\n")
+    child, address = breakwatch.serve("--web.token_file", str(token), "--web.enable_lifecycle=true")
+    for path in ("/-/reload", "/api/v1/sweeps"):
+        connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=10)
+        connection.putrequest("POST", path)
+        connection.putheader("Authorization", "Bearer s3cret")
+        connection.endheaders()
+        assert connection.getresponse().status == 202, path
+        connection.close()
+    assert eventually(lambda: len(breakwatch.captures()) == 1)
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
+def test_beside_a_daemon_it_is_said_which_flags_have_no_effect(breakwatch, hub):
+    many_models(hub, 1)
+    child, _ = breakwatch.serve()
+    done = breakwatch.run("sweep", "--capture.repeat", "2", "--modes", "eval")
+    assert "by its own settings" in done.stderr and "--capture.repeat" in done.stderr
+    assert "--capture.modes" not in done.stderr and "Metrics" not in done.stdout
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=15) == 0
 

@@ -200,20 +200,18 @@ class HttpServer final : public Server {
   void RouteWrites() {
     server_.Post("/api/v1/sweeps", [this](const httplib::Request& request, httplib::Response& response,
                                           const httplib::ContentReader& reader) {
-      // The reader, because the library does not bound a chunked body.
       std::string body;
-      const bool whole = reader([&](const char* data, std::size_t size) {
-        body.append(data, size);
-        return body.size() <= kMaxBodyBytes;
-      });
-      if (!whole) return Send(response, 413, "a request for a sweep has at most 64 KiB");
+      if (!ReadBody(request, reader, body)) return Send(response, 413, "a request for a sweep has at most 64 KiB");
       if (!Authorised(request, response)) return;
       auto sweep = SweepRequestFromJson(body.empty() ? "{}" : body, parts_.default_request());
       if (!sweep) return Send(response, sweep.error());
       sweep->trigger = "api";
       Enqueue(response, {Command::Kind::kSweep, {}, std::move(*sweep), {}});
     });
-    server_.Post("/-/reload", [this](const httplib::Request& request, httplib::Response& response) {
+    server_.Post("/-/reload", [this](const httplib::Request& request, httplib::Response& response,
+                                     const httplib::ContentReader& reader) {
+      std::string body;
+      if (!ReadBody(request, reader, body)) return Send(response, 413, "a reload takes no body");
       if (!options_.enable_lifecycle) return Send(response, 403, "off: set web.enable_lifecycle, or send SIGHUP");
       if (Authorised(request, response)) Enqueue(response, {Command::Kind::kReload, {}, {}, {}});
     });
@@ -227,6 +225,16 @@ class HttpServer final : public Server {
     server_.Get("/-/reload", [](const auto&, httplib::Response& response) {
       response.set_header("Allow", "POST");
       Send(response, 405, "use POST");
+    });
+  }
+
+  // Whether it was read whole. By a reader, because the library does not bound a chunked body, and waits for one that
+  // is not announced: `curl -X POST` sends none (RFC 9112, 6.3).
+  static bool ReadBody(const httplib::Request& request, const httplib::ContentReader& reader, std::string& body) {
+    if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return true;
+    return reader([&](const char* data, std::size_t size) {
+      body.append(data, size);
+      return body.size() <= kMaxBodyBytes;
     });
   }
 

@@ -38,18 +38,20 @@ int ConcludeAll(App& app, const api::Followed& swept) {
   return swept.error ? Fail(app, *swept.error) : code;
 }
 
-void PrintPlaces(const App& app) {
+// `by_us`: not by a daemon, whose exporters are not known here.
+void PrintPlaces(const App& app, bool by_us) {
   if (app.json) return;
   const Settings& settings = app.settings();
   const std::string& state = settings.state_dir;
   std::string text = "\nReport    " + state + "/latest/report.md\nResults   " + state + "/latest/results.jsonl\n";
   text += "Store     " + config::StoreUrl(settings) + "\n";
   if (settings.exporters.file.enabled) text += "Events    " + config::EventFilePath(settings) + "\n";
-  const auto& gateway = settings.exporters.pushgateway;
-  text += "Metrics   " +
-          (gateway.url.empty() ? std::string("no Pushgateway configured: set exporters.pushgateway.url")
-                               : gateway.url + "/metrics, job " + gateway.job) +
-          "\n";
+  if (const auto& gateway = settings.exporters.pushgateway; by_us) {
+    text += "Metrics   " +
+            (gateway.url.empty() ? std::string("no Pushgateway configured: set exporters.pushgateway.url")
+                                 : gateway.url + "/metrics, job " + gateway.job) +
+            "\n";
+  }
   text += "Next      breakwatch show MODEL, breakwatch reasons, breakwatch report --format md\n";
   Print(app, text);
 }
@@ -92,12 +94,12 @@ int RunSweep(App& app, const SweepOptions& typed) {
   if (!followed) return Fail(app, followed.error());
   if (*followed) {
     const int code = ConcludeAll(app, **followed);
-    PrintPlaces(app);
+    PrintPlaces(app, /*by_us=*/false);
     return code;
   }
   if (options.local_gateway) UseLocalGateway(app);
   const int code = SweepHere(app, *request, progress);
-  if (code == kExitOk || code == kExitIncomplete) PrintPlaces(app);
+  if (code == kExitOk || code == kExitIncomplete) PrintPlaces(app, /*by_us=*/true);
   return code;
 }
 

@@ -102,8 +102,10 @@ bool RunsOwnCode(const ModelInfo& info) {
 }
 
 Result<void> RefuseOwnCode(const std::string& id) {
-  return NotOne(id,
-                "it runs code of your own in the worker; allow that with --allow-factories (capture.allow_factories)");
+  return NotOne(
+      id,
+      "it runs code of your own in the worker; allow that with --allow-factories (capture.allow_factories, of the "
+      "daemon where one runs)");
 }
 
 }  // namespace breakwatch
