@@ -29,7 +29,7 @@ std::string FirstLine(std::string_view text) { return std::string(text.substr(0,
 Error CannotStart(const ZygoteOptions& options, const std::string& why, const std::string& stderr_tail) {
   std::string message = "no capture worker comes up: " + why;
   if (const std::string last = LastLine(stderr_tail); !last.empty()) message += ": " + last;
-  message += "; check capture.worker and its environment (`make build` installs it, `breakwatch doctor` checks it): " +
+  message += "; check capture.worker and its environment (`make venv` makes it, `breakwatch doctor` checks it): " +
              Joined(options.worker);
   if (stderr_tail.find('\n') != std::string::npos) {
     std::string_view tail = stderr_tail;

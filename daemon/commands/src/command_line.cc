@@ -164,7 +164,8 @@ void AddImport(CommandLine& line) {
   import->add_option("--model", o->model, "The model's name: what results and metrics call it")->required();
   import->add_option("--commit", o->commit, "The commit of the model's code that ran")->required();
   import->add_option("--family", o->family, "Its family: nlp, vision, audio, ...");
-  import->add_flag("--track", o->track, "Keep the model in the tracked set: its numbers are published beside others");
+  import->add_flag("--track", o->track,
+                   "Keep the model in the tracked set; its numbers are published where metrics.extra names import");
   import->add_flag("--quiet", o->quiet, "No progress on standard error");
   import->footer(kImportFooter);
 }
@@ -217,8 +218,9 @@ void AddCompare(CommandLine& line) {
   breakwatch compare previous latest --fail-on worse        a gate: exit 2 when a model got worse
   breakwatch compare toolchain:old toolchain:default        the newest results by each toolchain
   breakwatch compare org/name@1a2b3c4 org/name@5d6e7f8      one model at two commits
-"previous" is the finished sweep of the same list before the latest one. Breaks are compared also where versions,
-modes, depths or inputs differ, and it is said that they do.)");
+"previous" is the newest finished sweep before the latest one from the same source, by the same toolchain and with half
+of its models at least. Breaks are compared also where versions, modes, depths or inputs differ, and it is said that
+they do. A model that had numbers and now fails, runs out of time or crashes is worse.)");
 }
 
 void AddDiscover(CommandLine& line) {
@@ -308,10 +310,24 @@ void AddUpkeep(CommandLine& line) {
   AddCommand(line, "version", "The version", RunVersion);
 }
 
+int FailUnknownFlag(const App& app, const std::string& flag) {
+  std::vector<std::string> names;
+  for (const config::Key& key : config::Keys()) names.push_back("--" + std::string(key.name));
+  const auto nearest = NearestName(flag.substr(0, flag.find('=')), names);
+  std::fprintf(app.err, "breakwatch: unknown option \"%s\"%s; see breakwatch --help\n", flag.c_str(),
+               nearest ? ("; did you mean \"" + *nearest + "\"?").c_str() : "");
+  return kExitUsage;
+}
+
 int Report(const App& app, const CLI::App& cli, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) return cli.exit(error);  // --help
   for (const std::string& word : cli.remaining()) {
-    if (word.starts_with("-")) continue;
+    if (word.starts_with("-")) return FailUnknownFlag(app, word);
+    if (word == "true" || word == "false") {
+      std::fprintf(app.err, "breakwatch: \"%s\" is left over: a switch takes it as --hub.offline=%s\n", word.c_str(),
+                   word.c_str());
+      return kExitUsage;
+    }
     std::vector<std::string> names;
     for (const CLI::App* command : cli.get_subcommands([](const CLI::App*) { return true; }))
       names.push_back(command->get_name());

@@ -168,6 +168,8 @@ Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::
     return std::pair(a.Weight(order), a.events) > std::pair(b.Weight(order), b.events);
   });
   if (limit != 0 && rows.size() > limit) rows.resize(limit);
+  const bool any_numbers =
+      std::any_of(results.begin(), results.end(), [](const auto& r) { return HasNumbers(r.capture.status); });
   Table table{.title = {},
               .columns = {{"reason", "REASON", false, 56},
                           {"gb_id", "ID"},
@@ -181,7 +183,7 @@ Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::
                           {"example_site", "AT", false, 64},
                           {"url", ""}},
               .rows = {},
-              .when_empty = "no graph breaks"};
+              .when_empty = any_numbers ? "no graph breaks" : "no model has numbers"};
   for (const ReasonRow& row : rows) {
     table.rows.push_back({row.reason, row.gb_id, row.fixability, row.events, row.sites, Count(row.models.size()),
                           row.leverage, Joined(row.families), row.example_model, row.example_site,

@@ -35,8 +35,10 @@ class SqliteDialect : public Dialect {
   const std::string& DisplayName() const override { return display_; }
 
   Result<void> Locate(bool read_only) override {
-    std::error_code ignored;
-    if (read_only && !std::filesystem::exists(path_, ignored))
+    std::error_code ignored, unseen;
+    const bool is_there = std::filesystem::exists(path_, unseen);
+    if (unseen) return ToError(Failure::kCannotOpen, display_, unseen.message());
+    if (read_only && !is_there)
       return Error{ErrorCode::kNotFound,
                    display_ + " does not exist yet: a sweep makes it (or name another --state-dir)"};
     if (std::filesystem::is_directory(path_, ignored)) return ToError(Failure::kCannotOpen, display_, "it is a folder");
