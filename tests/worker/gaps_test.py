@@ -178,3 +178,15 @@ def test_names_of_codes_of_pictures_carry_their_numbers_and_ids_of_their_own():
     names = config.vocabulary_map
     assert {"IMGIMGAZ", "IMGIMGBBZ", "<|visual token 000011|>"} < set(names) and "IMGIMGBCZ" not in names
     assert len(set(names.values())) == len(names) == 26 and names["<image>"] == config.image_token_id
+
+
+def test_a_config_that_refuses_a_value_is_not_helped_and_nothing_is_raised():
+    class Strict(transformers.BertConfig):
+        def __setattr__(self, name, value):
+            if name == "head_dim" and value is not None:
+                raise LookupError("not that")
+            super().__setattr__(name, value)
+
+    config = Strict(**TEXT)
+    config.head_dim = None
+    assert "head_dim set" not in gaps.fill_required(config, "create: no head_dim")

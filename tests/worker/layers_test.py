@@ -171,6 +171,45 @@ class BlocksInStages(torch.nn.Module):
         return x
 
 
+class ReturnBehind(torch.nn.Module):
+    """A loop that Dynamo resumes in: what follows the break returns before it jumps back."""
+
+    def __init__(self, depth):
+        super().__init__()
+        self.layers, self.done = torch.nn.ModuleList(Layer() for _ in range(depth)), False
+
+    def forward(self, x):
+        for index in range(len(self.layers)):
+            print("in the loop")
+            x = self.layers[index](x)
+            if self.done:
+                return x
+            x = x + 1
+        return x
+
+
+class ReturnBehindWhile(ReturnBehind):
+    def forward(self, x):
+        index = 0
+        while index < len(self.layers):
+            print("in the loop")
+            x = self.layers[index](x)
+            if self.done:
+                return x
+            index = index + 1
+        return x
+
+
+class ReturnOnValue(ReturnBehind):
+    def forward(self, x):
+        for index, _ in enumerate(range(len(self.layers))):
+            x = self.layers[index](x)
+            if x.sum() > 1e9:
+                return x
+            x = x + 1
+        return x
+
+
 class NumberedByName(torch.nn.Module):
     """Layers that are no list, each under a name that ends in its number."""
 
@@ -208,6 +247,7 @@ WITH = {
     BreakInEach: {"layers.*"}, BreakDeeperInEach: {"layers.*"}, BreakBetween: {"layers.*"},
     BreakInTheLast: {"layers.*"}, SharedByEach: {"layers.*"}, StepByStep: None, TwoTowers: {"loud.layers.*"},
     BlocksInStages: {"stages.*", "stages.*.layers.*"}, LoopInLayer: {"layers.*"}, NumberedByName: {"layer*"},
+    ReturnBehind: None, ReturnBehindWhile: None, ReturnOnValue: None,
 }
 
 

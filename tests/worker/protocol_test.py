@@ -105,6 +105,7 @@ def test_beats_at_least_every_two_seconds(zygote):
     ("exit-3", "crashed", "exit code 3"),
     ("garbage", "crashed", "exit code 0 without a result"),
     ("raise", "crashed", "exit code 70"),
+    ("wordy", "crashed", "longer than 16 MiB"),
 ])
 def test_every_way_to_die_has_its_status(villain_zygote, model, status, words):
     result = villain_zygote.capture(model=model)
@@ -118,6 +119,13 @@ def test_a_phase_past_its_deadline_is_a_timeout(villain_zygote, model):
     assert result["status"] == "timeout"
     assert result["detail"] == "eager passed its limit of 0.5 s"
     assert time.monotonic() - begun < 3
+
+
+def test_attempts_that_never_end_have_together_the_time_of_one(villain_zygote):
+    short = dict.fromkeys(("create_s", "inputs_s", "eager_s"), 1.5)
+    result = villain_zygote.capture(model="tireless", limits={**LIMITS, **short})
+    assert result["status"] == "timeout"
+    assert "limit of 4.5 s for all sizes and ways" in result["detail"]
 
 
 @pytest.mark.parametrize("model", ["grow", "grow-below"])

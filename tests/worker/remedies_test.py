@@ -8,12 +8,23 @@ from breakwatch_worker import remedies
     ("failed_inputs", "inputs: CannotMake: no recipe for the required argument session of X", "session"),
     ("failed_inputs", "inputs_spec: sizes.seq: a number", "correct sizes.seq in"),
     ("skipped_missing_dependency", "needs natten: ImportError: ...", "install natten "),
-    ("timeout", "eager passed its limit of 120 s", "raise capture.eager_s"),
+    ("timeout", "eager passed its limit of 120 s", "raise capture.limits.eager"),
     ("failed_create", "create: AttributeError: 'XConfig' object has no attribute 'depth'", "add depth to the config"),
     ("failed_eager", "eager: RuntimeError: something", "when called"),
 ])
 def test_the_remedy_speaks_of_what_failed(status, detail, remedy):
     assert remedy in remedies.of(status, detail)
+
+
+@pytest.mark.parametrize("status, detail, remedy", [
+    ("failed_create", "create: AttributeError: module 'mine' has no attribute 'mak'", "mine has no mak"),
+    ("failed_create", "create: LookupError: no module 12ab was called; seen: 34cd", "discover` again: the hash 12ab"),
+    ("failed_create", "create: ValueError: Net needs x: let the factory return (module, inputs)", "(module, inputs)"),
+    ("failed_create", "create: RuntimeError: boom", "correct the factory or script"),
+    ("failed_eager", "eager: NameError: name 'y' is not defined", "correct the code"),
+    ("timeout", "create passed its limit of 60 s", "raise capture.limits.create")])
+def test_the_users_own_code_has_no_config_to_complete(status, detail, remedy):
+    assert remedy in remedies.of(status, detail, own=True)
 
 
 @pytest.mark.parametrize("status", [

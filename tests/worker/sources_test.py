@@ -171,6 +171,13 @@ def test_a_script_that_fails_is_listed_up_to_there_with_its_error(folder):
     assert found["ended"] == "ValueError: asked to fail" and "asked to fail" in found["error"]
 
 
+def test_a_script_that_goes_on_for_ever_is_listed_up_to_its_limit(tmp_path):
+    (tmp_path / "script.py").write_text("import torch\nnet = torch.nn.ReLU()\nwhile True:\n    net(torch.ones(2))\n")
+    found = discover(tmp_path, "--timeout", "0.5")
+    assert [m["class"] for m in found["modules"]] == ["ReLU"] and found["modules"][0]["calls"] > 1
+    assert found["ended"] == "stopped after 0.5 s" and not found["error"]
+
+
 def test_the_hash_is_of_the_structure_and_not_of_the_weights_or_the_run(folder):
     first, again, wider = (discover(folder, "--", width)["modules"][0]["hash"] for width in ("6", "6", "7"))
     assert first == again != wider
@@ -190,3 +197,23 @@ def test_a_hash_that_no_call_has_is_said_with_those_that_were_seen(allowing, fol
     result = allowing.capture(source=source)
     assert result["status"] == "failed_create"
     assert "no module 000000000000 was called; seen: " in result["detail"]
+
+
+def test_modules_that_live_one_after_the_other_are_told_apart(allowing, tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import torch\n\ndef run(width):\n    return torch.nn.Linear(width, 2)(torch.ones(1, width))\n\n"
+        "run(4)\nrun(8)\n")
+    for module in discover(tmp_path)["modules"]:
+        result = allowing.capture(source={"kind": "script", "path": str(tmp_path / "script.py"),
+                                          "hash": module["hash"]})
+        assert (result["status"], result["params"]) == ("full_graph", module["parameters"]), result
+
+
+def test_an_argument_that_json_has_no_number_for_loses_nothing(allowing, tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import torch\n\nclass Net(torch.nn.Module):\n    def forward(self, x, low):\n"
+        "        return x.clamp(min=low)\n\nNet()(torch.ones(2), float('-inf'))\n")
+    (module,) = discover(tmp_path)["modules"]
+    assert module["inputs"]["args"][1] == "-inf"
+    result = allowing.capture(source={"kind": "script", "path": str(tmp_path / "script.py"), "hash": module["hash"]})
+    assert result["status"] == "full_graph" and "-inf" in result["inputs"].values(), result

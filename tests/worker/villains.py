@@ -74,7 +74,15 @@ def _raise(job, say):
     raise RuntimeError("nobody caught this")
 
 
+def _try_for_ever(job, say):
+    while True:
+        for phase in ("create", "inputs", "eager"):
+            say({"type": "phase", "phase": phase})
+            time.sleep(0.1)
+
+
 _VILLAINS = {
+    "tireless": _try_for_ever, "wordy": lambda job, say: say({**_GOOD, "detail": "x" * (17 << 20)}),
     "hang": _hang, "stubborn": _ignore_and_hang, "grow": _grow, "grow-below": _grow_in_a_grandchild,
     "segv": _die(signal.SIGSEGV), "kill": _die(signal.SIGKILL), "abort": _die(signal.SIGABRT), "flood": _flood,
     "daemon": _leave_a_daemon, "linger": _linger, "raise": _raise, "exit-3": lambda job, say: os._exit(3),

@@ -255,3 +255,9 @@ def test_the_larger_of_two_pictures_is_made_as_large_as_its_part_wants():
     next(tried)
     assert ways.learn("eager: ValueError: Input image size (224*224) doesn't match model (256*256).")
     assert list(next(tried)["steps"][0]["arguments"]) == ["high_res_pixel_values"]
+
+
+def test_what_a_model_that_cannot_be_made_says_is_reported_though_it_sounds_like_a_want():
+    job = {"config": {"model_type": "clap", "text_config": {"num_attention_heads": 7}}, "architecture": "ClapModel"}
+    result = child._guarded(job, "reduced", lambda message: None)
+    assert result["status"] == "failed_create" and "(7)" in result["detail"], result

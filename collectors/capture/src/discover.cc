@@ -13,6 +13,8 @@ namespace breakwatch::capture {
 namespace {
 
 constexpr int kMaxDepth = 64;
+// Longer than the script's own limit: to import torch, and to say what was called until then.
+constexpr std::chrono::seconds kGrace{60};
 
 bool IsDiscovered(const std::string& line) {
   if (!CheckJson(line, kMaxLine, kMaxDepth).ok()) return false;
@@ -21,9 +23,10 @@ bool IsDiscovered(const std::string& line) {
          message.contains("modules") && message["modules"].is_array();
 }
 
+std::string Seconds(std::chrono::milliseconds time) { return std::to_string(time.count() / 1000); }
+
 std::string WhyNot(const ProcessOutput& output, const DiscoverOptions& discover) {
-  if (output.timed_out)
-    return "the script ran for longer than " + std::to_string(discover.timeout.count() / 1000) + " s";
+  if (output.timed_out) return "the script did not stop when its " + Seconds(discover.timeout) + " s were over";
   if (output.too_long) return "the worker printed more than 16 MiB";
   if (output.end.signalled || output.end.value != 0) return "it " + output.end.Text() + " while the script ran";
   return "it did not say what the script called";
@@ -35,10 +38,11 @@ Result<std::string> DiscoverModules(const ZygoteOptions& options, const Discover
   if (options.worker.empty()) return CannotStart(options, "capture.worker is empty", "");
   std::vector<std::string> argv = options.launcher;
   argv.insert(argv.end(), options.worker.begin(), options.worker.end());
-  argv.insert(argv.end(), {"--discover", discover.script, "--max-depth", std::to_string(discover.max_depth), "--"});
+  argv.insert(argv.end(), {"--discover", discover.script, "--max-depth", std::to_string(discover.max_depth),
+                           "--timeout", Seconds(discover.timeout), "--"});
   argv.insert(argv.end(), discover.arguments.begin(), discover.arguments.end());
   const Result<ProcessOutput> output =
-      RunProcess(argv, WorkerEnvironment(options, options.scratch), discover.timeout, kMaxLine);
+      RunProcess(argv, WorkerEnvironment(options, options.scratch), discover.timeout + kGrace, kMaxLine);
   if (!output.ok()) return CannotStart(options, output.error().message, "");
   LineBuffer lines(kMaxLine);
   lines.Append(output->out + '\n');

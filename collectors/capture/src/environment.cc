@@ -17,6 +17,7 @@ const std::map<std::string, std::string>& Always() {
       {"MKL_NUM_THREADS", "1"},
       {"OMP_NUM_THREADS", "1"},
       {"PYTHONNOUSERSITE", "1"},
+      {"PYTHONSAFEPATH", "1"},  // a yaml.py of the working directory is not the library
       {"TOKENIZERS_PARALLELISM", "false"},
       {"TORCHINDUCTOR_COMPILE_THREADS", "1"},
       {"TORCH_WARM_POOL", "0"},

@@ -5,12 +5,14 @@ import gc
 import hashlib
 import json
 import os
+import time
 
 from . import architecture, build, depths, failure, gaps, host, inputs, modes, room, sizes
 from .ends import CAPTURED
 from .leg import limits_of
 from .lines import one_line
 from .phases import Phases
+from .rounds import Round
 
 _GAP_ROUNDS = 5  # a default may lack one value behind another
 
@@ -25,7 +27,7 @@ class Attempt:
         self._made = False  # a model of any size, in any round
         self._patient = False  # every size and way is tried before the config is helped along
         self._hurried = False  # not all were
-        self._mode, self._call = modes.of(job), None
+        self._mode, self._call = modes.of(job), None  # the call that was last made
 
     def run(self) -> dict:
         values = self._job.get("config")
@@ -60,11 +62,12 @@ class Attempt:
             notes = notes + gaps.fill_required(config, text)
         result = latest = self._run_smallest(cls, config_class, config, notes, part)
         for _ in range(_GAP_ROUNDS):
-            failed = latest["status"] in ("failed_create", "failed_inputs", "failed_eager")
+            if latest["status"] not in ("failed_create", "failed_inputs", "failed_eager"):
+                break
             # What the config itself says comes first; only a model that cannot be made of it is helped along.
             text, filled = next(((text, said) for text in self._said if (said := gaps.fill_required(config, text))),
                                 ("", []))
-            if not failed or not filled:
+            if not filled:
                 break
             helped.append(text)
             notes = notes + filled
@@ -74,45 +77,31 @@ class Attempt:
         return result
 
     def _run_smallest(self, cls, config_class, config, notes: list, part: bool) -> dict:
-        first, self._said = None, []
+        """In each way of calling the smallest size that builds and runs. Keeps what this round's failures said."""
         whole = self._whole_stacks(cls, config)
-        ways, made = inputs.Ways(cls, self._job.get("inputs_spec"), part), False
-        hopeless = set()  # what the smallest size said where no larger one did better
+        ways = inputs.Ways(cls, self._job.get("inputs_spec"), part)
+        failures = Round(config, ways, self._patient)
+        self._said = failures.said
         for variant in ways:
-            smallest, learned, heard = None, False, set()
             for size in sizes.plans(config, self._depth, whole):
-                prepared, failed = self._try(cls, config_class, size, variant)
-                if prepared is not None:
-                    model, arguments, summary = prepared
-                    self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
-                    said = ([size.note] if size.note else []) + summary["gaps"]
-                    said += [f"called {variant['name']}"] if variant["name"] != "all" else []
-                    return self._capture(model, arguments, summary, notes + said)
+                ready, failed = self._try(cls, config_class, size, variant)
+                if ready is not None:
+                    return self._capture_ready(ready, size, variant, notes)
                 self._make_room()
-                # What the smallest size says is reported: larger ones mostly fail of their size.
-                first = first or failed
-                self._said.append(failed["detail"])
-                if failed["status"] == "skipped_missing_dependency":
-                    return {**self._known, **failed}
                 self._phases.enter("create")
-                made = made or failed["phase"] != "create"
-                self._made = self._made or made
-                learned = ways.learn(failed["detail"])
-                if learned:
-                    first = None  # it is what the model says to its wish that tells why it fails
+                if not failures.another_size(failed):
                     break
-                smallest = smallest or failed["detail"]
-                if self._is_no_matter_of_size(config, failed, heard):
-                    self._hurried = True
-                    return {**self._known, **first}
-                heard.add(failed["detail"])
-                if smallest in hopeless or failed["status"] in ("out_of_memory", "skipped_too_large"):
-                    break
-            if not learned:
-                hopeless.add(smallest)
-            if not made:
-                break  # another way of calling does not mend a model that cannot be made
-        return {**self._known, **(first or {"status": "failed_inputs", "detail": "inputs: nothing can be left out"})}
+            if not failures.another_way():
+                break
+        self._made, self._hurried = self._made or failures.made, self._hurried or failures.hurried
+        return {**self._known, **failures.reported()}
+
+    def _capture_ready(self, ready: tuple, size, variant: dict, notes: list) -> dict:
+        model, arguments, summary = ready
+        self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
+        said = ([size.note] if size.note else []) + summary["gaps"]
+        said += [f"called {variant['name']}"] if variant["name"] != "all" else []
+        return self._capture(model, arguments, summary, notes + said)
 
     def _try(self, cls, config_class, size, variant: dict) -> tuple:
         """(what is ready for its capture, None), or (None, the failure)."""
@@ -125,12 +114,6 @@ class Attempt:
             # The error holds the frames that hold the model: gone before the next one is made.
             error.__traceback__ = error.__context__ = error.__cause__ = None
             return None, failed
-
-    def _is_no_matter_of_size(self, config, failed: dict, heard: set) -> bool:
-        """Whether a model of another size said the same words, and they tell of values at odds with one another: then
-        larger ones take time and memory and say it, too."""
-        said = failed["detail"]
-        return not self._patient and failed["phase"] != "create" and said in heard and gaps.is_at_odds(config, said)
 
     def _make_room(self) -> None:
         """A model that failed may hang in cycles of its own, and the next one would come on top of it."""
@@ -157,11 +140,15 @@ class Attempt:
         return model, arguments, {"finite": finite, "gaps": tokens}
 
     def _is_finite(self, model, arguments: dict, **more) -> bool:
-        """Whether the eager call's output is. A number next to nothing may be what was divided by: then with those."""
+        """Whether the eager call's output is. A number next to nothing may be what was divided by: then with those,
+        where that helps."""
+        room.skip_denormals()
         if inputs.is_finite(self._eager(model, arguments, **more)):
             return True
         room.skip_denormals(False)
-        return inputs.is_finite(self._eager(model, arguments, **more))
+        finite = inputs.is_finite(self._eager(model, arguments, **more))
+        room.skip_denormals(not finite)
+        return finite
 
     def _eager(self, model, arguments: dict, remake=None, sizes=None):
         """The output of the call without a compiler, as the job's mode makes it. See modes.Call for the rest."""
@@ -172,10 +159,10 @@ class Attempt:
         return self._mode.eager(self._call)
 
     def _capture(self, model, arguments: dict, summary: dict, notes: list) -> dict:
-        if self._call is None or self._call.model is not model:
-            self._eager(model, arguments)
+        """Of a model and arguments that were just called eagerly."""
         call = self._call
         self._phases.enter("capture")
+        begun = time.monotonic()
         found = self._mode.capture(call)
         described = inputs.describe(call.arguments)
         result = {
@@ -188,8 +175,11 @@ class Attempt:
         if found.mode_detail:
             result["mode_detail"] = modes.bounded(found.mode_detail)
         if found.error is not None:
-            again = self._mode.suppressed(call)
-            return {**result, **again.numbers(), **failure.of("capture", found.error), "phase": "capture"}
+            failed = {**failure.of("capture", found.error), "phase": "capture"}
+            found.error.__traceback__ = found.error.__context__ = found.error.__cause__ = None  # frames hold tensors
+            # What can be counted all the same, but not at the price of the answer there is.
+            in_time = time.monotonic() - begun < limits_of(self._job)["capture_s"] / 2
+            return {**result, **(self._mode.suppressed(call).numbers() if in_time else {}), **failed}
         numbers = found.numbers()
         status = found.status or ("graph_breaks" if numbers["breaks"] else "full_graph")
         if status not in CAPTURED:

@@ -150,5 +150,6 @@ class Capture:
             "toolchain": version.toolchain(),
         }
         self.result["detail"] = self.result.get("detail") or self.result["status"]
-        if (remedy := remedies.of(self.result["status"], self.result["detail"])):
+        if (remedy := remedies.of(
+                self.result["status"], self.result["detail"], own=bool(self.job.get("source")))):
             self.result["remedy"] = remedy

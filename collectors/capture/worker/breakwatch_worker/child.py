@@ -68,8 +68,6 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
 
 def _guarded(job: dict, depth: str, say) -> dict:
     phases = Phases(say)
-    if job.get("source") is None:  # the user's own code computes as it does elsewhere
-        room.skip_denormals()
     try:
         result = attempts.of(job)(job, depth, phases).run()
     except Exception as error:

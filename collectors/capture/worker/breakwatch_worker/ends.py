@@ -12,7 +12,7 @@ class End:
     """Why a child is gone. `killed_for` is set where the zygote killed it."""
 
     wait_status: int
-    killed_for: str = ""  # "timeout", "memory", "cancel" or ""
+    killed_for: str = ""  # "timeout", "attempts", "memory", "too long", "cancel" or ""
     phase: str = "create"
     limit: float = 0.0  # the limit that was passed: seconds or bytes
 
@@ -28,6 +28,10 @@ def status_of(end: End) -> tuple:
     """(status, detail) of a child that left no result."""
     if end.killed_for == "timeout":
         return "timeout", f"{end.phase} passed its limit of {end.limit:g} s"
+    if end.killed_for == "attempts":
+        return "timeout", f"{end.phase} passed its limit of {end.limit:g} s for all sizes and ways of calling together"
+    if end.killed_for == "too long":
+        return "crashed", f"its result is longer than {end.limit / 2**20:.0f} MiB"
     if end.killed_for == "memory":
         return "out_of_memory", f"resident memory passed {end.limit / 2**20:.0f} MiB during {end.phase}"
     if end.killed_for == "cancel":

@@ -1,12 +1,13 @@
 """What a config leaves open or at odds, and its model demands: filled in from recipes.yaml, and said in the result."""
 
+import contextlib
 import copy
 import functools
 import re
 
 from . import narrow
 from .inputs import PLACEHOLDERS, TOKEN_SUFFIXES, load_recipes
-from .make_values import CannotMake, NodeSizes, Sizes, sub_configs
+from .make_values import NodeSizes, Sizes, sub_configs
 
 _MISSING = object()
 
@@ -52,7 +53,7 @@ def fill_required(config, why: str) -> list:
                 continue
             try:
                 setattr(node, key, _gap(value, NodeSizes(node)))
-            except (CannotMake, ValueError, TypeError):
+            except Exception:  # whatever a config's own check raises: it takes no such value
                 continue
             notes.append(f"{key} set")
     return list(dict.fromkeys(notes + _made_to_agree(config, why)))
@@ -64,10 +65,15 @@ def is_at_odds(config, why: str) -> bool:
 
 
 def _made_to_agree(config, why: str) -> list:
-    notes = [note for node in sub_configs(config) for note in _agreed(node, why) + _completed(node, why)]
-    for agree in (_inside_vocabulary, _as_wide_as_text, _as_wide_as_read, _folding_grid, _whole_tiles):
-        notes += agree(config, why)
+    notes = []
+    for agree in (_every_node, _inside_vocabulary, _as_wide_as_text, _as_wide_as_read, _folding_grid, _whole_tiles):
+        with contextlib.suppress(Exception):  # as above
+            notes += agree(config, why)
     return notes
+
+
+def _every_node(config, why: str) -> list:
+    return [note for node in sub_configs(config) for note in _agreed(node, why) + _completed(node, why)]
 
 
 def _inside_vocabulary(config, why: str) -> list:

@@ -4,6 +4,8 @@ import contextlib
 import copy
 import functools
 import inspect
+import itertools
+import math
 import os
 import re
 import sys
@@ -12,6 +14,7 @@ import torch
 import yaml
 
 from . import inputs_spec
+from .lines import clip
 from .make_values import CannotMake, Sizes, make_value, sub_configs
 
 PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
@@ -22,6 +25,7 @@ PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method 
     (("video_token_index",), "pixel_values", "get_video_features"),
 )
 TOKEN_SUFFIXES = ("_token_id", "_token_ids", "_token_index", "_patch_id")
+_ITEMS, _TEXT_BYTES = 256, 400  # what is recorded of one list and of one text among the arguments
 _MENDS = 4  # of one model: a call that is not right after so many is given up
 _MENDS_OF_A_KIND = 2  # of failures that differ in numbers alone: another size may want another number
 
@@ -310,28 +314,42 @@ def _rows(features) -> int:
     return 0
 
 
-def fresh(value):
-    """A copy that the call may write into."""
+def fresh(value, change=torch.Tensor.clone, made: dict = None):
+    """A copy that the call may write into, of the same types; what is one object in it stays one. `change` makes the
+    copy of a tensor."""
+    made = {} if made is None else made  # by id, as copy.deepcopy keeps it
+    if id(value) in made:
+        return made[id(value)]
     if isinstance(value, torch.Tensor):
-        return value.clone()
-    if isinstance(value, dict):
-        return {key: fresh(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(fresh(item) for item in value)
-    return value if value is None or isinstance(value, (bool, int, float, str)) else copy.deepcopy(value)
+        copied = change(value)
+    elif isinstance(value, dict):
+        copied = {} if type(value) is dict else copy.copy(value)  # a subclass keeps what else it knows
+        for key, item in value.items():
+            copied[key] = fresh(item, change, made)
+    elif type(value) in (list, tuple, torch.Size):
+        copied = type(value)(fresh(item, change, made) for item in value)
+    elif isinstance(value, tuple) and hasattr(value, "_make"):
+        copied = value._make(fresh(item, change, made) for item in value)
+    else:
+        return copy.deepcopy(value, made)
+    made[id(value)] = copied
+    return copied
 
 
 def describe(value):
-    """What is recorded: shape and type of tensors, plain values as they are."""
+    """What is recorded: shape and type of tensors, plain values as they are, bounded."""
     if isinstance(value, torch.Tensor):
         return {"shape": list(value.shape), "dtype": str(value.dtype).removeprefix("torch.")}
     if isinstance(value, dict):
-        return {str(key): describe(item) for key, item in value.items()}
+        return {clip(str(key), _TEXT_BYTES): describe(item) for key, item in itertools.islice(value.items(), _ITEMS)}
     if isinstance(value, (list, tuple)):
-        return [describe(item) for item in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
+        more = [f"and {len(value) - _ITEMS} more"] if len(value) > _ITEMS else []
+        return [describe(item) for item in value[:_ITEMS]] + more
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no such number
+    if value is None or isinstance(value, (bool, int, float)):
         return value
-    return type(value).__name__
+    return clip(value if isinstance(value, str) else type(value).__name__, _TEXT_BYTES)
 
 
 def is_finite(output) -> bool:

@@ -5,7 +5,8 @@ frames stay the same. They depend on its length only where Dynamo meets the laye
 
 - a frame is handed to Dynamo from within a layer (the frame around the loop was left, so each layer is a frame),
 - a break is in a layer,
-- a frame meets the same break a second time, on the same way to it.
+- the same break is met a second time, on the same way to it. A resumed function is the function that it is of: Dynamo
+  resumes in a loop that it takes for none, one that a `return` ends before its jump back.
 
 A layer is a module with a number in its path: what counts too much as one only costs a capture at full depth. The path
 without its numbers names the stack; other stacks, whole stretches of one graph, may stay short (depths.py).
@@ -16,6 +17,8 @@ import sys
 
 import torch
 import torch._dynamo
+
+from .breaks import plain_function
 
 _NUMBER = re.compile(r"\d+(?=\.|$)")
 # The calls of a module that are Python frames of their own while a frame below them is handed to Dynamo.
@@ -55,16 +58,21 @@ class Layers:
             self._look_at(called)
             caller = caller.f_back
 
-    def breaks(self, event, modules: list, error: BaseException) -> None:
-        """A break is logged, met in the code of these modules."""
+    def breaks(self, event, modules: list, error: BaseException, translator) -> None:
+        """A break is logged, met in the code of these modules by a frame's translator."""
         # A decorator is one code for all that it wraps: the calls down to the break tell them apart.
-        way = tuple((call.filename, call.lineno, call.name) for call in getattr(error, "real_stack", None) or ())
+        way = tuple((call.filename, call.lineno, plain_function(call.name))
+                    for call in getattr(error, "real_stack", None) or ())
+        # Two calls in one line: by where the frame's own is in it, which resumed code does not always know.
+        instruction = getattr(translator, "current_instruction", None)
+        column = getattr(getattr(instruction, "positions", None), "col_offset", None)
+        met = self._met.setdefault((event.site_id, way), {})
+        before = [compiled for known, compiled in met.items() if column is None or known in (None, column)]
         layers = [self._look_at(module) for module in modules]
-        compiled = self._met.setdefault((event.compile_id.split("/")[0], event.site_id, way), set())
         # Met again in one compilation, or in no layer: there is a loop, and nothing tells how long it is.
-        if compiled and (event.compile_id in compiled or not any(layers)):
+        if before and (not any(layers) or any(event.compile_id in compiled for compiled in before)):
             self.stacks = None
-        compiled.add(event.compile_id)
+        met.setdefault(column, set()).add(event.compile_id)
 
     def _look_at(self, value) -> bool:
         """Whether it is in a layer."""

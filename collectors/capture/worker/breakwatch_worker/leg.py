@@ -9,9 +9,10 @@ import time
 
 from . import host
 from .ends import End, status_of
-from .lines import LineReader, LineTooLong
+from .lines import MAX_LINE_BYTES, LineReader, LineTooLong
 
 _OUTPUT_TAIL_BYTES = 8 << 10
+_ATTEMPT = ("create", "inputs", "eager")  # the phases before a capture
 _EXIT_GRACE_S = 2.0  # between a written result and the exit that should follow at once
 _DEFAULT_LIMITS = {
     "create_s": 120.0, "inputs_s": 30.0, "eager_s": 120.0, "capture_s": 300.0,
@@ -42,6 +43,7 @@ class Leg:
         self._limit = 0.0
         self._output = bytearray()
         self._output_total = 0
+        self._begin_attempts()
         self._deadline = time.monotonic() + self.limits["create_s"]
         self._wait_status = 0
 
@@ -85,7 +87,10 @@ class Leg:
                 host.kill_family(self.pid)  # it has said everything: no need to wait for it
                 self._deadline = now + 3600
                 return
-            self.kill("timeout", self.limits[f"{self.phase}_s"])
+            if self._deadline == self._attempts_end:
+                self.kill("attempts", self._attempts_s())
+            else:
+                self.kill("timeout", self.limits[f"{self.phase}_s"])
             return
         rss = host.resident_bytes(self.pid)
         self.peak_rss = max(self.peak_rss, rss)
@@ -116,7 +121,7 @@ class Leg:
         try:
             lines = self._reader.read()
         except LineTooLong:
-            self.kill("", 0)
+            self.kill("too long", MAX_LINE_BYTES)
             return
         for line in lines:
             try:
@@ -124,15 +129,28 @@ class Leg:
             except ValueError:
                 continue
             if message.get("type") == "phase" and f"{message.get('phase')}_s" in self.limits:
-                self.phase = message["phase"]
-                self._deadline = time.monotonic() + self.limits[f"{self.phase}_s"]
-                self._on_phase(self.phase)
+                self._enter(message["phase"])
             elif message.get("type") == "result":
                 message.pop("type")
                 self.result = message
                 self._deadline = time.monotonic() + _EXIT_GRACE_S
         if self._reader.ended:
             self._close(self._result_fd)
+
+    def _begin_attempts(self) -> None:
+        """Sizes and ways are tried one after the other, each with its phases: together they have what one may take."""
+        self._attempts_end = time.monotonic() + self._attempts_s()
+
+    def _attempts_s(self) -> float:
+        return sum(self.limits[f"{phase}_s"] for phase in _ATTEMPT)
+
+    def _enter(self, phase: str) -> None:
+        if self.phase not in _ATTEMPT:
+            self._begin_attempts()  # of the next component of a pipeline
+        self.phase, self._deadline = phase, time.monotonic() + self.limits[f"{phase}_s"]
+        if phase in _ATTEMPT:
+            self._deadline = min(self._deadline, self._attempts_end)
+        self._on_phase(phase)
 
     def _read_output(self) -> None:
         try:

@@ -18,7 +18,7 @@ _TABLE = (
      "describe arguments of the right shape in an inputs file, or correct widths of the config that disagree"),
     ("failed_eager", "", "the model itself fails when called: describe other arguments in an inputs file"),
     ("failed_capture", "", "an error of the compiler: the error's text is what to report to PyTorch"),
-    ("timeout", r"(\w+) passed its limit", "raise capture.{0}_s, or capture on a less busy machine"),
+    ("timeout", r"(\w+) passed its limit", "raise capture.limits.{0}, or capture on a less busy machine"),
     ("out_of_memory", "", "raise the memory limit, or give a config with smaller widths"),
     ("skipped_too_large", "", "give a config with smaller widths: this one's have no common divisor to shrink by"),
     ("skipped_missing_dependency", r"needs ([\w.\-]+)", "install {0} in the toolchain"),
@@ -29,9 +29,19 @@ _TABLE = (
 )
 
 
-def of(status: str, detail: str) -> str:
-    """'' where an answer was found."""
-    for wanted, pattern, text in _TABLE:
+# Of the user's own code, which has no config; what follows from no row here is of the first table.
+_OWN = (
+    ("failed_create", r"no module (\w+) was called", "run `breakwatch discover` again: the hash {0} is of no module"),
+    ("failed_create", r"let the factory return", "let the factory return (module, inputs)"),
+    ("failed_create", r"module '([^']+)' has no attribute '(\w+)'", "correct the selector: {0} has no {1}"),
+    ("failed_create", "", "correct the factory or script: it failed before there was a module"),
+    ("failed_eager", "", "correct the code, or the inputs it is called with"),
+)
+
+
+def of(status: str, detail: str, own: bool = False) -> str:
+    """'' where an answer was found. `own`: of a job with a source."""
+    for wanted, pattern, text in (_OWN if own else ()) + _TABLE:
         if wanted == status and (found := re.search(pattern, detail)):
             return text.format(*found.groups())
     return ""

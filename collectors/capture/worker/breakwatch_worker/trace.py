@@ -81,7 +81,7 @@ class _Breaks:
         event = make_event(error, text, code_options, getattr(translator, "lineno", None), _compile_id())
         modules = met_in(error, translator)
         event.module_path = self._paths.of(modules)
-        self.layers.breaks(event, modules, error)
+        self.layers.breaks(event, modules, error, translator)
         self.events.append(event)
         error._breakwatch_event = event
 

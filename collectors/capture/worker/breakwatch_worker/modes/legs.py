@@ -124,7 +124,7 @@ def run(way, call: Call, watch: Watch) -> Leg:
         # It copies every parameter: passing the bound would end the capture, and lose what the other legs found.
         return Leg("skipped", text=f"copies the parameters: {wanted >> 20} MiB, near the bound on memory")
     try:
-        with watch.leg(), _as_it_was(call.model), torch.no_grad(), _silent():
+        with _as_it_was(call.model), watch.leg(), torch.no_grad(), _silent():  # no alarm while it is put back
             return way(_module_of(call.model), inputs.fresh(call.arguments))
     except Late:
         return Leg("timeout", text="passed its share of the time")

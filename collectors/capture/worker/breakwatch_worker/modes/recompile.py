@@ -30,16 +30,8 @@ def normalize(reason: str) -> str:
 
 def other_batch(value, batch: int, factor: tuple):
     """Arguments that came without recipes: every tensor whose first size is the batch gets another one."""
-    if isinstance(value, torch.Tensor):
-        if value.dim() == 0 or value.shape[0] != batch:
-            return value.clone()
-        rows = torch.arange(batch * factor[0] // factor[1]) % batch
-        return value[rows].clone()
-    if isinstance(value, dict):
-        return {key: other_batch(item, batch, factor) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(other_batch(item, batch, factor) for item in value)
-    return value
+    rows = torch.arange(batch * factor[0] // factor[1]) % batch
+    return inputs.fresh(value, lambda t: t[rows].clone() if t.dim() and t.shape[0] == batch else t.clone())
 
 
 def _batch_of(arguments: dict) -> int:

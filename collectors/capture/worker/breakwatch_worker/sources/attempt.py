@@ -4,6 +4,7 @@ import importlib
 import inspect
 import os
 import sys
+import weakref
 
 import torch
 
@@ -145,7 +146,9 @@ class ScriptAttempt(SourceAttempt):
 
     def run(self) -> dict:
         source = self._job["source"]
-        self._wanted, self._result, self._seen = source.get("hash") or "", None, {}
+        self._wanted, self._result = source.get("hash") or "", None
+        self._seen = {}  # digests, in the order they were met
+        self._digests = weakref.WeakKeyDictionary()
         self._watch = Watch(self._take)
         if isinstance(folder := source.get("cwd"), str):
             os.chdir(folder)
@@ -161,7 +164,7 @@ class ScriptAttempt(SourceAttempt):
             print(f"after the capture: {error!r}")
         if self._result is None:
             said = f"no module {self._wanted} was called" if self._wanted else "no module was called"
-            seen = sorted(set(self._seen.values()))[:8]
+            seen = list(self._seen)[:8]
             raise LookupError(said + (f" ({ended})" if ended else "") + (f"; seen: {', '.join(seen)}" if seen else ""))
         return self._result
 
@@ -170,9 +173,9 @@ class ScriptAttempt(SourceAttempt):
             raise _Captured
         if depth and not self._wanted:
             return
-        if id(module) not in self._seen:
-            self._seen[id(module)] = digest_of(module)
-        if self._wanted and self._seen[id(module)] != self._wanted:
+        digest = self._digests.get(module) or self._digests.setdefault(module, digest_of(module))
+        self._seen[digest] = True
+        if self._wanted and digest != self._wanted:
             return
         self._watch.stop()
         try:

@@ -1,7 +1,9 @@
 """`--discover SCRIPT`: runs a script once and lists the modules it calls, as one JSON line on standard output."""
 
+import contextlib
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -17,6 +19,25 @@ from .watch import Watch
 _MAX_MODULES = 1000
 _TAIL_BYTES = 8 << 10
 _ERROR_BYTES = 16 << 10
+
+
+class _OutOfTime(BaseException):
+    """Not an Exception: scripts catch those."""
+
+
+@contextlib.contextmanager
+def _at_most(seconds: float):
+    """Ends what runs in it after so long, where Python gets its turn; 0: never."""
+    def stop(_signal, _frame):
+        raise _OutOfTime(f"stopped after {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class Listing:
@@ -54,13 +75,16 @@ def _entry(module, digest: str, depth: int, place: tuple, arguments: tuple, opti
     }
 
 
-def discover(path: str, arguments: list, max_depth: int) -> dict:
-    """The message for one run. The script's own output has gone where descriptors 1 and 2 lead."""
+def discover(path: str, arguments: list, max_depth: int, seconds: float = 0) -> dict:
+    """The message for one run, of what was called within `seconds`. The script's own output has gone where descriptors
+    1 and 2 lead."""
     listing, error = Listing(max_depth), ""
     begun = time.monotonic()
     try:
-        with Watch(listing.take).active():
+        with Watch(listing.take).active(), _at_most(seconds):
             ended = script.run(path, arguments)
+    except _OutOfTime as late:
+        ended = str(late)
     except BaseException as failure:
         ended = f"{type(failure).__name__}: {one_line(str(failure)) or 'no text'}"
         error = "".join(traceback.format_exception(failure))
@@ -69,7 +93,7 @@ def discover(path: str, arguments: list, max_depth: int) -> dict:
             "seconds": round(time.monotonic() - begun, 3)}
 
 
-def main(path: str, arguments: list, max_depth: int) -> int:
+def main(path: str, arguments: list, max_depth: int, seconds: float) -> int:
     out = os.dup(1)
     with tempfile.TemporaryFile() as output:
         os.dup2(output.fileno(), 1)
@@ -80,7 +104,7 @@ def main(path: str, arguments: list, max_depth: int) -> int:
         import torch
 
         torch.set_num_threads(1)
-        message = discover(os.path.abspath(path), arguments, max_depth)
+        message = discover(os.path.abspath(path), arguments, max_depth, seconds)
         sys.stdout.flush()
         sys.stderr.flush()
         output.seek(max(0, output.seek(0, os.SEEK_END) - _TAIL_BYTES))
