@@ -2,6 +2,8 @@
 
 import json
 
+from fake_environment import make_environment
+
 
 def two_sweeps(breakwatch, hub):
     hub.model("org/worse", 3, sites=[["one", "GB0001", 1]])
@@ -56,6 +58,19 @@ def test_a_sweep_of_one_model_by_name_does_not_come_between_two_nights(breakwatc
     breakwatch.run("sweep")
     found = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)
     assert found["verdicts"] == {"better": 1, "same": 2} and found["a"] != first
+
+
+def test_nor_does_one_by_a_further_toolchain(breakwatch, hub):
+    old, new = (make_environment(breakwatch.tmp_path / name, *versions) for name, versions in (
+        ("old", ("2.13.0", "5.8.0")), ("new", ("2.15.0", "5.23.0"))))
+    worker = breakwatch.settings.index("--capture.worker") + 1
+    breakwatch.settings[worker] = json.dumps([str(new), str(breakwatch.tmp_path)])
+    breakwatch.settings += ["--capture.toolchains", f"old={old}", "--capture.extra_toolchains", "old"]
+    hub.model("org/model", 1)
+    breakwatch.run("sweep")
+    hub.model("org/model", 1, sites=[["one", "GB0001", 1]])
+    breakwatch.run("sweep")
+    breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", code=2)
 
 
 def test_without_a_sweep_of_its_like_before_it_the_latest_one_has_no_previous(breakwatch, hub):

@@ -5,7 +5,8 @@ import traceback
 
 import pytest
 import torch
-from breakwatch_worker import room
+from breakwatch_worker import attempt, room
+from breakwatch_worker.phases import Phases
 
 
 def _depth(left):
@@ -41,3 +42,14 @@ def test_numbers_next_to_nothing_count_as_nothing():
     finally:
         room.skip_denormals(False)
     assert (nearly * 0.5).max() > 0
+
+
+@pytest.mark.parametrize("outputs, finite, skipped", [
+    ([1.0], True, True), ([float("nan"), 1.0], True, False), ([float("nan"), float("nan")], False, True)])
+def test_numbers_next_to_nothing_count_only_where_the_output_is_finite_with_them_alone(
+        monkeypatch, outputs, finite, skipped):
+    asked = attempt.Attempt({"config": {}}, "reduced", Phases(lambda _: None))
+    monkeypatch.setattr(asked, "_eager", lambda *_, **__: torch.tensor(outputs.pop(0)))
+    assert asked._is_finite(None, {}) is finite
+    assert not outputs
+    assert (float(torch.tensor(1e-40) * 0.5) == 0) is skipped

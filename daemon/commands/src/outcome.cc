@@ -1,7 +1,5 @@
 #include <unistd.h>
 
-#include <set>
-
 #include "breakwatch/commands/app.h"
 #include "commands.h"
 #include "signals.h"
@@ -46,34 +44,9 @@ void Print(const App& app, const std::string& text) {
   std::fflush(app.out);
 }
 
-namespace {
-
-// Flags that a running daemon does not hear of: a request carries the list, the modes, the rebuild; the daemon's own
-// settings are the rest.
-std::string UnheardFlags(const App& app) {
-  static const std::set<std::string, std::less<>> kOurs{"capture.modes", "sweep.rebuild", "state_dir"};
-  static const std::set<std::string, std::less<>> kList{"hub.top",    "hub.per_family", "hub.sort",      "hub.filters",
-                                                        "hub.author", "hub.search",     "hub.task",      "hub.library",
-                                                        "hub.gated",  "hub.min_params", "hub.max_params"};
-  std::string unheard;
-  for (const auto& [key, origin] : app.loaded.origins) {
-    const bool is_heard = kOurs.contains(key) || kList.contains(key) || key.starts_with("log.");
-    if (origin.starts_with("flag ") && !is_heard) unheard += (unheard.empty() ? "--" : ", --") + key;
-  }
-  return unheard;
-}
-
-}  // namespace
-
 Result<std::optional<api::Followed>> HandOver(const App& app, const SweepRequest& request, ProgressListener& progress) {
   const ExitOnSignals exit_on_signals;
-  auto followed = api::FollowSweep(app.settings().state_dir + "/control.sock", request, progress);
-  const std::string unheard = UnheardFlags(app);
-  if (followed && *followed && !unheard.empty()) {
-    app.log(Level::kWarn,
-            "the daemon of " + app.settings().state_dir + " did this by its own settings; without effect: " + unheard);
-  }
-  return followed;
+  return api::FollowSweep(app.settings().state_dir + "/control.sock", request, progress);
 }
 
 int CodeOf(const App& app, const Sweep& sweep, const std::vector<std::string>& behind) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/report/progress.h"
@@ -36,6 +37,19 @@ int ConcludeAll(App& app, const api::Followed& swept) {
     if (code == kExitOk || one != kExitIncomplete) code = one == kExitOk ? code : one;
   }
   return swept.error ? Fail(app, *swept.error) : code;
+}
+
+// Flags that a running daemon does not hear of: a request carries what is in this set, the rest is the daemon's own.
+std::string UnheardFlags(const App& app) {
+  static const std::set<std::string, std::less<>> kHeard{
+      "capture.modes",  "hub.author", "hub.filters", "hub.gated", "hub.library", "hub.max_params", "hub.min_params",
+      "hub.per_family", "hub.search", "hub.sort",    "hub.task",  "hub.top",     "state_dir",      "sweep.rebuild"};
+  std::string unheard;
+  for (const auto& [key, origin] : app.loaded.origins) {
+    if (!origin.starts_with("flag ") || kHeard.contains(key) || key.starts_with("log.")) continue;
+    unheard += (unheard.empty() ? "--" : ", --") + key;
+  }
+  return unheard;
 }
 
 // `by_us`: not by a daemon, whose exporters are not known here.
@@ -93,6 +107,10 @@ int RunSweep(App& app, const SweepOptions& typed) {
   const auto followed = HandOver(app, *request, progress);
   if (!followed) return Fail(app, followed.error());
   if (*followed) {
+    if (const std::string unheard = UnheardFlags(app); !unheard.empty()) {
+      app.log(Level::kWarn,
+              "the daemon of " + app.settings().state_dir + " swept by its own settings; without effect: " + unheard);
+    }
     const int code = ConcludeAll(app, **followed);
     PrintPlaces(app, /*by_us=*/false);
     return code;

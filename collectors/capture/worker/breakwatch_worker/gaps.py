@@ -66,14 +66,12 @@ def is_at_odds(config, why: str) -> bool:
 
 def _made_to_agree(config, why: str) -> list:
     notes = []
-    for agree in (_every_node, _inside_vocabulary, _as_wide_as_text, _as_wide_as_read, _folding_grid, _whole_tiles):
+    of_a_node = [(agree, node) for node in sub_configs(config) for agree in (_agreed, _completed)]
+    of_all = (_inside_vocabulary, _as_wide_as_text, _as_wide_as_read, _folding_grid, _whole_tiles)
+    for agree, part in of_a_node + [(agree, config) for agree in of_all]:
         with contextlib.suppress(Exception):  # as above
-            notes += agree(config, why)
+            notes += agree(part, why)
     return notes
-
-
-def _every_node(config, why: str) -> list:
-    return [note for node in sub_configs(config) for note in _agreed(node, why) + _completed(node, why)]
 
 
 def _inside_vocabulary(config, why: str) -> list:
