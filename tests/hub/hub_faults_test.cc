@@ -175,7 +175,7 @@ TEST(HubFaultsTest, EntriesThatAreNoModelsCostOnlyThemselves) {
   ASSERT_TRUE(list.ok()) << list.error().message;
   EXPECT_THAT(list->models, SizeIs(1));
   EXPECT_FALSE(list->models[0].excluded) << list->models[0].detail;
-  EXPECT_THAT(list->warnings, ElementsAre(HasSubstr("6 entries")));
+  EXPECT_THAT(list->warnings, ElementsAre(HasSubstr("6 listed models")));
 }
 
 TEST(HubFaultsTest, ConfigurationsThatCannotBeUsedAreNamed) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "breakwatch/core/text.h"
 #include "hub_errors.h"
 #include "ranking.h"
 #include "url.h"
@@ -105,8 +106,6 @@ class PagedQuery {
   int pages_ = 0;
 };
 
-std::string Plural(int count, const std::string& what) { return std::to_string(count) + " " + what; }
-
 // Empty: the one query of an overall listing.
 std::vector<std::string> TasksToList(const ListRequest& request, const FamilyTable& families) {
   if (!request.per_family || !request.task.empty()) return {""};
@@ -117,9 +116,10 @@ std::vector<std::string> TasksToList(const ListRequest& request, const FamilyTab
 
 Result<void> CheckQuery(const PagedQuery& query, const std::string& task, bool only_one, Listing& listing) {
   const std::string of_task = task.empty() ? "" : " of " + task;
-  if (query.duplicates > 0) listing.warnings.push_back(Plural(query.duplicates, "models listed twice were dropped"));
+  if (query.duplicates > 0)
+    listing.warnings.push_back("listed twice and dropped: " + Counted(query.duplicates, "model"));
   if (query.unreadable > 0) {
-    listing.warnings.push_back(Plural(query.unreadable, "entries of the listing have no usable id and were dropped"));
+    listing.warnings.push_back("without a usable id and dropped: " + Counted(query.unreadable, "listed model"));
   }
   if (!query.fault) return {};
   // A tag that a mirror does not know costs that tag only.
@@ -127,8 +127,8 @@ Result<void> CheckQuery(const PagedQuery& query, const std::string& task, bool o
     return Error{ErrorCode::kUnavailable, "the listing" + of_task + " cannot be had: " + query.fault->message,
                  query.fault->retryable};
   }
-  listing.warnings.push_back("the listing" + of_task + " ended early, after " +
-                             Plural(static_cast<int>(query.models.size()), "models: ") + query.fault->message);
+  listing.warnings.push_back("the listing" + of_task + " ended early, after " + Counted(query.models.size(), "model") +
+                             ": " + query.fault->message);
   return {};
 }
 

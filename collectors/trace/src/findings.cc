@@ -18,10 +18,6 @@ constexpr char kReader[] = "trace-reader-1";
 constexpr std::size_t kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
 constexpr std::size_t kMaxReasonBytes = 500, kMaxErrorBytes = 16u << 10, kMaxDetailBytes = 400;
 
-std::string Count(std::int64_t count, const char* what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 // The first line of a text, bounded.
 std::string OneLine(const std::string& text) {
   return Truncate(ToUtf8(text.substr(0, text.find('\n'))), kMaxDetailBytes);
@@ -42,7 +38,7 @@ std::string DetailOf(const Findings& found) {
              OneLine(failure.reason) + "; " + detail;
   }
   if (found.ended < found.compiles) {
-    detail += "; the trace ends inside " + Count(found.compiles - found.ended, "compilation");
+    detail += "; the trace ends inside " + Counted(found.compiles - found.ended, "compilation");
   }
   return detail;
 }
@@ -105,9 +101,9 @@ bool Findings::SameNumbers(const Findings& other) const {
 
 std::string Summary(const Findings& found) {
   std::string text =
-      found.breaks == 0 ? "no breaks" : Count(found.breaks, "break") + " at " + Count(found.sites_total, "site");
-  text += ", " + Count(found.graphs, "graph");
-  if (found.recompiles > 0) text += ", " + Count(found.recompiles, "recompile");
+      found.breaks == 0 ? "no breaks" : Counted(found.breaks, "break") + " at " + Counted(found.sites_total, "site");
+  text += ", " + Counted(found.graphs, "graph");
+  if (found.recompiles > 0) text += ", " + Counted(found.recompiles, "recompile");
   return text;
 }
 

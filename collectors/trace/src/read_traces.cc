@@ -210,8 +210,7 @@ Result<Import> Reading::Conclude() {
   if (published_.rank && ranks_.size() > 1) import.capture.detail = NameOf(published_) + ": " + import.capture.detail;
   if (const std::string text = Disagreement(); !text.empty()) import.capture.detail += "; " + text;
   if (counts_.unreadable > 0) {
-    import.capture.detail +=
-        "; " + std::to_string(counts_.unreadable) + " unreadable line" + (counts_.unreadable == 1 ? "" : "s");
+    import.capture.detail += "; " + Counted(counts_.unreadable, "unreadable line");
   }
   return import;
 }

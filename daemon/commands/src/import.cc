@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "breakwatch/core/family.h"
+#include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
 #include "session.h"
@@ -131,9 +132,8 @@ int RunImport(App& app, const ImportOptions& options) {
   exit_on_signals.reset();
   if (!options.quiet) {
     const double seconds = std::chrono::duration<double>(app.clock->Steady() - began).count();
-    std::fprintf(app.err, "%lld records in %lld file%s, %.1f MB, read in %.2f s\n",
-                 static_cast<long long>(trace->records), static_cast<long long>(trace->files),
-                 trace->files == 1 ? "" : "s", static_cast<double>(trace->bytes) / 1e6, seconds);
+    std::fprintf(app.err, "%s in %s, %.1f MB, read in %.2f s\n", Counted(trace->records, "record").c_str(),
+                 Counted(trace->files, "file").c_str(), static_cast<double>(trace->bytes) / 1e6, seconds);
   }
   for (const std::string& warning : trace->warnings) app.log(Level::kWarn, warning);
 

@@ -40,7 +40,7 @@ class Journal final : public ProgressListener {
  public:
   explicit Journal(const App& app) : app_(app) {}
   void OnPlan(const Plan& plan, std::size_t done) override {
-    app_.log(Level::kInfo, "sweep " + plan.sweep_id + " begins: " + std::to_string(plan.models.size()) + " models of " +
+    app_.log(Level::kInfo, "sweep " + plan.sweep_id + " begins: " + Counted(plan.models.size(), "model") + " of " +
                                plan.source + (done > 0 ? ", " + std::to_string(done) + " done before" : ""));
   }
   void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override {

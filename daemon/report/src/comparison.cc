@@ -1,3 +1,4 @@
+#include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "escape.h"
 #include "table_json.h"
@@ -222,8 +223,8 @@ std::string ComparisonSummary(const Comparison& c) {
   };
   return (text.empty() ? "nothing to compare" : text) + "; " +
          change(c.compared_a.events, c.compared_b.events, "breaks") + " at " +
-         change(c.compared_a.sites, c.compared_b.sites, "sites") + " of " + std::to_string(c.compared_a.models) +
-         " models compared";
+         change(c.compared_a.sites, c.compared_b.sites, "sites") + " of " + Counted(c.compared_a.models, "model") +
+         " compared";
 }
 
 std::string RenderComparison(const Comparison& comparison, Format format, Style style, bool all) {

@@ -124,7 +124,7 @@ std::string PlaceOf(const BreakSite& site) {
 
 std::string HeadOf(const BreakSite& site) {
   std::string text = site.reason + (site.gb_id.empty() ? "" : " [" + site.gb_id + "]");
-  text += ", " + std::to_string(site.occurrences) + (site.occurrences == 1 ? " break" : " breaks");
+  text += ", " + Counted(site.occurrences, "break");
   return site.fixability.empty() || site.fixability == "none" ? text : text + ", " + site.fixability;
 }
 

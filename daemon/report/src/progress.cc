@@ -10,6 +10,7 @@
 #include <string>
 
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/text.h"
 #include "escape.h"
 
 namespace breakwatch::report {
@@ -38,8 +39,8 @@ std::string Left(const Progress& p) {
   return ", about " + ClockText(per_model * static_cast<double>(p.total - p.done)) + " left";
 }
 
-void AddCount(std::string& text, const std::optional<std::int64_t>& value, const char* one, const char* many) {
-  if (value) text += (text.empty() ? "" : ", ") + std::to_string(*value) + " " + (*value == 1 ? one : many);
+void AddCount(std::string& text, const std::optional<std::int64_t>& value, const char* noun) {
+  if (value) text += (text.empty() ? "" : ", ") + Counted(*value, noun);
 }
 
 std::string Findings(const ModelResult& result) {
@@ -47,10 +48,10 @@ std::string Findings(const ModelResult& result) {
   if (!HasNumbers(c.status)) return c.detail;
   std::string text;
   if (c.status == Status::kGraphBreaks) {
-    AddCount(text, c.breaks, "break", "breaks");
-    if (c.break_sites) text += " at " + std::to_string(*c.break_sites) + (*c.break_sites == 1 ? " site" : " sites");
+    AddCount(text, c.breaks, "break");
+    if (c.break_sites) text += " at " + Counted(*c.break_sites, "site");
   }
-  AddCount(text, c.graphs, "graph", "graphs");
+  AddCount(text, c.graphs, "graph");
   if (result.reused) return text + ", known already";
   if (!result.shared_from.empty()) return text + ", as " + result.shared_from;
   char seconds[64];
@@ -101,14 +102,14 @@ ProgressPrinter ProgressPrinter::For(std::FILE* out, const Clock& clock) {
 void ProgressPrinter::OnListing(int resolved, int total) {
   progress_.newest = "listing: " + std::to_string(resolved) + " of " + std::to_string(total) + " configs";
   if (terminal_) return Draw(resolved == total);
-  if (resolved == total && listed_ != total) Line("listed " + std::to_string(total) + " models");
+  if (resolved == total && listed_ != total) Line("listed " + Counted(total, "model"));
   listed_ = resolved == total ? total : -1;  // the last figure may come twice
 }
 
 void ProgressPrinter::OnPlan(const Plan& plan, std::size_t already_done) {
   std::map<std::string, std::size_t> actions;
   for (const PlannedModel& model : plan.models) ++actions[std::string(ActionName(model.action))];
-  std::string text = "sweep " + plan.sweep_id + ": " + std::to_string(plan.models.size()) + " models";
+  std::string text = "sweep " + plan.sweep_id + ": " + Counted(plan.models.size(), "model");
   for (const auto& [action, count] : actions) text += ", " + std::to_string(count) + " to " + action;
   if (already_done > 0) text += "; " + std::to_string(already_done) + " done before";
   Line(text);

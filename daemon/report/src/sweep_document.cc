@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t kTopReasons = 15;
 
-std::string Plural(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 Table Titled(Table table, const std::string& title) {
   table.title = title;
   return table;
@@ -68,7 +64,7 @@ std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> resul
 
 std::string CountActions(const Plan& plan) {
   constexpr std::array kActions = {Action::kCapture, Action::kShare, Action::kReuse, Action::kSkip};
-  std::string text = Plural(plan.models.size(), "model") + ":";
+  std::string text = Counted(plan.models.size(), "model") + ":";
   const char* separator = " ";
   for (const Action action : kActions) {
     std::size_t count = 0;
@@ -97,8 +93,8 @@ std::string SummaryLine(const Sweep& sweep) {
   // Of several modes the results are counted: a model has one of each.
   const bool one_mode = sweep.modes.size() < 2;
   const std::string what = one_mode
-                               ? Plural(planned, "model")
-                               : Plural(planned, "result") + " in " + std::to_string(sweep.modes.size()) + " modes";
+                               ? Counted(planned, "model")
+                               : Counted(planned, "result") + " in " + std::to_string(sweep.modes.size()) + " modes";
   std::string text = what + (statuses.empty() ? "" : ": " + statuses);
   text += "; " + std::to_string(with_numbers) + " of " + std::to_string(planned) + " have numbers";
   return sweep.complete ? text : text + "; incomplete";

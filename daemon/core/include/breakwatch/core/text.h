@@ -1,6 +1,7 @@
 // Text at the borders: UTF-8 repair and bounds, times, digests, base64.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -15,6 +16,11 @@ namespace breakwatch {
 std::string ToUtf8(std::string_view bytes);
 // At most `max_bytes` bytes, cut at a character's border.
 std::string Truncate(std::string_view utf8, std::size_t max_bytes);
+// "1 model", "2 models".
+template <std::integral Count>
+std::string Counted(Count count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
 
 // RFC 3339, UTC, nine digits of nanoseconds: "2026-11-21T02:05:12.000000001Z".
 std::string FormatTime(SystemTime time);
