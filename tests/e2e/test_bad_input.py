@@ -64,6 +64,19 @@ def test_a_misspelt_model_gets_its_neighbour(breakwatch, hub):
     assert 'did you mean "org/model"' in breakwatch.run("show", "org/modle", code=64).stderr
 
 
+def test_a_model_asked_for_by_name_that_there_is_none_of_is_a_failure(breakwatch, hub):
+    hub.model("org/model", 1)
+    done = breakwatch.run("sweep", "--model", "org/modle", "--model", "org/model", "--modes", "eval,train", code=1)
+    assert done.stderr.count("breakwatch: org/modle was not found: ") == 1
+    results = breakwatch.results()
+    assert (results["org/modle"]["status"], results["org/model"]["status"]) == ("skipped_not_found", "full_graph")
+
+
+def test_where_there_is_no_store_none_is_rebuilt(breakwatch):
+    assert "breakwatch.db" in breakwatch.run("store", "rebuild", code=1).stderr
+    assert not (breakwatch.state / "breakwatch.db").exists()
+
+
 def test_configs_that_are_none_are_skipped_with_a_text(breakwatch, tmp_path):
     folder = tmp_path / "configs"
     bad = {"list": "[]", "broken": '{"model_type": ', "deep": "[" * 100_000, "empty": ""}

@@ -50,6 +50,8 @@ def test_there_is_nothing_to_resume_after_a_finished_sweep(breakwatch, hub):
     breakwatch.run("sweep")
     done = breakwatch.run("sweep", "--resume", code=1)
     assert "resume" in done.stderr
+    planned = breakwatch.run("sweep", "--resume", "--modes", "train", "--toolchain", "old", code=1).stderr
+    assert "goes on as it was planned; without effect: --capture.modes, --toolchain" in planned
 
 
 def test_an_interrupted_sweep_ends_with_130_and_can_be_resumed(breakwatch, hub):

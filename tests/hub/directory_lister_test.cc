@@ -95,6 +95,7 @@ TEST(DirectoryListerTest, SaysSoWhenThereIsNothing) {
   EXPECT_EQ(List(directory).error().code, ErrorCode::kNotFound);
   const auto list = MakeDirectoryLister(directory / "absent")->List({}, {}, nullptr);
   ASSERT_FALSE(list.ok());
+  EXPECT_EQ(list.error().code, ErrorCode::kConfig);
   EXPECT_THAT(list.error().message, HasSubstr("absent"));
 }
 

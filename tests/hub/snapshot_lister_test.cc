@@ -173,7 +173,7 @@ TEST_F(SnapshotListerTest, RefusesADirectoryThatIsNoRecordingOrOfAnotherFormat) 
   directory_.Write("recording.json", R"({"format":2})");
   EXPECT_THAT(List({}).error().message, HasSubstr("format 2"));
   std::filesystem::remove(directory_ / "recording.json");
-  EXPECT_EQ(List({}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(List({}).error().code, ErrorCode::kConfig);
 }
 
 TEST_F(SnapshotListerTest, StopsWhenAskedTo) {

@@ -55,7 +55,7 @@ class DirectoryLister : public ModelLister {
     if (!families) return families.error();
     Found found;
     if (const std::error_code error = Collect(directory_, "", found)) {
-      return Error{ErrorCode::kNotFound, directory_ + ": " + error.message()};
+      return Error{ErrorCode::kConfig, "hub.path: " + directory_ + ": " + error.message()};
     }
     if (found.empty()) {
       return Error{ErrorCode::kNotFound, directory_ + ": no <name>/config.json and no <name>.json in it"};

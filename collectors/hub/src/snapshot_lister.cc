@@ -23,7 +23,7 @@ constexpr int kMaxDepth = 64;
 Result<void> CheckRecording(const fs::path& directory) {
   const fs::path path = directory / "recording.json";
   const Result<std::string> text = ReadFile(path, 1u << 20);
-  if (!text) return Error{ErrorCode::kNotFound, "not a recording of a Hub: " + text.error().message};
+  if (!text) return Error{ErrorCode::kConfig, "hub.snapshot_dir: not a recording of a Hub: " + text.error().message};
   const Result<Json> about = ParseJson(*text, 1u << 20, kMaxDepth);
   if (!about) return about.error().Within(path.string());
   const auto format = IntegerAt(*about, "format");
@@ -54,7 +54,7 @@ class SnapshotLister : public ModelLister {
     Result<std::vector<ListedModel>> models = ReadModels(*families, list.warnings);
     if (!models) return models.error();
     if (const int again = RemoveDuplicates(*models); again > 0) {
-      list.warnings.push_back(std::to_string(again) + " models recorded twice were dropped");
+      list.warnings.push_back("recorded twice and dropped: " + Counted(again, "model"));
     }
     std::vector<RankedModel> chosen =
         list.ranked ? TopModels(*std::move(models), request, *sort_key) : NamedModels(*models, request.ids);

@@ -17,39 +17,44 @@
 namespace breakwatch::commands {
 namespace {
 
+// A model asked for by name that there is none of: a mistyped name, and no finding about a model.
+int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
+  int code = kExitOk;
+  std::set<std::string, std::less<>> said;  // once, in however many modes
+  for (const ModelResult& result : results) {
+    if (result.capture.status != Status::kSkippedNotFound || !said.insert(result.info.id).second) continue;
+    code = Fail(app, {ErrorCode::kNotFound, result.info.id + " was not found: " + result.capture.detail});
+  }
+  return code;
+}
+
 // Prints what a sweep came to, from the store, and returns its exit code.
-int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind) {
+int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind, bool by_name) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   const auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
   Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app)));
-  return CodeOf(app, sweep, behind);
+  const int code = CodeOf(app, sweep, behind);
+  return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
 }
 
-// The same of all sweeps of a request, by a toolchain each: the worst exit code, where an incomplete sweep is the
-// least.
-int ConcludeAll(App& app, const api::Followed& swept) {
-  int code = kExitOk;
-  for (const Sweep& sweep : swept.sweeps) {
-    if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
-    const int one = Conclude(app, sweep, swept.behind);
-    if (code == kExitOk || one != kExitIncomplete) code = one == kExitOk ? code : one;
-  }
-  return swept.error ? Fail(app, *swept.error) : code;
-}
-
-// Flags that a running daemon does not hear of: a request carries what is in this set, the rest is the daemon's own.
-std::string UnheardFlags(const App& app) {
-  static const std::set<std::string, std::less<>> kHeard{
+// The flags typed whose keys a request for a sweep carries, or the others: a running daemon does not hear of these, and
+// a resumed sweep was planned by its own.
+std::string FlagsTyped(const App& app, bool of_a_request) {
+  static const std::set<std::string, std::less<>> kOfARequest{
       "capture.modes",  "hub.author", "hub.filters", "hub.gated", "hub.library", "hub.max_params", "hub.min_params",
-      "hub.per_family", "hub.search", "hub.sort",    "hub.task",  "hub.top",     "state_dir",      "sweep.rebuild"};
-  std::string unheard;
+      "hub.per_family", "hub.search", "hub.sort",    "hub.task",  "hub.top",     "sweep.rebuild"};
+  std::string flags;
   for (const auto& [key, origin] : app.loaded.origins) {
-    if (!origin.starts_with("flag ") || kHeard.contains(key) || key.starts_with("log.")) continue;
-    unheard += (unheard.empty() ? "--" : ", --") + key;
+    if (!origin.starts_with("flag ") || key == "state_dir" || key.starts_with("log.")) continue;
+    if (kOfARequest.contains(key) == of_a_request) flags += (flags.empty() ? "--" : ", --") + key;
   }
-  return unheard;
+  return flags;
+}
+
+void NameFlagsWithoutEffect(const App& app, const std::string& why, const std::string& flags) {
+  if (!flags.empty()) app.log(Level::kWarn, why + "; without effect: " + flags);
 }
 
 // `by_us`: not by a daemon, whose exporters are not known here.
@@ -70,6 +75,27 @@ void PrintPlaces(const App& app, bool by_us) {
   Print(app, text);
 }
 
+// What the contract puts first of two exit codes.
+int FirstThatApplies(int a, int b) {
+  for (const int code : {kExitInterrupted, kExitUsage, kExitConfig, kExitStore, kExitUnavailable, kExitIncomplete,
+                         kExitRegressions, kExitFailure}) {
+    if (a == code || b == code) return code;
+  }
+  return kExitOk;
+}
+
+// What all sweeps of a request came to, by a toolchain each.
+int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us) {
+  int code = kExitOk;
+  for (const Sweep& sweep : swept.sweeps) {
+    if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
+    code = FirstThatApplies(code, Conclude(app, sweep, swept.behind, !request.list.ids.empty()));
+  }
+  if (swept.error) return Fail(app, *swept.error);
+  PrintPlaces(app, by_us);
+  return code;
+}
+
 int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress) {
   Fanout fanout;
   SweepFiles files(app);
@@ -86,7 +112,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   }
   const std::vector<std::string> behind = (*session)->Drain();
   (*session)->StoreLateEvents();
-  return ConcludeAll(app, {swept.sweeps, behind, swept.error});
+  return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true);
 }
 
 class Silent final : public ProgressListener {};
@@ -104,21 +130,20 @@ int RunSweep(App& app, const SweepOptions& typed) {
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   ProgressListener& progress = options.quiet ? static_cast<ProgressListener&>(silent) : printer;
 
+  if (options.resume) {
+    const std::string planned_by = FlagsTyped(app, /*of_a_request=*/true);
+    const std::string toolchain = options.toolchain.empty() ? "" : planned_by.empty() ? "--toolchain" : ", --toolchain";
+    NameFlagsWithoutEffect(app, "a resumed sweep goes on as it was planned", planned_by + toolchain);
+  }
   const auto followed = HandOver(app, *request, progress);
   if (!followed) return Fail(app, followed.error());
   if (*followed) {
-    if (const std::string unheard = UnheardFlags(app); !unheard.empty()) {
-      app.log(Level::kWarn,
-              "the daemon of " + app.settings().state_dir + " swept by its own settings; without effect: " + unheard);
-    }
-    const int code = ConcludeAll(app, **followed);
-    PrintPlaces(app, /*by_us=*/false);
-    return code;
+    NameFlagsWithoutEffect(app, "the daemon of " + app.settings().state_dir + " swept by its own settings",
+                           FlagsTyped(app, /*of_a_request=*/false));
+    return ConcludeAll(app, *request, **followed, /*by_us=*/false);
   }
   if (options.local_gateway) UseLocalGateway(app);
-  const int code = SweepHere(app, *request, progress);
-  if (code == kExitOk || code == kExitIncomplete) PrintPlaces(app, /*by_us=*/true);
-  return code;
+  return SweepHere(app, *request, progress);
 }
 
 int RunPlan(App& app, const SweepOptions& typed) {

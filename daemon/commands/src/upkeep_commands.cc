@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/show.h"
+#include "breakwatch/core/text.h"
 #include "breakwatch/engine/aggregate.h"
 #include "breakwatch/store/writer_lock.h"
 #include "commands.h"
@@ -45,6 +46,7 @@ int RunStoreCheck(App& app) {
 }
 
 int RunStoreRebuild(App& app) {
+  if (const auto there = app.open_store(app.settings(), /*read_only=*/true); !there) return Fail(app, there.error());
   const auto lock = store::WriterLock::Take(app.settings().state_dir);
   if (!lock) return Fail(app, lock.error());
   auto store = app.open_store(app.settings(), /*read_only=*/false);
@@ -55,7 +57,7 @@ int RunStoreRebuild(App& app) {
   if (const auto rebuilt = engine::RebuildCurrent(**store, options); !rebuilt) return Fail(app, rebuilt.error());
   const auto current = (*store)->LoadCurrent();
   if (!current) return Fail(app, current.error());
-  Print(app, "rebuilt: " + std::to_string(current->models.size()) + " models folded from history\n");
+  Print(app, "rebuilt: " + Counted(current->models.size(), "model") + " folded from history\n");
   return kExitOk;
 }
 
