@@ -1,6 +1,7 @@
 """Makes one argument from its recipe: a kind, a shape of named sizes, and the config they are looked up in."""
 
 import ast
+import dataclasses
 import math
 import operator
 
@@ -179,46 +180,84 @@ def _generator(name: str) -> torch.Generator:
     return torch.Generator().manual_seed(sum(ord(letter) * (index + 1) for index, letter in enumerate(name)))
 
 
+@dataclasses.dataclass
+class _Wanted:
+    """A tensor as a recipe describes it, with the numbers of its shape looked up."""
+
+    recipe: dict
+    shape: list
+    sizes: Sizes
+    generator: torch.Generator
+
+    def number(self, key: str, default) -> int:
+        return int(self.sizes(self.recipe.get(key, default)))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return getattr(torch, self.recipe.get("dtype", "long"))
+
+
+def _ids(wanted: _Wanted) -> torch.Tensor:
+    low, high = wanted.number("low", 0), max(wanted.number("below", "vocab"), 1)
+    return torch.randint(min(low, high - 1), high, wanted.shape, generator=wanted.generator)
+
+
+def _flattened_patches(wanted: _Wanted) -> torch.Tensor:
+    """The first two numbers of a patch are its row and column, from 1."""
+    patches = torch.randn(wanted.shape, generator=wanted.generator)
+    index = torch.arange(wanted.shape[1])
+    patches[:, :, 0], patches[:, :, 1] = index // 8 + 1, index % 8 + 1
+    return patches
+
+
+def _patch_places(wanted: _Wanted) -> torch.Tensor:
+    index, columns = torch.arange(wanted.shape[1]), wanted.number("columns", 1)
+    return torch.stack([index % columns, index // columns], dim=-1).expand(wanted.shape).clone()
+
+
+def _mask(wanted: _Wanted) -> torch.Tensor:
+    made, first = torch.zeros(wanted.shape, dtype=wanted.dtype), wanted.recipe["from"]
+    made[:, first:first + wanted.number("count", 1)] = 1
+    return made
+
+
+def _boxes(wanted: _Wanted) -> torch.Tensor:
+    """x0 <= x1, y0 <= y1, in the range layout models take."""
+    corner = torch.randint(0, 400, (*wanted.shape[:-1], 2), generator=wanted.generator)
+    return torch.cat([corner, corner + 50], dim=-1)
+
+
+_TENSORS = {
+    "normal": lambda wanted: torch.randn(wanted.shape, generator=wanted.generator) * wanted.recipe.get("scale", 1.0),
+    "uniform": lambda wanted: torch.rand(wanted.shape, generator=wanted.generator),
+    "ones": lambda wanted: torch.ones(wanted.shape, dtype=wanted.dtype),
+    "zeros": lambda wanted: torch.zeros(wanted.shape, dtype=wanted.dtype),
+    "ids": _ids,
+    "range": lambda wanted: (torch.arange(wanted.shape[-1]) + wanted.number("from", 0)).expand(wanted.shape).clone(),
+    "flattened_patches": _flattened_patches,
+    "patch_places": _patch_places,
+    "mask": _mask,
+    "boxes": _boxes,
+}
+
+
+def _rows(recipe: dict, sizes: Sizes) -> torch.Tensor:
+    """The numbers themselves, computed, repeated once per sample."""
+    rows = [[sizes(item) for item in row] for row in recipe["rows"]]
+    rows = rows * (sizes("batch") if recipe.get("per_sample", True) else 1)
+    made = torch.tensor(rows, dtype=getattr(torch, recipe.get("dtype", "long")))
+    return made.flatten() if recipe.get("flat") else made
+
+
 def make_value(name: str, recipe: dict, sizes: Sizes):
     kind = recipe.get("kind", "normal")
     if kind == "value":
         return sizes(recipe["value"]) if recipe.get("computed") else recipe["value"]
     if kind == "list":
         return [make_value(f"{name}{index}", item, sizes) for index, item in enumerate(recipe["items"])]
-    if kind == "tensor":  # the numbers themselves, computed, repeated once per sample
-        rows = [[sizes(item) for item in row] for row in recipe["rows"]]
-        rows = rows * (sizes("batch") if recipe.get("per_sample", True) else 1)
-        made = torch.tensor(rows, dtype=getattr(torch, recipe.get("dtype", "long")))
-        return made.flatten() if recipe.get("flat") else made
+    if kind == "tensor":
+        return _rows(recipe, sizes)
+    if kind not in _TENSORS:
+        raise CannotMake(f"no kind {kind}")
     shape = [int(sizes(size)) for size in recipe["shape"]]
-    generator = _generator(name)
-    if kind == "normal":
-        return torch.randn(shape, generator=generator) * recipe.get("scale", 1.0)
-    if kind == "uniform":
-        return torch.rand(shape, generator=generator)
-    if kind == "ones":
-        return torch.ones(shape, dtype=getattr(torch, recipe.get("dtype", "long")))
-    if kind == "zeros":
-        return torch.zeros(shape, dtype=getattr(torch, recipe.get("dtype", "long")))
-    if kind == "ids":
-        low, high = int(sizes(recipe.get("low", 0))), max(int(sizes(recipe.get("below", "vocab"))), 1)
-        return torch.randint(min(low, high - 1), high, shape, generator=generator)
-    if kind == "range":
-        return (torch.arange(shape[-1]) + int(sizes(recipe.get("from", 0)))).expand(shape).clone()
-    if kind == "flattened_patches":  # the first two numbers of a patch are its row and column, from 1
-        patches = torch.randn(shape, generator=generator)
-        index = torch.arange(shape[1])
-        patches[:, :, 0], patches[:, :, 1] = index // 8 + 1, index % 8 + 1
-        return patches
-    if kind == "patch_places":
-        index = torch.arange(shape[1])
-        columns = int(sizes(recipe["columns"]))
-        return torch.stack([index % columns, index // columns], dim=-1).expand(shape).clone()
-    if kind == "mask":
-        made = torch.zeros(shape, dtype=getattr(torch, recipe.get("dtype", "long")))
-        made[:, recipe["from"]:recipe["from"] + int(sizes(recipe["count"]))] = 1
-        return made
-    if kind == "boxes":  # x0 <= x1, y0 <= y1, in the range layout models take
-        corner = torch.randint(0, 400, (*shape[:-1], 2), generator=generator)
-        return torch.cat([corner, corner + 50], dim=-1)
-    raise CannotMake(f"no kind {kind}")
+    return _TENSORS[kind](_Wanted(recipe, shape, sizes, _generator(name)))
