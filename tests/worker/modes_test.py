@@ -283,6 +283,13 @@ def test_a_language_model_trains_on_the_text_it_is_given_and_is_exported_with_it
     assert exported["mode_detail"]["library_exporter"]["outcome"] == "exported"
 
 
+def test_a_speaking_model_trains_on_how_long_and_how_high_each_letter_is(zygote):
+    few = {"encoder_layers": 1, "decoder_layers": 1, "speech_decoder_postnet_layers": 2, "hidden_size": 32}
+    trained = zygote.capture({"model_type": "fastspeech2_conformer", **few}, mode="train")
+    assert "duration_labels" in trained["inputs"], trained["detail"]
+    assert (trained["mode_detail"]["loss"], trained["mode_detail"]["backward_ran"]) == ("the class's own loss", True)
+
+
 def test_a_picture_model_keeps_its_pictures_size_where_only_the_batch_may_change(zygote):
     result = zygote.capture(VIT, mode="recompile")
     assert result["mode_detail"]["varied"] == ["pixel_values[0]"]
