@@ -84,7 +84,7 @@ class Attempt:
         self._said = failures.said
         for variant in ways:
             for size in sizes.plans(config, self._depth, whole):
-                ready, failed = self._try(cls, config_class, size, variant)
+                ready, failed = self._try(self._prepare, cls, config_class, size, variant)
                 if ready is not None:
                     return self._capture_ready(ready, size, variant, notes)
                 self._make_room()
@@ -103,10 +103,10 @@ class Attempt:
         said += [f"called {variant['name']}"] if variant["name"] != "all" else []
         return self._capture(model, arguments, summary, notes + said)
 
-    def _try(self, cls, config_class, size, variant: dict) -> tuple:
+    def _try(self, prepare, *arguments) -> tuple:
         """(what is ready for its capture, None), or (None, the failure)."""
         try:
-            return self._prepare(cls, config_class, size, variant), None
+            return prepare(*arguments), None
         except architecture.Stop:
             raise
         except Exception as error:

@@ -29,15 +29,20 @@ def make_float(config) -> None:
 
 
 def construct(cls, config, filled: bool = True) -> torch.nn.Module:
-    """The model on CPU in eval mode. Memory is reserved first and written only once its size is known to be small, and
-    not at all where it need not be `filled`."""
-    torch.manual_seed(0)
+    """The model of a config, in float32. See `without_draws`."""
     make_float(config)
+    return without_draws(lambda: cls._from_config(config) if hasattr(cls, "_from_config") else cls(config), filled)
+
+
+def without_draws(make, filled: bool = True) -> torch.nn.Module:
+    """`make()` on the CPU in eval mode. Memory is reserved first and written only once its size is known to be small,
+    and not at all where it need not be `filled`. TooLarge where it passes the bound."""
+    torch.manual_seed(0)
     deferred = weights.Deferred()
     with deferred.active():
-        model = cls._from_config(config) if hasattr(cls, "_from_config") else cls(config)
+        model = make()
         if (size := byte_count(model)) > MAX_BYTES:
-            raise TooLarge(f"{cls.__name__} takes {size / 2**30:.1f} GiB as configured")
+            raise TooLarge(f"{type(model).__name__} takes {size / 2**30:.1f} GiB as configured")
         if filled:
             deferred.settle(model)
     return model.eval()

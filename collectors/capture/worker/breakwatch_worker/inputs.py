@@ -6,16 +6,15 @@ import functools
 import inspect
 import itertools
 import math
-import os
 import re
 import sys
 
 import torch
-import yaml
 
 from . import inputs_spec
 from .lines import clip
 from .make_values import CannotMake, Sizes, make_value, sub_configs
+from .tables import read_beside
 
 PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
     (("image_token_id", "image_token_index"), "pixel_values", "get_image_features"),
@@ -32,8 +31,7 @@ _MENDS_OF_A_KIND = 2  # of failures that differ in numbers alone: another size m
 
 @functools.cache
 def load_recipes() -> dict:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "recipes.yaml"), encoding="utf-8") as file:
-        return yaml.safe_load(file)
+    return read_beside(__file__, "recipes.yaml")
 
 
 def names_of(parameters) -> set:
@@ -126,6 +124,7 @@ class Ways:
         self._names = names_of(inspect.signature(model_class.forward).parameters.values())
         self._spec = inputs_spec.checked(spec, self._names)
         self._mends = []
+        self._learns = True
         self._heard = []  # kinds of failure that a mend was found for
         self._part = part
 
@@ -143,13 +142,13 @@ class Ways:
         for way in others:
             yield self._way(way)
         if self._mends:  # it was left at once for what it said: now with every size
-            self._mends = [None] * _MENDS
+            self._mends, self._learns = [], False
             yield self._way(first)
 
     def learn(self, said: str) -> bool:
         """Whether the failure names a want that a recipe meets and that was not met yet: then another way follows."""
         kind = re.sub(r"\d+", "#", said)
-        if len(self._mends) >= _MENDS or self._heard.count(kind) >= _MENDS_OF_A_KIND:
+        if not self._learns or len(self._mends) >= _MENDS or self._heard.count(kind) >= _MENDS_OF_A_KIND:
             return False
         for mend in load_recipes()["mends"]:
             found = re.search(mend["said"], said)
@@ -163,9 +162,8 @@ class Ways:
         return False
 
     def _way(self, way: dict) -> dict:
-        mends = [mend for mend in self._mends if mend]
-        names = [way["name"]] * (way["name"] != "all" or not mends) + [mend["name"] for mend in mends]
-        return {"name": ", ".join(names), "steps": [*mends, way], "spec": self._spec}
+        names = [way["name"]] * (way["name"] != "all" or not self._mends) + [mend["name"] for mend in self._mends]
+        return {"name": ", ".join(names), "steps": [*self._mends, way], "spec": self._spec}
 
 
 def _filled(value, found):

@@ -1,17 +1,14 @@
 """What the size policy knows of keys (sizes.yaml), and how a config's tree is walked."""
 
 import functools
-import os
 
-import yaml
+from .tables import read_beside
 
 
 @functools.cache
 def load_rules() -> dict:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "sizes.yaml"), encoding="utf-8") as file:
-        rules = yaml.safe_load(file)
     return {key: set(value) if isinstance(value, list) and key != "token_suffixes" else value
-            for key, value in rules.items()}
+            for key, value in read_beside(__file__, "sizes.yaml").items()}
 
 
 def nodes(tree: dict, path: str = ""):

@@ -130,7 +130,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
     found.frames_total = counters["frames"]["total"]
     found.frames_ok = counters["frames"]["ok"]
     metrics = dynamo_utils.get_compilation_metrics()
-    found.recompiles = sum(_is_recompile(item) for item in metrics)
+    found.recompiles = sum(is_recompile(item) for item in metrics)
     found.segments = segments.describe(graphs, metrics)
     return found
 
@@ -143,8 +143,9 @@ def _reseed() -> None:
             sys.modules["numpy"].random.seed(seed)
 
 
-def _is_recompile(metrics) -> bool:
+def is_recompile(metrics) -> bool:
+    """Whether these metrics of a compilation are of a frame that was compiled before: "3/1"."""
     return "/" in str(metrics.compile_id or "") and not str(metrics.compile_id).split("/")[1].startswith("0")
 
 
-__all__ = ["Event", "Trace", "reset", "trace"]
+__all__ = ["Event", "Trace", "is_recompile", "reset", "trace"]

@@ -2,22 +2,19 @@
 
 import functools
 import inspect
-import os
 import re
 import types
 
 import numpy as np
 import torch
-import yaml
 
 from ..make_values import CannotMake, Sizes, make_value
+from ..tables import read_beside
 
 
 @functools.cache
 def load_recipes() -> dict:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "diffusers_inputs.yaml"),
-              encoding="utf-8") as file:
-        return yaml.safe_load(file)
+    return read_beside(__file__, "diffusers_inputs.yaml")
 
 
 def _first(value):

@@ -4,16 +4,13 @@ import copy
 import functools
 import inspect
 import math
-import os
 
-import yaml
+from ..tables import read_beside
 
 
 @functools.cache
 def load_rules() -> dict:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "diffusers_sizes.yaml"),
-              encoding="utf-8") as file:
-        return yaml.safe_load(file)
+    return read_beside(__file__, "diffusers_sizes.yaml")
 
 
 def with_defaults(cls, values: dict) -> dict:

@@ -7,11 +7,11 @@ import json
 from .. import architecture, attempt, failure
 from ..ends import CAPTURED
 from ..lines import one_line
+from ..segments import MAX_SEGMENTS
 from .diffusers_model import ComponentAttempt, class_of
 
 _SUMS = ("params", "graphs", "breaks", "dynamo_counter_breaks", "explain_breaks", "ops_captured", "frames_total",
          "frames_fallback", "recompiles", "unexplained_events")
-_MAX_SEGMENTS = 512
 
 
 def components_of(values: dict) -> list:
@@ -86,7 +86,7 @@ def combine(parts: dict, others: list) -> dict:
                 path = ".".join(filter(None, (name, site.get("module_path") or "")))
                 sites[site["site_id"]] = {**site, "module_path": path}
         segments += part.get("segments") or []
-    segments = [{**segment, "index": index} for index, segment in enumerate(segments[:_MAX_SEGMENTS])]
+    segments = [{**segment, "index": index} for index, segment in enumerate(segments[:MAX_SEGMENTS])]
     result = {key: sum(part.get(key) or 0 for part in parts.values()) for key in _SUMS
               if any(part.get(key) is not None for part in parts.values())}
     said = [f"{name}: {part['detail'].split(';')[0] if part['status'] in CAPTURED else part['status']}"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import architecture, attempt, build, failure, weights
+from .. import architecture, attempt, build
 
 
 @dataclasses.dataclass
@@ -19,15 +19,8 @@ class Way:
 
 
 def construct(make) -> torch.nn.Module:
-    """`make()` without random draws, on the CPU, in float32 and eval mode; TooLarge where it passes the bound."""
-    torch.manual_seed(0)
-    deferred = weights.Deferred()
-    with deferred.active():
-        model = make()
-        if (size := build.byte_count(model)) > build.MAX_BYTES:
-            raise build.TooLarge(f"{type(model).__name__} takes {size / 2**30:.1f} GiB as configured")
-        deferred.settle(model)
-    return model.float().eval()
+    """`make()` without random draws, in float32. See `build.without_draws`."""
+    return build.without_draws(make).float()
 
 
 class PlainAttempt(attempt.Attempt):
@@ -43,15 +36,9 @@ class PlainAttempt(attempt.Attempt):
     def run(self) -> dict:
         said = None
         for way in self.ways():
-            model = None
-            try:
-                model, arguments, summary = self._ready(way)
-            except architecture.Stop:
-                raise
-            except Exception as error:
-                failed = {**failure.of(self._phases.current, error), "phase": self._phases.current}
-                error.__traceback__ = error.__context__ = error.__cause__ = None
-            if model is not None:
+            ready, failed = self._try(self._ready, way)
+            if ready is not None:
+                model, arguments, summary = ready
                 self._known.update(depth=way.depth, dtype="float32")
                 if hasattr(model, "parameters"):
                     self._known["params"] = sum(p.numel() for p in model.parameters())

@@ -8,7 +8,7 @@ from torch._dynamo import utils as dynamo_utils
 from .. import inputs
 from ..breaks import plain_function, relative_file
 from ..lines import clip, one_line
-from ..trace import Trace, trace
+from ..trace import Trace, is_recompile, trace
 from .base import Call, Found, Mode
 
 # Sizes changed together, most first: a model that takes one length only still takes another batch.
@@ -133,10 +133,6 @@ class Recompile(Mode):
             "limit_hit": any(_LIMIT_TEXT.search(f"{item.fail_type or ''} {item.fail_reason or ''}") is not None
                              for item in metrics),
         }
-
-
-def is_recompile(metrics) -> bool:
-    return "/" in str(metrics.compile_id or "") and not str(metrics.compile_id).split("/")[1].startswith("0")
 
 
 def _reasons(metrics: list) -> list:

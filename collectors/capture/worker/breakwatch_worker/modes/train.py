@@ -2,24 +2,22 @@
 
 import functools
 import inspect
-import os
 import re
 
 import torch
-import yaml
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import inputs
 from ..lines import one_line
 from ..make_values import CannotMake, make_value
+from ..tables import read_beside
 from ..trace import Trace, trace
 from .base import Call, Found, Mode, said_by, seed
 
 
 @functools.cache
 def _label_rules() -> list:
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "labels.yaml"), encoding="utf-8") as file:
-        return yaml.safe_load(file)["rules"]
+    return read_beside(__file__, "labels.yaml")["rules"]
 
 
 def labels_for(call: Call) -> dict:
