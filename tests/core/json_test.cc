@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/core/text.h"
+#include "fakes/result_fields.h"
 
 namespace breakwatch {
 namespace {
@@ -124,49 +125,7 @@ TEST(CaptureResultJsonTest, KeepsARemedyOnOneLineAndLeavesItOutWhereThereIsNone)
 
 TEST(ModelResultJsonTest, WritesEveryFieldOfTheContractFlat) {
   const json document = json::parse(ToJson(Sample()));
-  for (const char* field : {"schema",
-                            "sweep_id",
-                            "model",
-                            "revision",
-                            "family",
-                            "architecture",
-                            "model_type",
-                            "task",
-                            "params",
-                            "library",
-                            "mode",
-                            "toolchain",
-                            "device",
-                            "dtype",
-                            "status",
-                            "status_detail",
-                            "phase",
-                            "graphs",
-                            "breaks",
-                            "break_sites",
-                            "dynamo_counter_breaks",
-                            "unique_reasons",
-                            "ops_captured",
-                            "frames_total",
-                            "frames_fallback",
-                            "recompiles",
-                            "unexplained_events",
-                            "depth",
-                            "capture_s",
-                            "wall_s",
-                            "peak_rss_mb",
-                            "structure",
-                            "shared_from",
-                            "rebuild_reason",
-                            "flaky",
-                            "inputs_digest",
-                            "torch",
-                            "transformers",
-                            "python",
-                            "worker",
-                            "started_at",
-                            "downloads",
-                            "rank"}) {
+  for (const char* field : kResultFields) {
     EXPECT_TRUE(document.contains(field)) << field;
   }
   EXPECT_EQ(document["toolchain"], "default");

@@ -8,6 +8,7 @@
 
 #include "breakwatch/report/sweep.h"
 #include "csv_reader.h"
+#include "fakes/result_fields.h"
 #include "sample_sweep.h"
 
 namespace breakwatch::report {
@@ -75,49 +76,7 @@ TEST(DocumentTest, JsonHasEveryResultAndTheContractsFields) {
   ASSERT_EQ(json["results"].size(), 7u);
   EXPECT_EQ(json["reasons"].size(), 2u);
   EXPECT_EQ(json["failures"].size(), 3u);
-  for (const char* field : {"schema",
-                            "sweep_id",
-                            "model",
-                            "revision",
-                            "family",
-                            "architecture",
-                            "model_type",
-                            "task",
-                            "params",
-                            "library",
-                            "mode",
-                            "toolchain",
-                            "device",
-                            "dtype",
-                            "status",
-                            "status_detail",
-                            "phase",
-                            "graphs",
-                            "breaks",
-                            "break_sites",
-                            "dynamo_counter_breaks",
-                            "unique_reasons",
-                            "ops_captured",
-                            "frames_total",
-                            "frames_fallback",
-                            "recompiles",
-                            "unexplained_events",
-                            "depth",
-                            "capture_s",
-                            "wall_s",
-                            "peak_rss_mb",
-                            "structure",
-                            "shared_from",
-                            "rebuild_reason",
-                            "flaky",
-                            "inputs_digest",
-                            "torch",
-                            "transformers",
-                            "python",
-                            "worker",
-                            "started_at",
-                            "downloads",
-                            "rank"}) {
+  for (const char* field : kResultFields) {
     EXPECT_TRUE(json["results"][1].contains(field)) << field;
   }
 }

@@ -115,16 +115,19 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true);
 }
 
+Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
+  auto models = ResolveSelectors(app, options.models);
+  if (!models) return models.error();
+  options.models = std::move(*models);
+  return MakeRequest(app.settings(), options);
+}
+
 class Silent final : public ProgressListener {};
 
 }  // namespace
 
-int RunSweep(App& app, const SweepOptions& typed) {
-  SweepOptions options = typed;
-  auto models = ResolveSelectors(app, typed.models);
-  if (!models) return Fail(app, models.error());
-  options.models = std::move(*models);
-  const auto request = MakeRequest(app.settings(), options);
+int RunSweep(App& app, const SweepOptions& options) {
+  const auto request = RequestOf(app, options);
   if (!request) return Fail(app, request.error());
   Silent silent;
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
@@ -146,12 +149,8 @@ int RunSweep(App& app, const SweepOptions& typed) {
   return SweepHere(app, *request, progress);
 }
 
-int RunPlan(App& app, const SweepOptions& typed) {
-  SweepOptions options = typed;
-  auto models = ResolveSelectors(app, typed.models);
-  if (!models) return Fail(app, models.error());
-  options.models = std::move(*models);
-  const auto request = MakeRequest(app.settings(), options);
+int RunPlan(App& app, const SweepOptions& options) {
+  const auto request = RequestOf(app, options);
   if (!request) return Fail(app, request.error());
   auto loop_options = MakeLoopOptions(app, app.settings());
   if (!loop_options) return Fail(app, loop_options.error());
