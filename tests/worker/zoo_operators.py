@@ -140,6 +140,19 @@ class DisabledTwice(torch.nn.Module):
         return self.inner(x) + 2
 
 
+class DisabledForItself(torch.nn.Module):
+    """Not traced itself, and what it calls is: its addition is in no graph, the two operations of the callee are."""
+
+    expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
+
+    def inner(self, x):
+        return torch.relu(x * 3)
+
+    @torch.compiler.disable(recursive=False)
+    def forward(self, x):
+        return self.inner(x + 1)
+
+
 class DisabledInside(torch.nn.Module):
     """disable() called in forward is refused before there is an operation; calling what it made is refused in turn,
     between the two graphs. One line, two kinds: two sites."""

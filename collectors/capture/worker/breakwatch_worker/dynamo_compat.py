@@ -137,6 +137,8 @@ def _frames(on_frame):
             with evaluator.pythons_own():
                 return original(self, frame, *arguments, **options)
 
+        # Dynamo looks for the wrapper of torch.compiler.disable(recursive=False) in the first frame of another file.
+        __call__.__code__ = __call__.__code__.replace(co_filename=convert_frame.__file__)
         return __call__
 
     return _replaced(convert_frame.ConvertFrame, "__call__", make)
