@@ -1,7 +1,6 @@
 """What forward is given, and that ignored config keys change no capture."""
 
 import ast
-import collections
 import json
 import pathlib
 import re
@@ -10,7 +9,7 @@ import pytest
 import torch
 import transformers
 import yaml
-from breakwatch_worker import architecture, build, child, inputs, make_values, version
+from breakwatch_worker import architecture, build, child, copies, inputs, make_values, version
 from conftest import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
@@ -22,7 +21,7 @@ def made(cls, config, variant=None):
     model = build.construct(cls, config)
     arguments = inputs.make(model, config, variant or {"name": "all"})
     with torch.no_grad():
-        output = model(**inputs.fresh(arguments))
+        output = model(**copies.fresh(arguments))
     assert inputs.is_finite(output)
     return arguments
 
@@ -244,16 +243,6 @@ def test_sound_that_takes_the_place_of_the_text_is_passed_without_it():
 def test_an_encoder_that_may_be_told_a_grid_is_given_pictures():
     config = transformers.RadioConfig(**VISION)
     assert list(made(transformers.RadioModel, config)) == ["pixel_values"]
-
-
-def test_a_fresh_copy_keeps_types_and_what_is_one_object():
-    Pair = collections.namedtuple("Pair", "left right")
-    x = torch.ones(2)
-    output = transformers.modeling_outputs.BaseModelOutput(last_hidden_state=x)
-    made = inputs.fresh({"q": x, "k": x, "pair": Pair(x, 1), "output": output, "rows": [x, (x,)]})
-    assert made["q"] is made["k"] is made["pair"].left is made["rows"][1][0] and made["q"] is not x
-    assert type(made["pair"]) is Pair and type(made["output"]) is type(output)
-    assert made["output"][0] is made["output"].last_hidden_state is made["q"]
 
 
 def test_what_is_recorded_of_arguments_is_bounded_and_json():

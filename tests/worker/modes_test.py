@@ -99,6 +99,24 @@ def test_a_loss_of_the_models_own_is_the_one_that_runs_backward():
     assert found.mode_detail["backward_graph_runs"] == 1
 
 
+def test_a_gradient_is_found_in_any_output_that_carries_one():
+    for made in (zoo.InDataclass(), zoo.Complex()):
+        detail = capture("train", made).mode_detail
+        assert (detail["loss"], detail["backward_ran"]) == ("the sum of the floating outputs", True)
+
+
+def test_a_step_that_runs_its_backward_itself_is_left_to_it():
+    found = capture("train", zoo.OwnBackward())
+    assert found.mode_detail["loss"] == "none of ours: what is called runs its backward itself"
+    assert found.error is None and found.numbers()["sites"][0]["reason"] == "Unsupported Tensor.backward() call"
+
+
+def test_a_graph_that_is_trained_keeps_its_place_and_its_guards():
+    segment = capture("train", zoo.Linear()).numbers()["segments"][0]
+    assert (segment["file"], segment["function"]) == ("modes_zoo.py", "forward")
+    assert segment["line"] > 0 and segment["guards"] > 0
+
+
 def test_training_draws_the_same_chance_whatever_was_drawn_before():
     first = capture("train", zoo.Drops())
     again = capture("train", zoo.Drops(), before=lambda: torch.rand(7))
@@ -217,6 +235,25 @@ def test_the_limit_of_recompiles_is_seen():
         found = capture("recompile", zoo.Linear())
     assert found.mode_detail["limit_hit"] is True
     assert "the limit of recompiles was hit" in found.notes
+
+
+@pytest.mark.parametrize("arguments, varied", [
+    ({"xs": [torch.ones(2, 3), torch.ones(2, 5)]}, ["xs.0[0]", "xs.1[0]"]),
+    ({"xs": ({"x": torch.ones(1, 3)},)}, ["xs.0.x[0]"])])
+def test_a_batch_is_found_however_deep_it_lies_and_one_is_a_batch_too(arguments, varied):
+    class First(torch.nn.Module):
+        def forward(self, xs):
+            return next(iter(xs[0].values())) + 1 if isinstance(xs[0], dict) else xs[0] + 1
+
+    mode, call = recompile.Recompile(), modes.Call(First(), arguments)
+    mode.eager(call)
+    found = mode.capture(call)
+    assert (found.mode_detail["varied"], found.numbers()["recompiles"]) == (varied, 1)
+
+
+def test_a_compilation_of_a_frame_under_compiled_autograd_is_told_by_its_last_number():
+    ids = {"0/0": False, "3/1": True, "!0/2/0": False, "!1/2/3": True, "!0": False, "0/0_1": False}
+    assert {name: tracing.is_recompile(types.SimpleNamespace(compile_id=name)) for name in ids} == ids
 
 
 def test_without_a_size_to_change_there_is_no_second_shape():

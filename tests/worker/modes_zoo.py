@@ -1,5 +1,6 @@
 """Modules whose outcome in one mode or another can be read off. Each says in words what is to be seen of it."""
 
+import dataclasses
 import math
 
 import torch
@@ -42,6 +43,33 @@ class NoGradient(Linear):
 
     def forward(self, x):
         return self.inner(x).detach()
+
+
+class InDataclass(Linear):
+    """Returns a dataclass, as many research models do."""
+
+    @dataclasses.dataclass
+    class Output:
+        logits: torch.Tensor
+
+    def forward(self, x):
+        return self.Output(self.inner(x))
+
+
+class Complex(Linear):
+    """Its output has an imaginary part."""
+
+    def forward(self, x):
+        return torch.view_as_complex(torch.stack([self.inner(x), self.inner(x)], dim=-1))
+
+
+class OwnBackward(Linear):
+    """A training step: returns a loss whose backward it ran."""
+
+    def forward(self, x):
+        loss = self.inner(x).exp().sum()
+        loss.backward()
+        return loss
 
 
 class OwnLoss(Linear):

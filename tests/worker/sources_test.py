@@ -56,6 +56,25 @@ def while_traced():
             torch._dynamo.graph_break()
         return x + 1
     return add, torch.ones(3)
+class FirstCall(torch.nn.Module):
+    ready = False
+    def forward(self, x):
+        if not self.ready:
+            torch._dynamo.graph_break()
+            self.ready = True
+        return x + 1
+def first_call(): return FirstCall(), (torch.ones(3),)
+def compiled(): return torch.compile(Net(8)), (torch.randn(3, 8),)
+def compiled_in_place():
+    net = Net(8)
+    net.block.compile()
+    return net, (torch.randn(3, 8),)
+def of_a_leaf():
+    def ask(x):
+        if x.is_leaf:
+            torch._dynamo.graph_break()
+        return x + 1
+    return ask, torch.ones(3, requires_grad=True)
 def number(): return 7
 def raising(): raise RuntimeError("no data here")
 made = Net(8)
@@ -108,6 +127,23 @@ def test_a_factorys_module_is_called_with_its_inputs(allowing, folder, name, sha
     assert result["inputs"]["x"]["shape"] == shape
     assert result["params"] == 72 and result["depth"] == "original"
     assert result["sites"][0]["source_line"] == "torch._dynamo.graph_break()"
+
+
+@pytest.mark.parametrize("mode", ["eval", "train", "recompile"])
+def test_what_a_module_does_at_its_first_call_alone_is_seen(allowing, folder, mode):
+    result = allowing.capture(source=factory(folder, "first_call"), mode=mode)
+    assert (result["status"], result["breaks"]) == ("graph_breaks", 1), result
+
+
+@pytest.mark.parametrize("name", ["compiled", "compiled_in_place"])
+def test_what_a_factory_compiled_is_counted_as_what_it_compiled(allowing, folder, name):
+    result, plain = (allowing.capture(source=factory(folder, which)) for which in (name, "by_position"))
+    for number in ("graphs", "breaks", "break_sites", "ops_captured", "explain_breaks", "architecture", "params"):
+        assert result[number] == plain[number], number
+
+
+def test_an_input_that_is_a_leaf_is_one_when_it_is_captured(allowing, folder):
+    assert allowing.capture(source=factory(folder, "of_a_leaf"))["breaks"] == 1
 
 
 @pytest.mark.parametrize("name, names", [("function", ["x"]), ("many", ["input_0", "input_1"])])
@@ -176,6 +212,22 @@ def test_a_script_that_goes_on_for_ever_is_listed_up_to_its_limit(tmp_path):
     found = discover(tmp_path, "--timeout", "0.5")
     assert [m["class"] for m in found["modules"]] == ["ReLU"] and found["modules"][0]["calls"] > 1
     assert found["ended"] == "stopped after 0.5 s" and not found["error"]
+
+
+def test_a_script_that_traces_for_torchscript_is_listed(tmp_path):
+    (tmp_path / "script.py").write_text("import torch\ntorch.jit.trace(torch.nn.Linear(2, 2), torch.ones(1, 2))\n")
+    found = discover(tmp_path)
+    first = found["modules"][0]
+    assert (first["class"], first["parameters"], first["inputs"]["args"][0]["shape"]) == ("Linear", 6, [1, 2])
+
+
+def test_a_loss_trains_on_what_its_script_computed(allowing, tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import torch\nmade = torch.nn.Linear(2, 2)(torch.ones(3, 2))\ntorch.nn.MSELoss()(made, torch.zeros(3, 2))\n")
+    loss = discover(tmp_path)["modules"][1]["hash"]
+    source = {"kind": "script", "path": str(tmp_path / "script.py"), "hash": loss}
+    result = allowing.capture(source=source, mode="train")
+    assert result["mode_detail"]["backward_ran"] and "failed" not in result["detail"], result
 
 
 def test_the_hash_is_of_the_structure_and_not_of_the_weights_or_the_run(folder):

@@ -8,6 +8,7 @@ import os
 import time
 
 from . import architecture, build, depths, failure, gaps, host, inputs, modes, room, sizes
+from .copies import as_before
 from .ends import CAPTURED
 from .leg import limits_of
 from .lines import one_line
@@ -134,7 +135,8 @@ class Attempt:
         tokens = gaps.fill_gaps(config)
         model = build.construct(cls, config)
         self._phases.enter("inputs")
-        arguments = inputs.make(model, config, variant)
+        with as_before(model):
+            arguments = inputs.make(model, config, variant)
         finite = self._is_finite(model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
                                  sizes=inputs.Plan(model, config, variant).sizes)
         return model, arguments, {"finite": finite, "gaps": tokens}
@@ -156,14 +158,16 @@ class Attempt:
         self._call = modes.Call(model, arguments, remake, sizes, limits["capture_s"], int(limits["rss_bytes"]))
         self._mode.ready(self._call)
         self._phases.enter("eager")
-        return self._mode.eager(self._call)
+        with as_before(model):
+            return self._mode.eager(self._call)
 
     def _capture(self, model, arguments: dict, summary: dict, notes: list) -> dict:
         """Of a model and arguments that were just called eagerly."""
         call = self._call
         self._phases.enter("capture")
         begun = time.monotonic()
-        found = self._mode.capture(call)
+        with as_before(call.model):
+            found = self._mode.capture(call)
         described = inputs.describe(call.arguments)
         result = {
             **self._known,

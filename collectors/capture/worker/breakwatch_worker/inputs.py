@@ -1,7 +1,6 @@
 """The arguments of one forward call, from the config and the signature. The recipes are data: recipes.yaml."""
 
 import contextlib
-import copy
 import functools
 import inspect
 import itertools
@@ -12,6 +11,7 @@ import sys
 import torch
 
 from . import inputs_spec
+from .copies import fresh
 from .lines import clip
 from .make_values import CannotMake, Sizes, make_value, sub_configs
 from .tables import read_beside
@@ -312,32 +312,10 @@ def _rows(features) -> int:
     return 0
 
 
-def fresh(value, change=torch.Tensor.clone, made: dict = None):
-    """A copy that the call may write into, of the same types; what is one object in it stays one. `change` makes the
-    copy of a tensor."""
-    made = {} if made is None else made  # by id, as copy.deepcopy keeps it
-    if id(value) in made:
-        return made[id(value)]
-    if isinstance(value, torch.Tensor):
-        copied = change(value)
-    elif isinstance(value, dict):
-        copied = {} if type(value) is dict else copy.copy(value)  # a subclass keeps what else it knows
-        for key, item in value.items():
-            copied[key] = fresh(item, change, made)
-    elif type(value) in (list, tuple, torch.Size):
-        copied = type(value)(fresh(item, change, made) for item in value)
-    elif isinstance(value, tuple) and hasattr(value, "_make"):
-        copied = value._make(fresh(item, change, made) for item in value)
-    else:
-        return copy.deepcopy(value, made)
-    made[id(value)] = copied
-    return copied
-
-
 def describe(value):
     """What is recorded: shape and type of tensors, plain values as they are, bounded."""
     if isinstance(value, torch.Tensor):
-        return {"shape": list(value.shape), "dtype": str(value.dtype).removeprefix("torch.")}
+        return {"shape": [int(size) for size in value.shape], "dtype": str(value.dtype).removeprefix("torch.")}
     if isinstance(value, dict):
         return {clip(str(key), _TEXT_BYTES): describe(item) for key, item in itertools.islice(value.items(), _ITEMS)}
     if isinstance(value, (list, tuple)):

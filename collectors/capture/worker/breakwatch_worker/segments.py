@@ -51,7 +51,9 @@ def _ended_by(graph_module, compile_id: str, events: list):
 
 def describe(graphs: list, metrics: list) -> list:
     """The protocol's `segments`; the frames' places and guards are Dynamo's own metrics of each compilation."""
-    frames = {str(item.compile_id): item for item in metrics}
+    frames = {}
+    for item in metrics:  # the forward's come first, and name the frame; a backward's have the same id
+        frames.setdefault(str(item.compile_id), item)
     return [_segment(index, graph, frames.get(graph.compile_id))
             for index, graph in enumerate(graphs[:MAX_SEGMENTS])]
 

@@ -130,7 +130,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
     found.frames_total = counters["frames"]["total"]
     found.frames_ok = counters["frames"]["ok"]
     metrics = dynamo_utils.get_compilation_metrics()
-    found.recompiles = sum(is_recompile(item) for item in metrics)
+    found.recompiles = len({str(item.compile_id) for item in metrics if is_recompile(item)})
     found.segments = segments.describe(graphs, metrics)
     return found
 
@@ -144,8 +144,10 @@ def _reseed() -> None:
 
 
 def is_recompile(metrics) -> bool:
-    """Whether these metrics of a compilation are of a frame that was compiled before: "3/1"."""
-    return "/" in str(metrics.compile_id or "") and not str(metrics.compile_id).split("/")[1].startswith("0")
+    """Whether these metrics of a compilation are of a frame that was compiled before: "3/1", or under compiled autograd
+    "!0/3/1"."""
+    frame, _, compiled = str(metrics.compile_id or "").rpartition("/")
+    return bool(frame) and not compiled.startswith("0")
 
 
 __all__ = ["Event", "Trace", "is_recompile", "reset", "trace"]

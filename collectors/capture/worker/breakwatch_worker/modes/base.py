@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import inputs
+from ..copies import fresh
 from ..lines import clip
 from ..trace import Trace, trace
 
@@ -59,7 +59,7 @@ class Mode:
     def eager(self, call: Call):
         """In the phase `eager`: the output of the model called without a compiler."""
         with torch.no_grad():
-            return call.model(**inputs.fresh(call.arguments))
+            return call.model(**fresh(call.arguments))
 
     def capture(self, call: Call) -> Found:
         """In the phase `capture`. Only what is not the compiler's is raised."""
@@ -71,7 +71,7 @@ class Mode:
         return Found(self._trace(call, suppress_errors=True))
 
     def _trace(self, call: Call, suppress_errors: bool = False) -> Trace:
-        return trace(call.model, inputs.fresh(call.arguments), suppress_errors, dynamic=self.dynamic,
+        return trace(call.model, fresh(call.arguments), suppress_errors, dynamic=self.dynamic,
                      fullgraph=self.fullgraph, config=self.config)
 
 

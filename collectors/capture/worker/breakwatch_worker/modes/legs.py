@@ -14,9 +14,10 @@ import torch
 from torch._dynamo import exc as dynamo_exc
 from torch._logging import structured
 
-from .. import host, inputs
+from .. import host
 from ..breaks import Event, make_event, relative_file
 from ..build import byte_count
+from ..copies import fresh
 from ..lines import clip, one_line
 from ..trace import reset
 from .base import Call, said_by
@@ -125,7 +126,7 @@ def run(way, call: Call, watch: Watch) -> Leg:
         return Leg("skipped", text=f"copies the parameters: {wanted >> 20} MiB, near the bound on memory")
     try:
         with _as_it_was(call.model), watch.leg(), torch.no_grad(), _silent():  # no alarm while it is put back
-            return way(_module_of(call.model), inputs.fresh(call.arguments))
+            return way(_module_of(call.model), fresh(call.arguments))
     except Late:
         return Leg("timeout", text="passed its share of the time")
     except NotApplicable as error:

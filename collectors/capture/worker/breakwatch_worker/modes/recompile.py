@@ -5,8 +5,8 @@ import re
 import torch
 from torch._dynamo import utils as dynamo_utils
 
-from .. import inputs
 from ..breaks import plain_function, relative_file
+from ..copies import copy_of, fresh
 from ..lines import clip, one_line
 from ..trace import Trace, is_recompile, trace
 from .base import Call, Found, Mode
@@ -30,13 +30,14 @@ def normalize(reason: str) -> str:
 
 def other_batch(value, batch: int, factor: tuple):
     """Arguments that came without recipes: every tensor whose first size is the batch gets another one."""
-    rows = torch.arange(batch * factor[0] // factor[1]) % batch
-    return inputs.fresh(value, lambda t: t[rows].clone() if t.dim() and t.shape[0] == batch else t.clone())
+    rows = torch.arange(max(batch * factor[0] // factor[1], factor[0] // 2 + 1)) % batch
+    return fresh(value, lambda t: copy_of(t, rows if t.dim() and t.shape[0] == batch else None))
 
 
 def _batch_of(arguments: dict) -> int:
-    return next((value.shape[0] for value in arguments.values()
-                 if isinstance(value, torch.Tensor) and value.dim() > 0 and value.shape[0] > 1), 0)
+    """The first size of the first tensor that has several, however deep it lies among the arguments; else 1, or 0."""
+    sizes = [shape[0] for shape in _shapes(arguments).values() if shape and shape[0] > 0]
+    return next((size for size in sizes if size > 1), 1 if sizes else 0)
 
 
 def _shapes(value, name: str = "") -> dict:
@@ -76,7 +77,7 @@ class Recompile(Mode):
                     continue
                 for arguments in others:
                     with torch.no_grad():
-                        call.model(**inputs.fresh(arguments))
+                        call.model(**fresh(arguments))
             except Exception as error:
                 self._trouble = f"{type(error).__name__}: {one_line(str(error))}"
                 error.__traceback__ = error.__context__ = error.__cause__ = None
@@ -110,7 +111,7 @@ class Recompile(Mode):
     def _trace_all(self, call: Call, ends: list, suppress_errors: bool = False) -> Trace:
         def call_all(compiled, _):
             for arguments in self._calls:
-                compiled(**inputs.fresh(arguments))
+                compiled(**fresh(arguments))
                 ends.append(len(dynamo_utils.get_compilation_metrics()))
 
         return trace(call.model, {}, suppress_errors, call=call_all)

@@ -1,5 +1,6 @@
 """`train`: forward and backward of a model in training, each graph counted as autograd splits it."""
 
+import dataclasses
 import functools
 import inspect
 import re
@@ -7,7 +8,7 @@ import re
 import torch
 from torch._dynamo.backends.common import aot_autograd
 
-from .. import inputs
+from ..copies import fresh
 from ..lines import one_line
 from ..make_values import CannotMake, make_value
 from ..tables import read_beside
@@ -50,7 +51,8 @@ def loss_of(output):
     loss = getattr(output, "loss", None)
     if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
         return loss.reshape(()), "the class's own loss"
-    tensors = [tensor for tensor in _tensors(output) if tensor.is_floating_point() and tensor.requires_grad]
+    tensors = [torch.view_as_real(tensor) if tensor.is_complex() else tensor
+               for tensor in _tensors(output) if tensor.requires_grad]
     if not tensors:
         return None, "none: no output carries a gradient"
     return sum(tensor.sum() for tensor in tensors), "the sum of the floating outputs"
@@ -62,6 +64,9 @@ def _tensors(output):
     elif isinstance(output, (dict, list, tuple)):
         for item in output.values() if isinstance(output, dict) else output:
             yield from _tensors(item)
+    elif dataclasses.is_dataclass(output) and not isinstance(output, type):
+        for field in dataclasses.fields(output):
+            yield from _tensors(getattr(output, field.name, None))
 
 
 class _Autograd:
@@ -119,8 +124,14 @@ def _forget_gradients(model) -> None:
         model.zero_grad(set_to_none=True)
 
 
+_SECOND_TIME = "backward through the graph a second time"
+
+
 class Train(Mode):
     """Dropout and the like draw from a seed: two captures see the same."""
+
+    def __init__(self):
+        self._own_backward = False  # the code that is called runs one itself
 
     def ready(self, call: Call) -> None:
         if isinstance(call.model, torch.nn.Module):
@@ -143,12 +154,21 @@ class Train(Mode):
     def _eager_step(self, call: Call):
         seed()
         with torch.enable_grad():
-            output = call.model(**inputs.fresh(call.arguments))
+            output = call.model(**fresh(call.arguments))
             loss, _ = loss_of(output)
             if loss is not None:
-                loss.backward()
+                self._first_backward(loss)
         _forget_gradients(call.model)
         return output
+
+    def _first_backward(self, loss) -> None:
+        """The arguments hang on no graph of another call: what is used up then was by the code that was called."""
+        try:
+            loss.backward()
+        except RuntimeError as error:
+            if _SECOND_TIME not in str(error):
+                raise
+            self._own_backward = True
 
     def capture(self, call: Call) -> Found:
         counts, said = _Autograd(), {"loss": "", "backward_ran": False}
@@ -172,7 +192,10 @@ class Train(Mode):
     def _step(self, call: Call, counts: _Autograd, said: dict, suppress_errors: bool) -> Trace:
         def step(compiled, arguments):
             loss, said["loss"] = loss_of(compiled(**arguments))
-            if loss is None:
+            if self._own_backward:
+                said["loss"] = "none of ours: what is called runs its backward itself"
+                said["backward_ran"] = counts.backward_runs > 0
+            if loss is None or self._own_backward:
                 return
             try:
                 loss.backward()
@@ -183,7 +206,7 @@ class Train(Mode):
                 said["backward_error"] = f"{type(error).__name__}: {one_line(said_by(error))}"
 
         seed()
-        found = trace(call.model, inputs.fresh(call.arguments), suppress_errors, backend=counts.compiler(), call=step,
+        found = trace(call.model, fresh(call.arguments), suppress_errors, backend=counts.compiler(), call=step,
                       grad=True)
         _forget_gradients(call.model)
         return found

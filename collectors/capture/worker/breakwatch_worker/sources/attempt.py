@@ -11,7 +11,7 @@ import torch
 from .. import architecture, attempt, failure, inputs
 from . import allowed, script
 from .digest import digest_of
-from .watch import Watch
+from .watch import Watch, uncompiled
 
 
 def attempt_of(job: dict):
@@ -92,7 +92,8 @@ def _dtype_of(target) -> str:
 class FactoryAttempt(SourceAttempt):
     def run(self) -> dict:
         source = self._job["source"]
-        made = self._make(source)
+        with uncompiled():
+            made = self._make(source)
         target, arguments, options = split(made)
         if target is None:
             raise TypeError(f"{source['factory']} gave {type(made).__name__}, not a module or another callable")

@@ -20,13 +20,14 @@ class Watch:
     def __init__(self, on_call):
         self._on_call = on_call
         self._local = threading.local()
-        self._undo = []
+        self._undo = contextlib.ExitStack()
 
     @contextlib.contextmanager
     def active(self):
-        self._patch(torch.nn.Module, "__call__", self._seen_call(torch.nn.Module.__call__))
-        self._patch(torch, "compile", _give_back)
-        self._patch(torch.nn.Module, "compile", lambda module, *_, **__: None)
+        original = torch.nn.Module.__call__
+        torch.nn.Module.__call__ = self._seen_call(original)
+        self._undo.callback(setattr, torch.nn.Module, "__call__", original)
+        self._undo.enter_context(uncompiled())
         try:
             yield self
         finally:
@@ -34,13 +35,7 @@ class Watch:
 
     def stop(self) -> None:
         """Torch as it was. To be called before anything is traced: Dynamo looks into whatever a call goes through."""
-        while self._undo:
-            owner, name, original = self._undo.pop()
-            setattr(owner, name, original)
-
-    def _patch(self, owner, name: str, value) -> None:
-        self._undo.append((owner, name, getattr(owner, name)))
-        setattr(owner, name, value)
+        self._undo.close()
 
     def _seen_call(self, original):
         def __call__(module, *arguments, **options):  # noqa: N807
@@ -59,6 +54,21 @@ class Watch:
 
 def _give_back(model=None, *_, **__):
     return (lambda function: function) if model is None else model
+
+
+def _stay(module, *_, **__) -> None:
+    """In place of Module.compile."""
+
+
+@contextlib.contextmanager
+def uncompiled():
+    """Within, torch.compile and Module.compile give back what they get, as while a script is watched."""
+    kept = torch.compile, torch.nn.Module.compile
+    torch.compile, torch.nn.Module.compile = _give_back, _stay
+    try:
+        yield
+    finally:
+        torch.compile, torch.nn.Module.compile = kept
 
 
 def place_of(frame) -> tuple:
