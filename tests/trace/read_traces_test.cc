@@ -108,6 +108,28 @@ TEST_F(ReadTracesTest, FailsForABreakThatWasRaisedInsteadOfTaken) {
   EXPECT_EQ(Read().capture.status, Status::kFailedCapture);
 }
 
+TEST_F(ReadTracesTest, GoesOnPastTheLimitOfRecompilesAsTheJobDid) {
+  Write("abc", Graph(0, 0) + Metrics(0, 0) + Start(0, 1) +
+                   Metrics(0, 1,
+                           "\"has_guarded_code\": false, \"fail_type\": \"Unsupported\", \"fail_reason\": "
+                           "\"Dynamo recompile limit exceeded\\n  Explanation: x\""));
+  const Import import = Read();
+  EXPECT_EQ(import.capture.status, Status::kFullGraph);
+  EXPECT_EQ(import.capture.frames_fallback, 1);
+  EXPECT_EQ(Detail(import)["failures"][0]["reason"], "Dynamo recompile limit exceeded\n  Explanation: x");
+}
+
+TEST_F(ReadTracesTest, NamesAnErrorThatTheJobWasToldToGoOnAfter) {
+  const std::string failed =
+      "\"has_guarded_code\": false, \"config_suppress_errors\": true, \"fail_type\": "
+      "\"BackendCompilerFailed\", \"fail_reason\": \"backend='x' raised\\nmore\"";
+  Write("abc", Start(0, 0) + Metrics(0, 0, failed) + Start(1, 0) + Graph(1, 0) + Metrics(1, 0));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.status, Status::kFullGraph);
+  EXPECT_EQ(capture.detail,
+            "no breaks, 1 graph; 1 error suppressed, the first BackendCompilerFailed in 0/0: backend='x' raised");
+}
+
 TEST_F(ReadTracesTest, SeesBreaksThatTheTraceDoesNotShow) {
   Write("abc", Start(0, 0) + Metrics(0, 0, "\"restart_reasons\": [\"Call to x\\n  Explanation: y\"]"));
   const Import import = Read();

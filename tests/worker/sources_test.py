@@ -117,7 +117,9 @@ def factory(folder, name: str) -> dict:
 def discover(folder, *arguments) -> dict:
     done = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--discover", str(folder / "script.py"),
                            *arguments], capture_output=True, text=True, env=environment(), check=True)
-    return json.loads(done.stdout)
+    running, found = map(json.loads, done.stdout.splitlines())
+    assert running == {"type": "running"}
+    return found
 
 
 @pytest.mark.parametrize("name, shape", [("by_name", [3, 8]), ("by_position", [3, 8])])
@@ -212,6 +214,13 @@ def test_a_script_that_goes_on_for_ever_is_listed_up_to_its_limit(tmp_path):
     found = discover(tmp_path, "--timeout", "0.5")
     assert [m["class"] for m in found["modules"]] == ["ReLU"] and found["modules"][0]["calls"] > 1
     assert found["ended"] == "stopped after 0.5 s" and not found["error"]
+
+
+def test_a_script_that_leaves_at_once_is_listed_up_to_there(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import os, torch\ntorch.nn.Linear(2, 2)(torch.ones(1, 2))\nos._exit(os.fork() and os.wait()[1] or 5)\n")
+    found = discover(tmp_path)
+    assert ([module["class"] for module in found["modules"]], found["ended"]) == (["Linear"], "os._exit(1280)")
 
 
 def test_a_script_that_traces_for_torchscript_is_listed(tmp_path):

@@ -16,11 +16,14 @@ constexpr int kMaxDepth = 64;
 // Longer than the script's own limit: to import torch, and to say what was called until then.
 constexpr std::chrono::seconds kGrace{60};
 
-bool IsDiscovered(const std::string& line) {
-  if (!CheckJson(line, kMaxLine, kMaxDepth).ok()) return false;
-  const auto message = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  return message.is_object() && message.value("type", nlohmann::json()) == "discovered" &&
-         message.contains("modules") && message["modules"].is_array();
+nlohmann::json Parsed(const std::string& line) {
+  if (!CheckJson(line, kMaxLine, kMaxDepth).ok()) return {};
+  auto message = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  return message.is_object() ? message : nlohmann::json();
+}
+
+bool IsOf(const nlohmann::json& message, const char* type) {
+  return message.is_object() && message.value("type", nlohmann::json()) == type;
 }
 
 std::string Seconds(std::chrono::milliseconds time) { return std::to_string(time.count() / 1000); }
@@ -46,8 +49,18 @@ Result<std::string> DiscoverModules(const ZygoteOptions& options, const Discover
   if (!output.ok()) return CannotStart(options, output.error().message, "");
   LineBuffer lines(kMaxLine);
   lines.Append(output->out + '\n');
+  bool running = false;
   while (auto line = lines.Next()) {  // a launcher may have said something before it
-    if (IsDiscovered(std::string(*line))) return std::string(*line);
+    const nlohmann::json message = Parsed(std::string(*line));
+    running = running || IsOf(message, "running");
+    if (IsOf(message, "discovered") && message.contains("modules") && message["modules"].is_array()) {
+      return std::string(*line);
+    }
+  }
+  if (running && !output->timed_out && !output->too_long && (output->end.signalled || output->end.value != 0)) {
+    return Error{ErrorCode::kInvalid, discover.script +
+                                          " ended the worker that ran it, and what it called with it: it " +
+                                          output->end.Text() + (output->err.empty() ? "" : "\n" + output->err)};
   }
   return CannotStart(options, WhyNot(*output, discover), output->err);
 }

@@ -13,7 +13,7 @@ namespace breakwatch::trace {
 namespace {
 
 // Stands where a worker's version does: a trace read by another reader is read anew.
-constexpr char kReader[] = "trace-reader-1";
+constexpr char kReader[] = "trace-reader-2";
 
 constexpr std::size_t kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
 constexpr std::size_t kMaxReasonBytes = 500, kMaxErrorBytes = 16u << 10, kMaxDetailBytes = 400;
@@ -30,12 +30,16 @@ Status StatusOf(const Findings& found) {
   return found.ended < found.compiles ? Status::kFailedCapture : Status::kFullGraph;
 }
 
+std::string TextOf(const Failure& failure) {
+  return OneLine(failure.type) + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
+         OneLine(failure.reason);
+}
+
 std::string DetailOf(const Findings& found) {
   std::string detail = Summary(found);
-  if (found.hard_failures > 0) {
-    const auto& failure = found.failures.front();
-    detail = failure.type + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
-             OneLine(failure.reason) + "; " + detail;
+  if (found.hard_failures > 0) detail = TextOf(found.failures.front()) + "; " + detail;
+  if (found.suppressed > 0) {
+    detail += "; " + Counted(found.suppressed, "error") + " suppressed, the first " + TextOf(found.first_suppressed);
   }
   if (found.ended < found.compiles) {
     detail += "; the trace ends inside " + Counted(found.compiles - found.ended, "compilation");

@@ -36,6 +36,8 @@ struct Findings {
   std::map<std::string, std::int64_t> recompile_reasons;
   std::vector<Failure> failures;  // the first ones
   std::int64_t failures_total = 0, hard_failures = 0;
+  std::int64_t suppressed = 0;  // errors that the job was told to go on after: the frame is left to Python
+  Failure first_suppressed;
   std::string error;  // of the first hard failure: its traceback
   std::string torch, python;
 

@@ -20,6 +20,9 @@ constexpr std::array<std::string_view, 5> kSoftFailures = {"SkipFrame", "SkipCod
                                                            "RecompileLimitExceeded", "RestartAnalysis",
                                                            "UnspecializeRestartAnalysis"};
 
+// Of an `Unsupported` after which it goes on, too: where the job must not, it is a FailOnRecompileLimitHit.
+constexpr std::string_view kLimit = "Dynamo recompile limit exceeded";
+
 std::string Text(const std::string& text, std::size_t max) { return Truncate(ToUtf8(text), max); }
 
 }  // namespace
@@ -172,9 +175,12 @@ void ProcessFold::TakeEnd(const Record& record, const CompileMetrics& metrics) {
   if (metrics.fail_type.empty()) return;
   // An `Unsupported` that was logged as a break is one; without, it was raised: a whole graph was asked for.
   const bool logged = metrics.fail_type == "Unsupported" && open.events > 0;
-  const bool soft = logged || metrics.suppress_errors.value_or(false) ||
-                    std::find(kSoftFailures.begin(), kSoftFailures.end(), metrics.fail_type) != kSoftFailures.end();
-  found_.AddFailure({id, metrics.fail_type, metrics.fail_reason}, !soft, metrics.traceback);
+  const bool expected = logged || metrics.fail_reason.starts_with(kLimit) ||
+                        std::find(kSoftFailures.begin(), kSoftFailures.end(), metrics.fail_type) != kSoftFailures.end();
+  const Failure failure{id, metrics.fail_type, metrics.fail_reason};
+  if (!expected && metrics.suppress_errors.value_or(false) && ++found_.suppressed == 1)
+    found_.first_suppressed = failure;
+  found_.AddFailure(failure, !expected && !metrics.suppress_errors.value_or(false), metrics.traceback);
 }
 
 }  // namespace breakwatch::trace

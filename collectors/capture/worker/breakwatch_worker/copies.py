@@ -80,8 +80,7 @@ _BUFFER_BYTES = 16 << 20  # a larger one that a call writes into stays written
 
 @contextlib.contextmanager
 def as_before(target):
-    """What is called within leaves the modules' attributes and buffers as they were: the call that is captured is
-    a first call too, and what a model does at its first call alone shows there."""
+    """What is called within leaves the modules' attributes, hooks and buffers as they were."""
     saved = [_Saved(owner) for owner in _owners(target)]
     try:
         yield
@@ -101,12 +100,12 @@ def _may_change(buffer) -> bool:
 
 
 class _Saved:
-    """One module's attributes, the plain containers among them one level deep, and its buffers' numbers."""
+    """One module's attributes, the containers among them one level deep, its hooks too, and its buffers' numbers."""
 
     def __init__(self, module):
         self._module, self._class, self._attributes = module, type(module), dict(vars(module))
         self._contents = [(held, held.copy()) for held in self._attributes.values()
-                          if type(held) in (dict, list, set)]
+                          if isinstance(held, (dict, list, set))]
         self._buffers = [(buffer, buffer._version, buffer.detach().clone())
                          for buffer in module._buffers.values() if _may_change(buffer)]
 
@@ -120,7 +119,7 @@ class _Saved:
             attributes.update(self._attributes)
         for held, before in self._contents:
             held.clear()
-            held.extend(before) if type(held) is list else held.update(before)
+            held.extend(before) if isinstance(held, list) else held.update(before)
         for buffer, version, before in self._buffers:
             if buffer._version != version:
                 with torch.no_grad():

@@ -8,7 +8,7 @@ import weakref
 
 import torch
 
-from .. import architecture, attempt, failure, inputs
+from .. import architecture, attempt, copies, failure, inputs
 from . import allowed, script
 from .digest import digest_of
 from .watch import Watch, uncompiled
@@ -69,6 +69,10 @@ def _name_of(target) -> str:
 
 class SourceAttempt(attempt.Attempt):
     """One module, or any callable, as it was given."""
+
+    def _around(self, model):
+        """Somebody's own is captured at the first call there is: what it does then alone is part of it."""
+        return copies.as_before(model)
 
     def _capture_given(self, target, arguments: tuple, options: dict, notes: list) -> dict:
         if isinstance(target, torch.nn.Module):

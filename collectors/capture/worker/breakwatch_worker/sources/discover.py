@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import weakref
@@ -21,7 +22,7 @@ _TAIL_BYTES = 8 << 10
 _ERROR_BYTES = 16 << 10
 
 
-class _OutOfTime(BaseException):
+class _Ended(BaseException):
     """Not an Exception: scripts catch those."""
 
 
@@ -29,7 +30,7 @@ class _OutOfTime(BaseException):
 def _at_most(seconds: float):
     """Ends what runs in it after so long, where Python gets its turn; 0: never."""
     def stop(_signal, _frame):
-        raise _OutOfTime(f"stopped after {seconds:g} s")
+        raise _Ended(f"stopped after {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -38,6 +39,23 @@ def _at_most(seconds: float):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextlib.contextmanager
+def _exits_told():
+    """os._exit in the script itself would end what is listed of it, too; a child of the script's may."""
+    script, leave = os.getpid(), os._exit
+
+    def told(code):
+        if os.getpid() != script or threading.current_thread() is not threading.main_thread():
+            leave(code)
+        raise _Ended(f"os._exit({code})")
+
+    os._exit = told
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 class Listing:
@@ -81,10 +99,10 @@ def discover(path: str, arguments: list, max_depth: int, seconds: float = 0) -> 
     listing, error = Listing(max_depth), ""
     begun = time.monotonic()
     try:
-        with Watch(listing.take).active(), _at_most(seconds):
+        with Watch(listing.take).active(), _at_most(seconds), _exits_told():
             ended = script.run(path, arguments)
-    except _OutOfTime as late:
-        ended = str(late)
+    except _Ended as early:
+        ended = str(early)
     except BaseException as failure:
         ended = f"{type(failure).__name__}: {one_line(str(failure)) or 'no text'}"
         error = "".join(traceback.format_exception(failure))
@@ -104,6 +122,7 @@ def main(path: str, arguments: list, max_depth: int, seconds: float) -> int:
         import torch
 
         torch.set_num_threads(1)
+        os.write(out, b'{"type": "running"}\n')
         message = discover(os.path.abspath(path), arguments, max_depth, seconds)
         sys.stdout.flush()
         sys.stderr.flush()
