@@ -31,7 +31,8 @@ void ReadAsFile(std::string_view bytes) {
 
 void ReadTraceBytes(std::string_view bytes) {
   ReadAsFile(bytes);
-  if (const auto site = trace::ParseBreak(bytes, "/opt/")) {
+  trace::UserFiles files;
+  if (const auto site = trace::ParseBreak(bytes, "/opt/", files)) {
     if (site->site_id.size() != 16 || site->reason.size() > 120) __builtin_trap();
   }
   (void)trace::ReadMetrics(bytes);

@@ -20,7 +20,8 @@ const std::string kLoopMessage =
     "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb7000.html";
 
 BreakSite Parse(const std::string& text) {
-  const auto site = ParseBreak(text, "");
+  UserFiles files;
+  const auto site = ParseBreak(text, "", files);
   EXPECT_TRUE(site.has_value()) << text;
   return site.value_or(BreakSite{});
 }
@@ -96,16 +97,18 @@ TEST(BreakTextTest, TakesTheCauseWhereAnErrorOfTheUserBecameABreak) {
 }
 
 TEST(BreakTextTest, IsNoBreakWhereAFrameIsReportedAsLeftToPython) {
-  EXPECT_FALSE(ParseBreak("WON'T CONVERT forward /home/job/net.py line 12\ndue to: \nTraceback", ""));
-  EXPECT_FALSE(ParseBreak("Graph break: torch.compile cannot properly resume from this graph break", ""));
-  EXPECT_FALSE(ParseBreak("", ""));
+  UserFiles files;
+  EXPECT_FALSE(ParseBreak("WON'T CONVERT forward /home/job/net.py line 12\ndue to: \nTraceback", "", files));
+  EXPECT_FALSE(ParseBreak("Graph break: torch.compile cannot properly resume from this graph break", "", files));
+  EXPECT_FALSE(ParseBreak("", "", files));
 }
 
 TEST(BreakTextTest, KnowsPackagesByTheirFolders) {
   const auto in = [](const std::string& path, const char* root = "") {
     std::string text = BreakText(Tracing(kPrintMessage));
     for (std::size_t at = 0; (at = text.find("/home/job/net.py", at)) != std::string::npos;) text.replace(at, 16, path);
-    const auto site = ParseBreak(text, root);
+    UserFiles files;
+    const auto site = ParseBreak(text, root, files);
     return site->file + " " + site->frame;
   };
   EXPECT_EQ(in("/v/lib/python3.11/site-packages/transformers/a.py"), "transformers/a.py library");
@@ -113,6 +116,17 @@ TEST(BreakTextTest, KnowsPackagesByTheirFolders) {
   EXPECT_EQ(in("/usr/lib/python3.12/logging/__init__.py"), "logging/__init__.py library");
   EXPECT_EQ(in("/src/pytorch/torch/nn/a.py", "/src/pytorch/"), "torch/nn/a.py torch");
   EXPECT_EQ(in("/src/pytorch/torch/nn/a.py"), "a.py user");
+}
+
+TEST(BreakTextTest, TellsFilesOfOneNameApartByAsMuchOfTheirPathsAsItTakes) {
+  UserFiles files;
+  EXPECT_EQ(files.Name("/job/one/layer.py"), "layer.py");
+  EXPECT_EQ(files.Name("/job/two/layer.py"), "two/layer.py");
+  EXPECT_EQ(files.Name("/other/two/layer.py"), "other/two/layer.py");
+  EXPECT_EQ(files.Name("/job/one/layer.py"), "layer.py");
+  EXPECT_EQ(files.Name("/job/two/layer.py"), "two/layer.py");
+  EXPECT_EQ(files.Name("layer.py"), "layer.py");
+  for (const char* odd : {"", "/", "//", "/layer.py"}) (void)files.Name(odd);
 }
 
 TEST(BreakTextTest, CallsAResumedFunctionByTheUsersName) {

@@ -129,3 +129,11 @@ def test_the_site_id_is_the_digest_of_reason_and_place():
     event = event_of(unsupported("Data-dependent branching"))
     key = "\0".join(("GB0170", event.file, event.function, event.source_line))
     assert event.site_id == hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+def test_files_of_one_name_are_told_apart_by_as_much_of_their_paths_as_it_takes():
+    files = breaks.UserFiles()
+    paths = ["/job/one/layer.py", "/job/two/layer.py", "/other/two/layer.py"]
+    told = ["layer.py", "two/layer.py", "other/two/layer.py"]
+    assert [files.name(path)[0] for path in paths + paths] == told + told
+    assert files.name(torch.nn.functional.__file__) == ("torch/nn/functional.py", "torch")

@@ -307,12 +307,13 @@ std::string_view UserStack(std::string_view text) {
   return text;
 }
 
-void TakePlace(std::string_view place, const Frame& frame, std::string_view torch_root, BreakSite& site) {
+void TakePlace(std::string_view place, const Frame& frame, std::string_view torch_root, UserFiles& files,
+               BreakSite& site) {
   const std::size_t colon = place.rfind(':');
   const std::string_view path = place.substr(0, colon);
   site.line = colon == kNone ? 0 : ToLine(place.substr(colon + 1));
   SourceFile source = RelativeFile(path, torch_root);
-  site.file = ToUtf8(source.file);
+  site.file = ToUtf8(source.owner == "user" ? files.Name(path) : source.file);
   site.frame = std::move(source.owner);
   if (frame.path != path || frame.line != site.line) return;  // the stack above Dynamo: not the broken function
   site.function = Clip(PlainFunction(frame.function), kSourceBytes);
@@ -330,7 +331,7 @@ std::string SiteId(const BreakSite& site) {
 
 }  // namespace
 
-std::optional<BreakSite> ParseBreak(std::string_view payload, std::string_view torch_root) {
+std::optional<BreakSite> ParseBreak(std::string_view payload, std::string_view torch_root, UserFiles& files) {
   if (!payload.starts_with(kHead)) return std::nullopt;
   payload.remove_prefix(kHead.size());
   const std::string_view place = payload.substr(0, payload.find('\n'));
@@ -353,7 +354,7 @@ std::optional<BreakSite> ParseBreak(std::string_view payload, std::string_view t
   site.fixability = FixabilityOf(site.hints);
   if (!outer.empty() && !logged.way.empty()) outer += " / ";
   site.wrapped_in = Bounded(outer + std::string(logged.way));
-  TakePlace(place, LastFrame(UserStack(below)), torch_root, site);
+  TakePlace(place, LastFrame(UserStack(below)), torch_root, files, site);
   site.site_id = SiteId(site);
   return site;
 }

@@ -45,6 +45,29 @@ SourceFile RelativeFile(std::string_view path, std::string_view torch_root) {
   return {std::string(path.substr(path.rfind('/') + 1)), "user"};
 }
 
+std::string UserFiles::Name(std::string_view path) {
+  const std::string_view bare = path.substr(path.rfind('/') + 1);
+  const auto known = met_.find(bare);
+  if (known == met_.end()) {
+    if (met_.size() < kMaxNames) met_[std::string(bare)].emplace_back(path);
+    return std::string(bare);
+  }
+  std::vector<std::string>& paths = known->second;
+  const auto mine = std::find(paths.begin(), paths.end(), path);
+  const auto earlier = static_cast<std::size_t>(mine - paths.begin());
+  if (mine == paths.end()) {
+    if (paths.size() >= kMaxPaths) return std::string(bare);
+    paths.emplace_back(path);
+  }
+  const auto is_told = [&](std::string_view told) {
+    return std::none_of(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(earlier),
+                        [&](const std::string& other) { return other.ends_with("/" + std::string(told)); });
+  };
+  std::size_t begin = path.size() - bare.size();
+  while (begin > 1 && !is_told(path.substr(begin))) begin = path.rfind('/', begin - 2) + 1;
+  return std::string(path.substr(begin));
+}
+
 std::string_view TorchRootOf(std::string_view path) {
   for (const std::string_view inside : {"/torch/_dynamo/", "/torch/_logging/", "/torch/fx/", "/torch/_inductor/"}) {
     if (const std::size_t at = path.rfind(inside); at != kNone) return path.substr(0, at + 1);

@@ -1,8 +1,10 @@
 // Where a source file belongs, told from its path alone: a trace comes from another machine.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace breakwatch::trace {
 
@@ -13,6 +15,17 @@ struct SourceFile {
 
 // `torch_root`: the folder that holds torch, with a slash at its end; empty where it is not known.
 SourceFile RelativeFile(std::string_view path, std::string_view torch_root);
+
+// Names of files that belong to no package: the bare one for the first of a name that is met, and for another one as
+// much of its path as tells it from those before. Bounded: past kMaxPaths paths of one name the bare one is given.
+class UserFiles {
+ public:
+  static constexpr std::size_t kMaxPaths = 64, kMaxNames = 4096;
+  std::string Name(std::string_view path);
+
+ private:
+  std::map<std::string, std::vector<std::string>, std::less<>> met_;  // by bare name
+};
 
 // "/opt/lib/torch/_dynamo/utils.py" -> "/opt/lib/"; empty for a path that is not inside torch.
 std::string_view TorchRootOf(std::string_view path);

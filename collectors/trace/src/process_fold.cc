@@ -89,7 +89,7 @@ void ProcessFold::TakeArtifact(const Record& record) {
 }
 
 void ProcessFold::TakeBreak(const Record& record) {
-  auto event = ParseBreak(record.payload, torch_root_);
+  auto event = ParseBreak(record.payload, torch_root_, files_);
   if (!event) {
     ++found_.skips;
     return;

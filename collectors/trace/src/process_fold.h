@@ -10,6 +10,7 @@
 #include "compile_seconds.h"
 #include "findings.h"
 #include "metrics.h"
+#include "place.h"
 #include "record_reader.h"
 
 namespace breakwatch::trace {
@@ -46,6 +47,7 @@ class ProcessFold {
   Findings& found_;
   CompileSeconds seconds_;
   std::string torch_root_;
+  UserFiles files_;
   std::unordered_map<std::int64_t, std::string> strings_;
   std::size_t string_bytes_ = 0;
   std::map<std::string, Open> open_;

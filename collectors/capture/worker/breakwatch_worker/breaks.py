@@ -205,6 +205,29 @@ def relative_file(filename: str) -> tuple:
     return os.path.basename(filename), "user"
 
 
+class UserFiles:
+    """Names of files that belong to no package: the bare one for the first of a name that is met, and for another one
+    as much of its path as tells it from those before."""
+
+    def __init__(self):
+        self._met = {}  # bare name -> paths
+
+    def name(self, filename: str) -> tuple:
+        """As relative_file."""
+        file, frame = relative_file(filename)
+        if frame != "user":
+            return file, frame
+        path, met = os.path.abspath(filename), self._met.setdefault(file, [])
+        if path not in met:
+            met.append(path)
+        earlier, parts = met[:met.index(path)], path.split(os.sep)
+        for count in range(1, len(parts)):
+            told = os.sep.join(parts[-count:])
+            if not any(other.endswith(os.sep + told) for other in earlier):
+                return told, frame
+        return path, frame
+
+
 def plain_function(name: str) -> str:
     """The user's name for a function: `forward`, where Dynamo resumes in torch_dynamo_resume_in_forward_at_12."""
     while match := _RESUME_NAME.match(name or ""):
@@ -222,12 +245,13 @@ def place_of(error, code_options: dict, lineno) -> tuple:
     return code_options.get("co_filename", ""), line, plain_function(code_options.get("co_name", ""))
 
 
-def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id: str) -> Event:
+def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id: str, files=None) -> Event:
+    """The event of a break as it is logged. `files` names the user's files over all breaks of a call."""
     reason, gb_id, outer, message = reason_of(error)
     way, counted = prefix_of(logged_reason)
     filename, line, function = place_of(error, code_options, lineno)
     filename = source_file(filename)
-    file, frame = relative_file(filename)
+    file, frame = (files or UserFiles()).name(filename)
     explanation, context, hints = parse_message(message)
     return Event(
         reason=reason, gb_id=gb_id, wrapped_in=_bounded(" / ".join(text for text in (outer, way) if text)),

@@ -9,7 +9,7 @@ import torch._dynamo
 from torch._dynamo import utils as dynamo_utils
 
 from . import dynamo_compat, segments
-from .breaks import Event, make_event, sites_of
+from .breaks import Event, UserFiles, make_event, sites_of
 from .layers import Layers
 from .module_paths import Paths, met_in
 
@@ -74,11 +74,12 @@ class _Breaks:
 
     def __init__(self, function, events: list):
         self.events = events
-        self._paths = Paths(function)
+        self._paths, self._files = Paths(function), UserFiles()
         self.layers = Layers(self._paths)
 
     def logged(self, error, text: str, code_options: dict, translator) -> None:
-        event = make_event(error, text, code_options, getattr(translator, "lineno", None), _compile_id())
+        event = make_event(error, text, code_options, getattr(translator, "lineno", None), _compile_id(),
+                           self._files)
         modules = met_in(error, translator)
         event.module_path = self._paths.of(modules)
         self.layers.breaks(event, modules, error, translator)
