@@ -92,6 +92,18 @@ def test_a_call_that_fails_leaves_the_module_as_before_too():
     assert module.calls == 0
 
 
+def test_a_container_that_refuses_to_be_refilled_is_left_alone():
+    class Frozen(dict):
+        def clear(self):
+            raise TypeError("frozen")
+
+    module = torch.nn.Identity()
+    module.settings = Frozen(a=1)
+    with as_before(module):
+        module.seen = True
+    assert module.settings == {"a": 1} and not hasattr(module, "seen")
+
+
 def test_a_lazy_module_stays_what_it_became():
     module = torch.nn.LazyLinear(2)
     with as_before(module):

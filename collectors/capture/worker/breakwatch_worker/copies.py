@@ -1,5 +1,6 @@
 """Copies of arguments that a call may write into, and the state of a module that a call may use up."""
 
+import collections
 import contextlib
 import copy
 
@@ -75,6 +76,7 @@ def fresh(value, change=copy_of, made: dict = None):
     return copied
 
 
+_CONTAINERS = (dict, list, set, collections.OrderedDict, collections.defaultdict)  # others may refuse to be refilled
 _BUFFER_BYTES = 16 << 20  # a larger one that a call writes into stays written
 
 
@@ -105,7 +107,7 @@ class _Saved:
     def __init__(self, module):
         self._module, self._class, self._attributes = module, type(module), dict(vars(module))
         self._contents = [(held, held.copy()) for held in self._attributes.values()
-                          if isinstance(held, (dict, list, set))]
+                          if type(held) in _CONTAINERS]
         self._buffers = [(buffer, buffer._version, buffer.detach().clone())
                          for buffer in module._buffers.values() if _may_change(buffer)]
 
@@ -119,7 +121,7 @@ class _Saved:
             attributes.update(self._attributes)
         for held, before in self._contents:
             held.clear()
-            held.extend(before) if isinstance(held, list) else held.update(before)
+            held.extend(before) if type(held) is list else held.update(before)
         for buffer, version, before in self._buffers:
             if buffer._version != version:
                 with torch.no_grad():
