@@ -129,6 +129,18 @@ TEST(BreakTextTest, TellsFilesOfOneNameApartByAsMuchOfTheirPathsAsItTakes) {
   for (const char* odd : {"", "/", "//", "/layer.py"}) (void)files.Name(odd);
 }
 
+TEST(BreakTextTest, RemembersABoundedNumberOfBoundedPaths) {
+  UserFiles files;
+  const std::string deep = "/" + std::string(UserFiles::kMaxPathBytes, 'd') + "/layer.py";
+  EXPECT_EQ(files.Name(deep), "layer.py");
+  EXPECT_EQ(files.Name("/one/layer.py"), "layer.py");  // the first that is remembered
+  for (std::size_t n = 1; n < UserFiles::kMaxPaths; ++n) {
+    const std::string folder = "f" + std::to_string(n);
+    EXPECT_EQ(files.Name("/" + folder + "/layer.py"), folder + "/layer.py");
+  }
+  EXPECT_EQ(files.Name("/more/layer.py"), "layer.py");
+}
+
 TEST(BreakTextTest, CallsAResumedFunctionByTheUsersName) {
   EXPECT_EQ(Parse(BreakText(Tracing(kPrintMessage), 9, "torch_dynamo_resume_in_forward_at_8")).function, "forward");
 }

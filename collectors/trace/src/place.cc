@@ -47,6 +47,7 @@ SourceFile RelativeFile(std::string_view path, std::string_view torch_root) {
 
 std::string UserFiles::Name(std::string_view path) {
   const std::string_view bare = path.substr(path.rfind('/') + 1);
+  if (path.size() > kMaxPathBytes) return std::string(bare);
   const auto known = met_.find(bare);
   if (known == met_.end()) {
     if (met_.size() < kMaxNames) met_[std::string(bare)].emplace_back(path);

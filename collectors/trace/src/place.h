@@ -17,10 +17,11 @@ struct SourceFile {
 SourceFile RelativeFile(std::string_view path, std::string_view torch_root);
 
 // Names of files that belong to no package: the bare one for the first of a name that is met, and for another one as
-// much of its path as tells it from those before. Bounded: past kMaxPaths paths of one name the bare one is given.
+// much of its path as tells it from those before. Bounded: a longer path, or one past the limits, keeps its bare name
+// and is not remembered.
 class UserFiles {
  public:
-  static constexpr std::size_t kMaxPaths = 64, kMaxNames = 4096;
+  static constexpr std::size_t kMaxPathBytes = 1024, kMaxPaths = 16, kMaxNames = 1024;
   std::string Name(std::string_view path);
 
  private:
