@@ -77,6 +77,7 @@ venv: packages ## The default toolchain in .venv, by its lock file
 # Another toolchain beside the default one: what is asked for exactly, the rest as pip resolves it, kept in a lock beside.
 TORCH ?=
 TRANSFORMERS ?=
+NAMED_TOOLCHAIN := $(TOOLCHAIN)
 TOOLCHAIN ?= torch$(TORCH)-transformers$(TRANSFORMERS)
 TOOLCHAIN_PACKAGES ?= torchvision timm scipy pyyaml
 TOOLCHAIN_KEY = $(shell echo "$(TORCH) $(TRANSFORMERS) $(TOOLCHAIN_PACKAGES) $(TORCH_INDEX) $(PYTHON)" | sha256sum | cut -c1-12)
@@ -154,14 +155,18 @@ test: test-packages test-toolchain ## All tests: ctest, pytest, end to end on re
 bench: venv build ## Figures: captures a minute, core time inside tracing, memory; BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
 
-# SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script.
+# SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script. TOOLCHAIN=NAME: another one, made by
+# `make toolchain`; its table is tests/coverage/table-NAME.csv.
 SAMPLE ?=
 COVERAGE_FLAGS ?=
 DIFFUSERS_FLAGS ?=
 EVERY_TORCH_FLAGS ?=
 .PHONY: coverage
-coverage: venv ## Every model class of the library from its default config: SAMPLE=1 for the fixed sample
-	@.venv/bin/python tests/coverage/cover.py $(if $(SAMPLE),--sample) $(COVERAGE_FLAGS)
+coverage: $(if $(NAMED_TOOLCHAIN),,venv) ## Every model class of the library from its default config: SAMPLE=1 for the fixed sample, [TOOLCHAIN=name]
+	@python=".venv$(NAMED_TOOLCHAIN:%=-%)/bin/python"; \
+	if [ ! -x "$$python" ]; then \
+	  echo "No toolchain $(NAMED_TOOLCHAIN): make toolchain TORCH=... TRANSFORMERS=... [TOOLCHAIN=$(NAMED_TOOLCHAIN)]" >&2; exit 64; fi; \
+	"$$python" tests/coverage/cover.py $(if $(NAMED_TOOLCHAIN),--toolchain "$(NAMED_TOOLCHAIN)") $(if $(SAMPLE),--sample) $(COVERAGE_FLAGS)
 
 .PHONY: coverage-diffusers
 coverage-diffusers: venv ## Every model class of diffusers; renews tests/coverage/diffusers.csv: DIFFUSERS_FLAGS='--only CLASS'
@@ -170,6 +175,12 @@ coverage-diffusers: venv ## Every model class of diffusers; renews tests/coverag
 .PHONY: shrink-proof
 shrink-proof: venv ## Reduced captures against full width and full depth; renews tests/coverage/shrink.csv
 	@.venv/bin/python tests/coverage/shrink_proof.py
+
+# AGAINST_FLAGS='--only views --modes eval,train': see the script.
+AGAINST_FLAGS ?=
+.PHONY: against-torch
+against-torch: venv build ## Modules that breakwatch was not written against, in all modes, compared with plain torch
+	@.venv/bin/python tests/coverage/against_torch.py $(AGAINST_FLAGS)
 
 .PHONY: every-torch
 every-torch: venv ## The zoo and small models on every torch from 2.6 on, one after the other (5 GB each); renews a table

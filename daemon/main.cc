@@ -5,8 +5,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "breakwatch/capture/confine.h"
 #include "breakwatch/commands/app.h"
-#include "breakwatch/core/text.h"
+#include "breakwatch/core/printable.h"
 #include "breakwatch/net/http.h"
 #include "breakwatch/store/store.h"
 #include "breakwatch/trace/read_traces.h"
@@ -39,9 +40,9 @@ void Log(const App& app, Level level, const std::string& text) {
                                                           spdlog::level::warn, spdlog::level::err};
   static const bool set_up = (SetUpLog(app.settings().log), true);
   (void)set_up;
-  // The library does not escape what a pattern inserts.
+  // The library does not escape what a pattern inserts, and a text of two lines could pass for two records.
   spdlog::log(kLevels[static_cast<std::size_t>(level)], "{}",
-              app.settings().log.format == "json" ? JsonText(text) : ToUtf8(text));
+              app.settings().log.format == "json" ? Printable(JsonText(text)) : Printable(text, Lines::kEscape));
 }
 
 // --- store
@@ -55,7 +56,9 @@ Result<std::unique_ptr<store::Store>> OpenStore(const App& app, const Settings& 
                                           "; set state_dir to a directory of yours"};
     }
   }
-  return store::Store::Open({config::StoreUrl(settings), read_only}, *app.clock);
+  store::StoreOptions options{config::StoreUrl(settings), read_only};
+  options.on_damage = [&app](const store::Damage& damage) { commands::NoteDamage(app, damage); };
+  return store::Store::Open(options, *app.clock);
 }
 
 // --- traces of jobs
@@ -73,6 +76,8 @@ Result<commands::ReadTrace> ReadTrace(const std::string& path, const commands::T
 
 int main(int argc, char** argv) {
   using namespace breakwatch;  // NOLINT: the whole program
+  // Not a command of the user's: how this program starts a worker in a sandbox.
+  if (argc > 1 && argv[1] == capture::kConfineCommand) return capture::ConfineAndExec({argv + 2, argv + argc});
   App app;
   app.version = BREAKWATCH_VERSION;
   app.clock = &RealClock();
@@ -84,6 +89,7 @@ int main(int argc, char** argv) {
   app.describe_toolchain = [&](const Settings& s) { return wiring::DescribeToolchain(app, s); };
   app.compose_toolchain = wiring::ComposeToolchain;
   app.with_toolchain = [](const Settings& s, const std::string& name) { return WithToolchain(s, name); };
+  app.toolchain_names = [](const Settings& s) { return ToolchainNames(s.capture); };
   app.ignored_config_keys = [](const Settings&) { return wiring::IgnoredConfigKeys(); };
   app.make_exporters = [&](const Settings& s) { return wiring::MakeExporters(app, s); };
   app.make_sender = [] { return net::MakeHttpSender(wiring::kUserAgent); };

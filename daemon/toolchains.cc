@@ -18,6 +18,8 @@ bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0
 
 // The interpreter of a toolchain: as configured, else where `make toolchain` puts it; empty: neither.
 std::string PythonOf(const Settings& settings, const std::string& name) {
+  // A name is no path: one with a slash would lead out of the folder.
+  if (name.find_first_of("/=") != std::string::npos) return {};
   for (const std::string& entry : settings.capture.toolchains) {
     if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
   }

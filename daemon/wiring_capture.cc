@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "breakwatch/capture/compose.h"
+#include "breakwatch/capture/confine.h"
 #include "breakwatch/capture/discover.h"
 #include "breakwatch/capture/launcher.h"
 #include "breakwatch/capture/zygote_runner.h"
@@ -23,26 +24,95 @@ using commands::Check;
 
 bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() == 1 && launcher[0] == "auto"; }
 
+constexpr const char* kWorkerPackage = "collectors/capture/worker";
+constexpr const char* kIgnoredKeys = "collectors/capture/structure_ignored.yaml";  // a worker's version digests it
+
+// Of the Hub's client: models that it has downloaded, and nothing else.
+std::string HubCache() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const auto expanded = [&](const std::string& path) {
+    return path.starts_with("~/") ? variable("HOME") + path.substr(1) : path;
+  };
+  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    if (const std::string path = variable(name); !path.empty()) return expanded(path);
+  }
+  if (const std::string home = variable("HF_HOME"); !home.empty()) return expanded(home) + "/hub";
+  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) return expanded(cache) + "/huggingface/hub";
+  return variable("HOME") + "/.cache/huggingface/hub";
+}
+
 std::string ScratchOf(const Settings& settings) { return fs::absolute(settings.state_dir).string() + "/scratch"; }
 
-capture::LauncherChoice LauncherOf(const Settings& configured, const std::vector<std::string>& own_folders = {}) {
-  const Settings settings = WithPrimary(configured);
-  if (!IsAuto(settings.capture.launcher)) return {settings.capture.launcher, "capture.launcher"};
-  const std::string python = Resource(settings.capture.worker.front());
+// Where own code is read from: its scripts' folders, where it is imported from, and models that it loads by name.
+std::vector<std::string> OwnFolders(const std::vector<std::string>& of_scripts) {
   std::error_code ignored;
-  fs::create_directories(ScratchOf(settings), ignored);
-  std::vector<std::string> visible = capture::ComposedOf(EnvironmentOf(python));
-  visible.insert(visible.end(), {EnvironmentOf(python), Root()});
-  visible.insert(visible.end(), own_folders.begin(), own_folders.end());
-  if (settings.capture.allow_factories) {
-    for (std::string& folder : PythonPath()) visible.push_back(std::move(folder));
+  std::vector<std::string> folders = of_scripts;
+  for (std::string& folder : PythonPath()) folders.push_back(std::move(folder));
+  folders.push_back(fs::current_path(ignored).string());
+  folders.push_back(HubCache());
+  return folders;
+}
+
+// What no worker may read, wherever it lies: what gives power over this daemon, and what it has found so far.
+std::vector<std::string> Secrets(const App& app, const Settings& settings) {
+  std::vector<std::string> paths = {settings.state_dir, settings.web.token_file};
+  for (const auto* exporter : {&settings.exporters.pushgateway.password_file, &settings.exporters.loki.password_file,
+                               &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file})
+    paths.push_back(*exporter);
+  paths.insert(paths.end(), app.loaded.files.begin(), app.loaded.files.end());
+  return paths;
+}
+
+// `own_code`: the user's own is captured, beside the library's models.
+capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, bool own_code) {
+  const Settings settings = WithPrimary(configured);
+  const auto& launcher = settings.capture.launcher;
+  if (launcher.empty()) return {{}, capture::kNoSandbox, "no sandbox: capture.launcher is []", ""};
+  if (!IsAuto(launcher)) return {launcher, capture::kOwnLauncher, "capture.launcher", ""};
+  if (settings.capture.sandbox == "off") return {{}, capture::kNoSandbox, "no sandbox: capture.sandbox is off", ""};
+  capture::SandboxOptions options;
+  options.worker = settings.capture.worker;
+  options.worker.front() = Resource(options.worker.front());
+  options.readable = capture::ComposedOf(EnvironmentOf(options.worker.front()));
+  options.readable.insert(options.readable.end(), {Resource(kWorkerPackage), Resource(kIgnoredKeys)});
+  if (own_code) {
+    for (std::string& folder : OwnFolders(app.own_folders)) options.readable.push_back(std::move(folder));
   }
-  return capture::DefaultLauncher(ScratchOf(settings), visible);
+  options.hidden = Secrets(app, settings);
+  options.scratch_bytes = settings.capture.scratch_bytes;
+  std::error_code ignored;
+  options.confine = {fs::read_symlink("/proc/self/exe", ignored).string(), std::string(capture::kConfineCommand)};
+  return capture::DefaultLauncher(options);
+}
+
+// Whether what is captured may go without a sandbox, by capture.sandbox.
+bool NeedsSandbox(const Settings& settings, bool own_code) {
+  const std::string& sandbox = settings.capture.sandbox;
+  return sandbox == "require" || (sandbox == "auto" && own_code);
+}
+
+// Puts the choice into the options: what workers start through, and what is refused or warned of without a sandbox.
+void UseLauncher(const capture::LauncherChoice& choice, const Settings& settings, capture::ZygoteOptions& options) {
+  options.launcher = choice.argv;
+  options.sandbox = choice.used;
+  if (!choice.program.empty() && !choice.argv.empty()) options.worker.front() = choice.program;
+  // A launcher of the user's own (ssh, docker, srun) finds its host and its keys by variables of theirs.
+  if (choice.used == capture::kOwnLauncher) options.keep = {"*"};
+  if (choice.used != capture::kNoSandbox || settings.capture.sandbox == "off") return;
+  const std::string refusal = choice.why + "; capture.sandbox: off captures without one";
+  if (NeedsSandbox(settings, /*own_code=*/true)) options.refuse_own = "own code needs a sandbox: " + refusal;
+  if (NeedsSandbox(settings, /*own_code=*/false)) options.refuse_library = "capture.sandbox is require: " + refusal;
+  if (settings.capture.launcher.empty()) return;  // asked for
+  options.sandbox_warning = "models are captured without a sandbox: " + choice.why;
 }
 
 // The worker's leave, and the folders that the user's code is imported from.
 void AllowOwnCode(capture::ZygoteOptions& options) {
   options.environment["BREAKWATCH_ALLOW_FACTORIES"] = "1";
+  options.environment["HF_HUB_CACHE"] = HubCache();
   for (const std::string& folder : PythonPath()) options.environment["PYTHONPATH"] += ":" + folder;
 }
 
@@ -52,7 +122,9 @@ capture::ZygoteOptions ZygotesOf(const App& app, const Settings& configured) {
   capture::ZygoteOptions options;
   options.worker = settings.capture.worker;
   options.worker.front() = Resource(options.worker.front());
-  options.environment["PYTHONPATH"] = Resource("collectors/capture/worker");
+  options.environment["PYTHONPATH"] = Resource(kWorkerPackage);
+  options.environment["BREAKWATCH_SCRATCH_BYTES"] = std::to_string(settings.capture.scratch_bytes);
+  options.pass = settings.capture.environment;
   if (settings.capture.allow_factories) AllowOwnCode(options);
   options.scratch = ScratchOf(settings);
   options.toolchain = settings.capture.toolchain;
@@ -89,6 +161,16 @@ Check CheckWorker(const App& app, const Settings& settings, const std::string& n
                         "`), or correct capture.toolchains"};
 }
 
+Check CheckSandbox(const App& app, const Settings& settings) {
+  const auto choice = LauncherOf(app, settings, settings.capture.allow_factories);
+  if (choice.used != capture::kNoSandbox) return {"sandbox", Check::State::kOk, choice.used + ": " + choice.why, ""};
+  const bool off = settings.capture.sandbox == "off";
+  return {"sandbox", settings.capture.sandbox == "require" ? Check::State::kFailed : Check::State::kWarning, choice.why,
+          std::string("install bubblewrap and allow user namespaces; ") +
+              (off ? "without it a worker sees the network and your files"
+                   : "without it python: and script: models are not captured")};
+}
+
 // Exit 1: 69 is the Hub's.
 Error OfTheWorker(Error error) {
   error.code = ErrorCode::kInternal;
@@ -111,7 +193,8 @@ std::vector<std::string> PythonPath() {
 
 Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings& settings) {
   auto options = ZygotesOf(app, settings);
-  options.launcher = LauncherOf(settings, app.own_folders).argv;
+  const bool own_code = settings.capture.allow_factories;
+  UseLauncher(LauncherOf(app, settings, own_code), settings, options);
   return std::unique_ptr<CaptureRunner>(capture::MakeZygoteRunner(std::move(options), *app.clock));
 }
 
@@ -128,14 +211,14 @@ Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {
                  "no worker at " + program + "; `make venv` makes the default toolchain, or set capture.worker"};
   }
   // Nothing is imported, so it needs no sandbox; but another host's launcher has another host's toolchain.
-  if (!IsAuto(settings.capture.launcher)) options.launcher = settings.capture.launcher;
+  if (!IsAuto(settings.capture.launcher)) options.launcher = settings.capture.launcher, options.keep = {"*"};
   auto described = capture::DescribeToolchain(options, settings.capture.toolchain);
   if (!described) return OfTheWorker(described.error());
   return described;
 }
 
 Result<std::set<std::string>> IgnoredConfigKeys() {
-  const std::string path = Resource("collectors/capture/structure_ignored.yaml");
+  const std::string path = Resource(kIgnoredKeys);
   try {
     std::set<std::string> keys;
     for (const auto& entry : YAML::LoadFile(path)) keys.insert(entry.first.as<std::string>());
@@ -148,7 +231,8 @@ Result<std::set<std::string>> IgnoredConfigKeys() {
 Result<std::string> Discover(const App& app, const Settings& settings, const commands::DiscoverRequest& request) {
   auto options = ZygotesOf(app, settings);
   if (!settings.capture.allow_factories) AllowOwnCode(options);  // to discover is to run it
-  options.launcher = LauncherOf(settings, app.own_folders).argv;
+  UseLauncher(LauncherOf(app, settings, /*own_code=*/true), settings, options);
+  if (!options.refuse_own.empty()) return Error{ErrorCode::kInternal, options.refuse_own};
   auto found = capture::DiscoverModules(options, {fs::absolute(request.script).string(), request.arguments,
                                                   request.max_depth, std::chrono::seconds(request.timeout_s)});
   if (!found) return OfTheWorker(found.error());
@@ -165,12 +249,7 @@ std::vector<Check> CheckToolchain(const App& app, const Settings& settings) {
   } else {
     checks.push_back({"torch", Check::State::kOk, runner, ""});
   }
-  const auto launcher = LauncherOf(settings);
-  checks.push_back(
-      {"sandbox", launcher.argv.empty() ? Check::State::kWarning : Check::State::kOk, launcher.why,
-       launcher.argv.empty()
-           ? "install bubblewrap and allow user namespaces; without it a worker sees the network and your files"
-           : ""});
+  checks.push_back(CheckSandbox(app, settings));
   return checks;
 }
 

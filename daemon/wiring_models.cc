@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "breakwatch/core/printable.h"
 #include "breakwatch/hub/hub_lister.h"
 #include "breakwatch/hub_replay/record.h"
 #include "breakwatch/hub_replay/replay_server.h"
@@ -21,8 +22,11 @@ hub::HubOptions HubOptionsOf(const Settings& settings) {
   options.offline = options.offline || settings.hub.offline;
   options.concurrency = settings.hub.concurrency;
   options.tries = settings.hub.retries + 1;
+  options.listing_timeout = settings.hub.timeout;
   // A default must not hide what HF_HUB_DOWNLOAD_TIMEOUT asks for.
-  if (settings.hub.timeout != config::HubSettings{}.timeout) options.timeout = settings.hub.timeout;
+  if (settings.hub.timeout != config::HubSettings{}.timeout) {
+    options.timeout = options.list_timeout = settings.hub.timeout;
+  }
   options.max_params = settings.hub.list.max_params;
   return options;
 }
@@ -68,8 +72,8 @@ int RecordHub(App& app, const commands::HubRecordOptions& o) {
   };
   const auto summary = hub_replay::Record(options, *pool, o.dir, {}, progress, *app.clock);
   if (!summary) return commands::Fail(app, summary.error());
-  std::fprintf(app.out, "%zu models, %zu files in %s\n", summary->models, summary->files, o.dir.c_str());
-  for (const std::string& left : summary->left_out) std::fprintf(app.err, "left out: %s\n", left.c_str());
+  std::fprintf(app.out, "%zu models, %zu files in %s\n", summary->models, summary->files, Printable(o.dir).c_str());
+  for (const std::string& left : summary->left_out) std::fprintf(app.err, "left out: %s\n", Printable(left).c_str());
   return commands::kExitOk;
 }
 

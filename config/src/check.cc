@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -22,6 +23,15 @@ class Checker {
   }
   void Warn(bool doubtful, const std::string& key, const std::string& text) {
     if (doubtful) findings.warnings.push_back({key, text});
+  }
+
+  // "var" below / is where every program keeps its own.
+  void StateDir(const std::string& path) {
+    std::error_code error;
+    std::string whole = std::filesystem::absolute(path, error).lexically_normal().string();
+    while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
+    Refuse(whole == "/" || whole == "/var", "state_dir",
+           "\"" + whole + "\" belongs to the system; use a directory of its own such as /var/lib/breakwatch");
   }
 
   // Keys that name a file which has to be there.
@@ -65,6 +75,7 @@ class Checker {
 Findings CheckTogether(const Settings& settings, bool store_url_from_environment) {
   Checker check;
   check.Readable(settings);
+  check.StateDir(settings.state_dir);
   check.Network("exporters.pushgateway.", settings.exporters.pushgateway);
   check.Network("exporters.loki.", settings.exporters.loki);
   check.Web(settings.web);

@@ -1,6 +1,7 @@
 // The table itself: one entry a setting, in the order of the example file.
 #include "key_table.h"
 
+#include "breakwatch/core/choices.h"
 #include "breakwatch/core/mode.h"
 #include "text_checks.h"
 
@@ -40,7 +41,7 @@ std::vector<Key> HubKeys() {
       {.name = "hub.sort",
        .field = FIELD(hub.list.sort),
        .doc = "What ranks the models.",
-       .allowed = {"downloads", "likes", "lastModified", "createdAt", "trendingScore"}},
+       .allowed = {AllSorts().begin(), AllSorts().end()}},
       {.name = "hub.filters",
        .field = FIELD(hub.list.filters),
        .doc = "Hub tags that every model must have.",
@@ -63,7 +64,10 @@ std::vector<Key> HubKeys() {
       {KEY(hub.concurrency), .doc = "Requests to the Hub under way at once.", .restart = true, .min = 1, .max = 256},
       {KEY(hub.retries), .doc = "Further tries of a request that failed for a passing reason.", .restart = true,
        .max = 100},
-      {KEY(hub.timeout), .doc = "Deadline of one request to the Hub.", .restart = true, .min = 100, .max = kDay},
+      {KEY(hub.timeout),
+       .doc = "Deadline of the whole listing, retries and pauses included, and where it is set of each request to the "
+              "Hub.",
+       .restart = true, .min = 100, .max = kDay},
       {KEY(hub.cache_dir), .doc = "The shared model cache; empty: HF_HUB_CACHE, else the Python client's place.",
        .restart = true},
       {KEY(hub.offline), .doc = "Make no request to the Hub; as HF_HUB_OFFLINE.", .restart = true},
@@ -71,13 +75,25 @@ std::vector<Key> HubKeys() {
 }
 
 std::vector<std::string> ModeNames() { return {AllModes().begin(), AllModes().end()}; }
+std::vector<std::string> CallNames() { return {AllCalls().begin(), AllCalls().end()}; }
 
 std::vector<Key> CaptureKeys() {
   return {
       {KEY(capture.launcher),
-       .doc = "Command put before capture.worker: \"auto\" is bwrap where present, [] is none, or srun, ssh, docker "
-              "run -i, ...",
+       .doc = "Command put before capture.worker: \"auto\" is the sandbox of this machine, [] is none, or srun, ssh, "
+              "docker run -i, ...",
        .restart = true, .check = NotEmpty},
+      {KEY(capture.sandbox),
+       .doc = "Without a sandbox (bubblewrap, else Landlock): require captures nothing, prefer warns; auto requires it "
+              "for "
+              "own code.",
+       .restart = true, .allowed = {"auto", "require", "prefer", "off"}},
+      {KEY(capture.scratch_bytes),
+       .doc = "What a worker in the sandbox may write, temporary files and shared memory together.", .is_size = true,
+       .restart = true, .min = 16 << 20, .max = kAnySize},
+      {KEY(capture.environment),
+       .doc = "Further environment variables that workers get, as names or patterns; they get no others of yours.",
+       .restart = true, .check = OneLine},
       {KEY(capture.worker), .doc = "Command that starts a worker.", .restart = true, .check = NotEmpty},
       {KEY(capture.toolchain), .doc = "The primary toolchain: the environment whose numbers are published.",
        .restart = true, .check = Name},
@@ -100,8 +116,14 @@ std::vector<Key> CaptureKeys() {
        .max = kDay},
       {KEY(capture.allow_factories), .doc = "Let workers run code of your own, for python: and script: models.",
        .restart = true},
-      {KEY(capture.modes), .doc = "How models are run: each mode is a result of its own.", .names = true,
-       .allowed = ModeNames()},
+      {KEY(capture.modes),
+       .doc = "How models are run: each mode is a result of its own. eval is the steady state after a first call, cold "
+              "the first call.",
+       .names = true, .allowed = ModeNames()},
+      {KEY(capture.calls),
+       .doc = "Calls of library models that are captured, each a result of its own: minimal adds one with the required "
+              "arguments alone, all also one with every optional tensor. Published is the default call.",
+       .allowed = CallNames()},
       {KEY(capture.verify_share), .doc = "Share of the captured models that a sweep captures again at full depth.",
        .max = 1},
       {KEY(capture.seed), .doc = "Seed of that choice."},
@@ -249,8 +271,10 @@ std::vector<Key> DaemonKeys() {
 }  // namespace
 
 std::vector<Key> MakeKeyTable() {
-  std::vector<Key> keys{{KEY(state_dir), .doc = "Everything breakwatch keeps is below this directory.", .restart = true,
-                         .check = NotEmpty}};
+  std::vector<Key> keys{{KEY(state_dir),
+                         .doc = "Everything breakwatch keeps is below this directory; where the working directory is "
+                                "/, the default is /var/lib/breakwatch.",
+                         .restart = true, .check = NotEmpty}};
   for (auto part :
        {HubKeys(), CaptureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(), LocalExporterKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());

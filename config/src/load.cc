@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "breakwatch/config/keys.h"
@@ -16,6 +17,7 @@
 namespace breakwatch::config {
 namespace {
 
+constexpr const char* kServiceStateDir = "/var/lib/breakwatch";
 constexpr std::string_view kFilesVariable = "BREAKWATCH_CONFIG_FILE";
 
 bool IsList(const Key& key) { return std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field); }
@@ -72,7 +74,9 @@ class Loader {
     Files();
     Environment();
     Flags();
+    StateDirectory();
     // Combinations are judged only when each value is sound.
+    if (problems_.empty()) FitDefaults();
     if (problems_.empty()) Together();
     if (problems_.empty()) return std::move(loaded_);
     return Error{ErrorCode::kConfig, Joined()};
@@ -141,6 +145,43 @@ class Loader {
     }
   }
 
+  // The default is below the working directory: that of a service is / where nothing else is said, and /var is the
+  // system's own. systemd names the directory that it made for a unit with StateDirectory=.
+  void StateDirectory() {
+    std::string& origin = loaded_.origins["state_dir"];
+    if (origin != "default") return;
+    const auto given = sources_.environment.find("STATE_DIRECTORY");
+    std::error_code error;
+    if (given != sources_.environment.end() && !given->second.empty()) {
+      loaded_.settings.state_dir = given->second.substr(0, given->second.find(':'));
+      origin = "environment STATE_DIRECTORY";
+    } else if (std::filesystem::current_path(error) == "/") {
+      loaded_.settings.state_dir = kServiceStateDir;
+      origin = "default, as the working directory is /";
+    }
+  }
+
+  // Of two settings that bound each other, the one at its default gives way to the one that was set.
+  void FitDefaults() {
+    constexpr std::pair<const char*, const char*> kPairs[] = {
+        {"exporters.pushgateway.connect_timeout", "exporters.pushgateway.timeout"},
+        {"exporters.loki.connect_timeout", "exporters.loki.timeout"},
+        {"delivery.first_backoff", "delivery.max_backoff"}};
+    const auto field = [&](const char* key) -> milliseconds& {
+      return std::get<FieldOf<milliseconds>>(FindKey(key)->field)(loaded_.settings);
+    };
+    for (const auto& [less, more] : kPairs) {
+      if (field(less) <= field(more)) continue;
+      if (std::string& origin = loaded_.origins[less]; origin == "default") {
+        field(less) = field(more);
+        origin = std::string("default, at most ") + more;
+      } else if (std::string& bound = loaded_.origins[more]; bound == "default") {
+        field(more) = field(less);
+        bound = std::string("default, at least ") + less;
+      }
+    }
+  }
+
   void Together() {
     const bool from_environment = loaded_.origins["store.url"].starts_with("environment ");
     const Findings findings = CheckTogether(loaded_.settings, from_environment);
@@ -151,7 +192,7 @@ class Loader {
   std::string Placed(const Finding& finding) {
     std::string origin = loaded_.origins[finding.key];
     if (origin.starts_with("file ")) origin.erase(0, 5);
-    return (origin == "default" ? "" : origin + ": ") + "\"" + finding.key + "\": " + finding.text;
+    return (origin.starts_with("default") ? "" : origin + ": ") + "\"" + finding.key + "\": " + finding.text;
   }
 
   std::string Joined() const {

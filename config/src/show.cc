@@ -94,7 +94,7 @@ std::string CheckText(const Loaded& loaded) {
   std::string out = "ok:";
   for (const std::string& file : loaded.files) out += " " + file;
   const auto changed = std::count_if(loaded.origins.begin(), loaded.origins.end(),
-                                     [](const auto& origin) { return origin.second != "default"; });
+                                     [](const auto& origin) { return !origin.second.starts_with("default"); });
   out += (loaded.files.empty() ? " no file, " : ", ") + std::to_string(changed) + " of " +
          std::to_string(Keys().size()) + " settings are not the default\n";
   for (const std::string& warning : loaded.warnings) out += "warning: " + warning + "\n";

@@ -245,7 +245,18 @@ def sweep_row():
             ),
         ),
         (
-            14,
+            5,
+            4,
+            table(
+                "Sandbox",
+                "What captures run in: bubblewrap, landlock, launcher (one of the settings) or none.",
+                [("sandbox", f"max by (sandbox) (breakwatch_sandbox_info{JOB})")],
+                "sandbox",
+                hidden=("Value",),
+            ),
+        ),
+        (
+            9,
             4,
             table(
                 "Versions",
@@ -334,9 +345,10 @@ def delivery_row():
             7,
             table(
                 "Exporters",
-                "Events that a target refused for good, and when each last accepted something.",
+                "Events that a target refused, exporters paused because it refuses every event, and the last success.",
                 [
                     ("dead letters", of("breakwatch_dead_letters")),
+                    ("paused", of("breakwatch_export_paused")),
                     ("last success", f"time() - {of('breakwatch_export_last_success_timestamp_seconds')}"),
                 ],
                 "dead letters",

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -31,7 +32,7 @@ class ControlSocketTest : public testing::Test {
     char name[] = "/tmp/breakwatch-control-XXXXXX";
     dir_ = mkdtemp(name);
     path_ = dir_ + "/control.sock";
-    auto listening = ControlSocket::Listen(path_, commands_, {}, [this](const std::stop_token& stop) {
+    auto listening = ControlSocket::Listen(path_, commands_, {}, {"default"}, [this](const std::stop_token& stop) {
       if (drain_) drain_(stop);
       return std::vector<std::string>{"loki"};
     });
@@ -268,6 +269,55 @@ TEST_F(ControlSocketTest, RefusesAnImportThatIsNotOfOneModel) {
                             "\n")
                 .find("graphs"),
             std::string::npos);
+}
+
+// The answer to another user of this machine, as whom only this thread acts.
+Result<std::optional<Followed>> FollowAsAnotherUser(const std::string& path, const SweepRequest& request) {
+  constexpr uid_t kNobody = 65534;
+  return std::async(std::launch::async,
+                    [&] {
+                      Heard heard;
+                      // The C library's own function would change every thread.
+                      EXPECT_EQ(syscall(SYS_setresuid, kNobody, kNobody, 0), 0);
+                      return FollowSweep(path, request, heard);
+                    })
+      .get();
+}
+
+TEST_F(ControlSocketTest, AnotherUserNamesNothingThatIsRun) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+  std::filesystem::permissions(dir_, std::filesystem::perms::all);
+  std::filesystem::permissions(path_, std::filesystem::perms::all);
+  SweepRequest python, toolchain, script, plan;
+  python.toolchain = "default", python.python = "/tmp/evil";
+  toolchain.toolchain = "other";
+  script.list.ids = {"script:/tmp/evil.py"};
+  plan.saved_plan.emplace().models.resize(1);
+  plan.saved_plan->models[0].info.id = "python:evil:make";
+  for (const SweepRequest& request : {python, toolchain, script, plan}) {
+    const auto refused = FollowAsAnotherUser(path_, request);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kUsage) << refused.error().message;
+  }
+  EXPECT_FALSE(commands_.Pop());
+  SweepRequest plain;
+  plain.toolchain = "default";
+  auto followed = std::async(std::launch::async, [&] { return FollowAsAnotherUser(path_, plain); });
+  const Command command = NextCommand();
+  EXPECT_EQ(command.request.toolchain, "default");
+  socket_->OnRefused(command.id, {ErrorCode::kInternal, "enough seen"});
+  EXPECT_EQ(followed.get().error().message, "enough seen");
+}
+
+TEST_F(ControlSocketTest, TheDaemonsOwnUserNamesWhatItLikes) {
+  SweepRequest request;
+  request.toolchain = "other", request.list.ids = {"script:mine.py"};
+  Heard heard;
+  auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, request, heard); });
+  const Command command = NextCommand();
+  EXPECT_EQ(command.request.list.ids, request.list.ids);
+  socket_->OnRefused(command.id, {ErrorCode::kInternal, "enough seen"});
+  followed.get();
 }
 
 TEST_F(ControlSocketTest, IsTheOwnersAlone) {

@@ -15,6 +15,8 @@ TEST(SweepRequestJsonTest, SurvivesTheRoundTrip) {
   request.rebuild = Rebuild::kAlways;
   request.saved_plan = Plan{};
   request.saved_plan->sweep_id = "s1";
+  request.saved_plan->models.resize(1);
+  request.saved_plan->models[0].info.id = "org/name";
   const auto back = SweepRequestFromJson(ToJson(request), {});
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(ToJson(*back), ToJson(request));
@@ -39,7 +41,12 @@ TEST(SweepRequestJsonTest, NamesWhatIsWrong) {
   EXPECT_EQ(message(R"({"top":0})"), "field \"top\" should be a number from 1 on");
   EXPECT_EQ(message(R"({"rebuild":"sometimes"})"), "field \"rebuild\" should be if-needed, always or never");
   EXPECT_EQ(message(R"({"models":[""]})"), "\"\" is no model's name");
-  EXPECT_EQ(message(R"({"plan":{"models":[{}]}})"), "\"\" is no model's name");
+  EXPECT_EQ(message(R"({"plan":{"schema":1,"models":[{}]}})"), "models[0]: \"\" is no model's name");
+  EXPECT_EQ(message(R"({"plan":{"schema":1}})"), "field \"plan\" plans no model");
+  EXPECT_EQ(message(R"({"sort":"stars"})"),
+            "field \"sort\" should be downloads, likes, lastModified, createdAt or trendingScore");
+  EXPECT_EQ(message(R"({"modes":["eval","fast"]})"),
+            "field \"modes\" should be a list of eval, train, dynamic, fullgraph, nested, export, recompile or cold");
   EXPECT_NE(message((R"({"models":[")" + std::string(5000, 'm') + "\"]}").c_str()), "");
   EXPECT_EQ(message("[]"), "the request should be a JSON object");
   EXPECT_NE(message("{"), "");

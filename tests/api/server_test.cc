@@ -1,14 +1,24 @@
 #include "breakwatch/api/server.h"
 
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
+
+#include "breakwatch/core/json.h"
 
 namespace breakwatch::api {
 namespace {
 
 using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 class FakeQueries final : public Queries {
  public:
@@ -65,11 +75,50 @@ class ServerTest : public testing::Test {
   void Start(ServerOptions options = {}) {
     options.listen_address = "127.0.0.1:0";
     options.version = "1.2.3";
-    auto started = Server::Start(options, {commands_, queries_, RealClock(), [this] { return snapshot_; },
-                                           [] { return ReloadState{}; }, [] { return SweepRequest{}; }});
+    auto started = Server::Start(options, Parts());
     ASSERT_TRUE(started) << started.error().message;
     server_ = std::move(*started);
     client_ = std::make_unique<httplib::Client>("http://" + server_->Address());
+  }
+  ServerParts Parts() {
+    return {commands_,
+            queries_,
+            RealClock(),
+            [this] { return snapshot_; },
+            [] { return ReloadState{}; },
+            [] { return SweepRequest{}; },
+            requests_,
+            {"default", "old"}};
+  }
+  // What the server answers to these bytes until it closes the connection, or says nothing for less than its own read
+  // time-out.
+  std::string AnswerTo(const std::string& bytes) {
+    const std::string address = server_->Address();
+    sockaddr_in peer{};
+    peer.sin_family = AF_INET;
+    peer.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const timeval patience{3, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    std::string answer;
+    char buffer[4096];
+    if (connect(fd, reinterpret_cast<const sockaddr*>(&peer), sizeof peer) == 0 &&
+        send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size())) {
+      for (ssize_t size = 0; (size = read(fd, buffer, sizeof buffer)) > 0;) {
+        answer.append(buffer, static_cast<std::size_t>(size));
+      }
+    }
+    close(fd);
+    return answer;
+  }
+  int StatusOf(const std::string& body) {
+    const auto response = client_->Post("/api/v1/sweeps", body, "application/json");
+    return response ? response->status : 0;
+  }
+  std::string MessageOf(const std::string& body) {
+    const auto response = client_->Post("/api/v1/sweeps", body, "application/json");
+    return response ? json::parse(response->body)["error"]["message"].get<std::string>() : std::string();
   }
   void StartWith(const std::string& token, bool lifecycle = false) {
     ServerOptions options;
@@ -84,6 +133,8 @@ class ServerTest : public testing::Test {
 
   CommandQueue commands_{1};
   FakeQueries queries_;
+  RequestLog requests_{RealClock(), [](const std::stop_token&) { return std::vector<std::string>(); },
+                       [](const Followed&, bool) { return 0; }};
   SnapshotPtr snapshot_ = TwoModels();
   std::unique_ptr<Server> server_;
   std::unique_ptr<httplib::Client> client_;
@@ -202,12 +253,112 @@ TEST_F(ServerTest, BoundsABodyOfUnknownLength) {
   EXPECT_EQ(client_->Get("/-/healthy")->status, 200);
 }
 
+TEST_F(ServerTest, ARequestNamesNothingThatIsRun) {
+  StartWith("t");
+  client_->set_bearer_token_auth("t");
+  const std::string known = "configured: default or old";
+  for (const char* toolchain : {"x=/tmp/evil", "../../tmp/evil", "old/../../tmp/evil", "/bin/sh", "other", "import"}) {
+    EXPECT_THAT(MessageOf(json{{"toolchain", toolchain}}.dump()), HasSubstr(known)) << toolchain;
+  }
+  for (const char* model : {"script:/tmp/evil.py", "script:x.py::0a1b -- --rm", "python:os:getcwd", "python:"}) {
+    EXPECT_THAT(MessageOf(json{{"models", {"org/name", model}}}.dump()), HasSubstr("runs code")) << model;
+    Plan plan;
+    plan.models.resize(1);
+    plan.models[0].info.id = model;
+    plan.models[0].info.config_source = "script";
+    const json body = {{"plan", json::parse(breakwatch::ToJson(plan))}};
+    EXPECT_THAT(MessageOf(body.dump()), HasSubstr("runs code")) << model;
+  }
+  for (const char* field : {"python", "capture", "launcher", "worker", "environment", "env", "endpoint", "cache_dir",
+                            "inputs_file", "plan_file", "path", "snapshot_dir", "toolchains", "allow_factories"}) {
+    EXPECT_THAT(MessageOf(json{{field, "/tmp/evil"}}.dump()), HasSubstr("unknown field")) << field;
+  }
+  EXPECT_FALSE(commands_.Pop());
+  EXPECT_EQ(StatusOf(R"({"toolchain":"old","models":["org/name@main"],"modes":["eval"],"sort":"likes"})"), 202);
+}
+
+TEST_F(ServerTest, WhatARequestCannotMeanIsRefusedWithTheNamesThatThereAre) {
+  StartWith("t");
+  client_->set_bearer_token_auth("t");
+  EXPECT_THAT(MessageOf(R"({"sort":"stars"})"), HasSubstr("trendingScore"));
+  EXPECT_THAT(MessageOf(R"({"modes":["fast"]})"), HasSubstr("fullgraph"));
+  EXPECT_EQ(client_->Get("/api/v1/models?family=nlp&status=full_graph")->status, 200);
+  EXPECT_EQ(client_->Get("/api/v1/models/org/name?mode=train")->status, 200);
+  for (const auto& [path, name] : {std::pair("/api/v1/models?family=text", "reinforcement_learning"),
+                                   std::pair("/api/v1/models?status=broken", "skipped_gated"),
+                                   std::pair("/api/v1/models/org/name?mode=fast", "fullgraph")}) {
+    const auto response = client_->Get(path);
+    EXPECT_EQ(response->status, 400) << path;
+    EXPECT_THAT(response->body, HasSubstr(name));
+  }
+}
+
+TEST_F(ServerTest, ATakenRequestCanBeAskedFor) {
+  StartWith("t");
+  client_->set_bearer_token_auth("t");
+  const auto accepted = client_->Post("/api/v1/sweeps", "{}", "application/json");
+  ASSERT_EQ(accepted->status, 202);
+  const std::string location = accepted->get_header_value("Location");
+  EXPECT_EQ(GetJson(location.c_str())["state"], "queued");
+  EXPECT_EQ(GetJson(location.c_str())["id"], commands_.Pop()->id);
+  EXPECT_EQ(GetJson("/api/v1/requests")["requests"].size(), 1u);
+  EXPECT_EQ(client_->Get("/api/v1/requests/api-1")->status, 404);
+  ASSERT_EQ(StatusOf("{}"), 202);
+  EXPECT_EQ(StatusOf("{}"), 503);  // the queue holds one: this one is no request
+  EXPECT_EQ(GetJson("/api/v1/requests")["requests"].size(), 2u);
+}
+
+TEST_F(ServerTest, ABodyOfNoSoundLengthIsRefusedAndItsConnectionClosed) {
+  StartWith("t");
+  const std::string post = "POST /api/v1/sweeps HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n";
+  for (const char* header : {"Content-Length: abc", "Content-Length: -5", "Content-Length: 2x", "Content-Length: +2",
+                             "Content-Length: 2\r\nContent-Length: 3", "Content-Length: 99999999999999999999999",
+                             "Content-Length: 2\r\nTransfer-Encoding: chunked"}) {
+    const std::string answer = AnswerTo(post + header + "\r\n\r\n{}GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400 ")) << header;
+    EXPECT_THAT(answer, HasSubstr("Connection: close"));
+    EXPECT_THAT(answer, Not(HasSubstr("healthy"))) << "what follows is no request of its own";
+    EXPECT_TRUE(json::accept(answer.substr(answer.find("\r\n\r\n") + 4))) << answer;
+  }
+  EXPECT_THAT(AnswerTo(post + "Content-Length: 70000\r\n\r\n"), StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(AnswerTo(post + "Transfer-Encoding: gzip\r\n\r\n"), StartsWith("HTTP/1.1 501 "));
+  EXPECT_THAT(AnswerTo("GET /-/healthy HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"),
+              StartsWith("HTTP/1.1 400 "));
+  EXPECT_FALSE(commands_.Pop());
+}
+
+TEST_F(ServerTest, ABodyOfAnotherTypeIsNotRead) {
+  StartWith("t");
+  client_->set_bearer_token_auth("t");
+  const httplib::MultipartFormDataItems form = {{"toolchain", "old", "", ""}};
+  EXPECT_EQ(client_->Post("/api/v1/sweeps", form)->status, 415);
+  EXPECT_EQ(client_->Post("/api/v1/sweeps", "top: 5", "application/yaml")->status, 415);
+  EXPECT_FALSE(commands_.Pop());
+  EXPECT_EQ(client_->Post("/api/v1/sweeps", "{}", "Application/JSON; charset=utf-8")->status, 202);
+}
+
+TEST_F(ServerTest, WhatHasNoHandlerIsAnsweredAtOnceWithOrWithoutABody) {
+  StartWith("t");
+  for (const char* method : {"PUT", "POST", "DELETE", "PATCH", "OPTIONS"}) {
+    for (const char* body : {"\r\n", "Content-Length: 2\r\n\r\n{}", "Transfer-Encoding: chunked\r\n\r\n"}) {
+      const auto answer = [&](const std::string& path) {
+        return AnswerTo(method + (" " + path) + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + body);
+      };
+      EXPECT_THAT(answer("/api/v1/models"), AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr("Allow: GET, HEAD\r\n")))
+          << method << body;
+      EXPECT_THAT(answer("/nowhere"), StartsWith("HTTP/1.1 404 ")) << method << body;
+    }
+  }
+  EXPECT_THAT(AnswerTo("PUT /api/v1/sweeps HTTP/1.1\r\nConnection: close\r\n\r\n"),
+              HasSubstr("Allow: GET, HEAD, POST\r\n"));
+  EXPECT_THAT(AnswerTo("GET /-/reload HTTP/1.1\r\nConnection: close\r\n\r\n"), HasSubstr("Allow: POST\r\n"));
+}
+
 TEST_F(ServerTest, NamesAnAddressThatIsTaken) {
   Start();
   ServerOptions taken;
   taken.listen_address = server_->Address();
-  const auto second = Server::Start(taken, {commands_, queries_, RealClock(), [] { return SnapshotPtr(); },
-                                            [] { return ReloadState{}; }, [] { return SweepRequest{}; }});
+  const auto second = Server::Start(taken, Parts());
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
   EXPECT_NE(second.error().message.find(server_->Address()), std::string::npos);

@@ -2,7 +2,6 @@
 
 #include <csignal>
 
-#include "breakwatch/capture/launcher.h"
 #include "process.h"
 #include "worker_fixture.h"
 
@@ -10,7 +9,6 @@ namespace breakwatch::capture {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 class DescribeTest : public WorkerFixture {
@@ -73,81 +71,6 @@ TEST(RunProcessTest, StartsWithSignalsAsTheyAreByDefault) {
   ASSERT_TRUE(output.ok());
   EXPECT_EQ(output->out, "");
   EXPECT_EQ(output->end.Text(), "killed by signal 13 (Broken pipe)");
-}
-
-class LauncherTest : public WorkerFixture {
- protected:
-  void SetUp() override {
-    choice_ = DefaultLauncher(folder_ + "/scratch", {BREAKWATCH_TEST_DATA, folder_ + "/environment"});
-    if (choice_.argv.empty()) GTEST_SKIP() << choice_.why;
-  }
-  std::string Inside(const std::string& script) {
-    std::vector<std::string> argv = choice_.argv;
-    argv.insert(argv.end(), {"sh", "-c", script});
-    const auto output = RunProcess(argv, {"PATH=/usr/bin:/bin"}, milliseconds{10'000}, 64 * 1024);
-    return output.ok() ? output->out + output->err : output.error().message;
-  }
-
-  LauncherChoice choice_;
-};
-
-TEST_F(LauncherTest, CapturesInTheSandbox) {
-  ZygoteOptions options = Options("scratch");
-  options.launcher = choice_.argv;
-  options.scratch = folder_ + "/scratch";
-  MakeRunner(options);
-  ASSERT_TRUE(runner_->Start(Job("a")).ok());
-  const CaptureResult result = WaitFinished();
-  EXPECT_EQ(result.status, Status::kFullGraph) << result.detail;
-  EXPECT_THAT(runner_->StopAll(), ElementsAre());
-}
-
-TEST_F(LauncherTest, LetsTheWorkerWriteToItsScratchFolderAlone) {
-  EXPECT_EQ(Inside("echo x > " + folder_ + "/scratch/file && echo written"), "written\n");
-  EXPECT_THAT(Inside("echo x > /etc/breakwatch_was_here"), HasSubstr("Read-only"));
-}
-
-TEST_F(LauncherTest, HidesTheNetworkAndOtherProcesses) {
-  EXPECT_EQ(Inside("tail -n +3 /proc/net/dev | grep -v lo: | wc -l"), "0\n");
-  EXPECT_EQ(Inside("test -d /proc/" + std::to_string(getpid()) + " || echo hidden"), "hidden\n");
-}
-
-TEST_F(LauncherTest, ShowsEnvironmentsUnderHiddenFoldersAgain) {
-  std::filesystem::create_directories(folder_ + "/environment/bin");
-  std::filesystem::create_directories(folder_ + "/other");
-  choice_ = DefaultLauncher(folder_ + "/scratch", {folder_ + "/environment"});
-  EXPECT_EQ(Inside("ls " + folder_), "environment\nscratch\n");
-}
-
-TEST_F(LauncherTest, FindsARelativeProgramInACheckoutUnderAHiddenFolder) {
-  std::filesystem::create_directories(folder_ + "/checkout");
-  std::filesystem::copy(BREAKWATCH_TEST_DATA "/capture/fake_worker.sh", folder_ + "/checkout/worker.sh");
-  const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(folder_ + "/checkout");
-  choice_ = DefaultLauncher("scratch", {});
-  ZygoteOptions options;
-  options.launcher = choice_.argv;
-  options.worker = {"./worker.sh", "good"};
-  const auto toolchain = DescribeToolchain(options, "default");
-  std::filesystem::current_path(before);
-  EXPECT_TRUE(toolchain.ok()) << toolchain.error().message;
-}
-
-TEST_F(LauncherTest, HidesTheTokenOfTheHub) {
-  std::ofstream(folder_ + "/environment_token") << "hf_very_secret";
-  setenv("HF_TOKEN_PATH", (folder_ + "/environment_token").c_str(), 1);
-  choice_ = DefaultLauncher(folder_ + "/scratch", {folder_});
-  unsetenv("HF_TOKEN_PATH");
-  EXPECT_EQ(Inside("cat " + folder_ + "/environment_token 2>/dev/null; echo read"), "read\n");
-}
-
-TEST(LauncherChoiceTest, SaysHowToMendAMissingSandbox) {
-  const std::string path = std::getenv("PATH");
-  setenv("PATH", "/nonexistent", 1);
-  const LauncherChoice choice = DefaultLauncher("/tmp", {});
-  setenv("PATH", path.c_str(), 1);
-  EXPECT_TRUE(choice.argv.empty());
-  EXPECT_THAT(choice.why, HasSubstr("apt-get install bubblewrap"));
 }
 
 }  // namespace

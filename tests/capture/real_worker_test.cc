@@ -17,7 +17,11 @@ class RealWorkerTest : public WorkerFixture {
     options_.worker = {python, "-m", "breakwatch_worker"};
     options_.environment["PYTHONPATH"] = package;
     options_.scratch = folder_ + "/scratch";
-    options_.launcher = DefaultLauncher(options_.scratch, {package, BREAKWATCH_SOURCE_DIR "/.venv"}).argv;
+    SandboxOptions sandbox;
+    sandbox.worker = options_.worker;
+    sandbox.readable = {package};
+    sandbox.confine = {BREAKWATCH_TEST_CONFINE};
+    options_.launcher = DefaultLauncher(sandbox).argv;
   }
   ZygoteOptions options_;
 };

@@ -1,6 +1,7 @@
 // The runner with workers that hang, die, talk nonsense or never come up.
 #include <gmock/gmock.h>
 
+#include "capture_deadline.h"
 #include "worker_fixture.h"
 
 namespace breakwatch::capture {
@@ -57,6 +58,54 @@ TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigt
   EXPECT_EQ(result.status, Status::kWorkerLost);
   EXPECT_THAT(result.detail, HasSubstr("silent for 20 s"));
   close(said);
+}
+
+// Its worker is alive and says so, which is all that `silence` asks.
+TEST_F(RunnerLossTest, EndsACaptureWhosePhasePassesItsLimitWithoutItsWorkersDoing) {
+  const int said = Fifo("said");
+  ZygoteOptions options = Options("hang");
+  options.silence = std::chrono::hours{24};
+  MakeRunner(options);
+  ASSERT_TRUE(runner_->Start(Job("a")).ok());
+  ASSERT_TRUE(WorkerHolds(said));
+  clock_.Advance(std::chrono::seconds{119});
+  EXPECT_FALSE(runner_->Wait(clock_.Steady(), -1).finished);
+  clock_.Advance(std::chrono::seconds{7});
+  const CaptureResult result = WaitFinished();
+  EXPECT_EQ(result.status, Status::kTimeout);
+  EXPECT_EQ(result.detail, "create passed its limit of 120 s, and its worker did not end it");
+  close(said);
+}
+
+TEST(CaptureDeadlineTest, BoundsPhasesThatFollowOneAnotherForEver) {
+  CaptureJob job = Job("a");
+  const SteadyTime begun{};
+  CaptureDeadline deadline(job, milliseconds{5'000}, begun);
+  const auto all = std::chrono::seconds{6 * (120 + 30 + 120 + 300)};
+  deadline.Enter("capture", begun + all);
+  EXPECT_EQ(deadline.Next(), begun + all + milliseconds{5'000});
+  EXPECT_THAT(deadline.Passed(deadline.Next()), HasSubstr("the capture passed 3420 s, all its limits together"));
+  job.repeat = 2;
+  job.config_json = R"({"model_index": {}, "components": {"unet": {}, "vae": {}}})";
+  deadline = CaptureDeadline(job, milliseconds{5'000}, begun);
+  deadline.Enter("capture", begun + 4 * all);
+  EXPECT_EQ(deadline.Next(), begun + 4 * all + milliseconds{5'000}) << "two components, captured twice";
+}
+
+TEST_F(RunnerLossTest, StartsNothingThatNeedsASandboxWithoutOne) {
+  ZygoteOptions options = Options("good");
+  options.refuse_own = "own code needs a sandbox: bwrap is not installed";
+  MakeRunner(options);
+  CaptureJob own = Job("a");
+  own.is_source = true;
+  ASSERT_TRUE(runner_->Start(own).ok());
+  const CaptureResult refused = WaitFinished();
+  EXPECT_EQ(refused.status, Status::kNotAttempted);
+  EXPECT_EQ(refused.detail, options.refuse_own);
+  EXPECT_EQ(refused.sandbox, "none");
+  EXPECT_EQ(runner_->Stats().started, 0);
+  ASSERT_TRUE(runner_->Start(Job("b")).ok());
+  EXPECT_EQ(WaitFinished().status, Status::kFullGraph) << "a library's model may go without";
 }
 
 TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerDies) {

@@ -158,14 +158,17 @@ TEST_F(RunnerTest, GivesBackACaptureThatTheWorkerCannotRead) {
 TEST_F(RunnerTest, KeepsSecretsFromTheWorker) {
   setenv("HF_TOKEN", "hf_very_secret", 1);
   setenv("my_service_password", "very_secret_too", 1);
+  setenv("SOMETHING_ELSE", "very_secret_perhaps", 1);
+  setenv("WANTED_FOLDER", "/wanted", 1);
   ZygoteOptions options = Options("environment");
+  options.pass = {"WANTED_*"};
   options.environment["PYTHONPATH"] = "/somewhere";
   MakeRunner(options);
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
   WaitFinished();
-  unsetenv("HF_TOKEN"), unsetenv("my_service_password");
-  EXPECT_THAT(Contents("environment"),
-              AllOf(Not(HasSubstr("very_secret")), HasSubstr("PYTHONPATH=/somewhere\n"), HasSubstr("PATH=")));
+  for (const char* name : {"HF_TOKEN", "my_service_password", "SOMETHING_ELSE", "WANTED_FOLDER"}) unsetenv(name);
+  EXPECT_THAT(Contents("environment"), AllOf(Not(HasSubstr("very_secret")), HasSubstr("PYTHONPATH=/somewhere\n"),
+                                             HasSubstr("PATH="), HasSubstr("WANTED_FOLDER=/wanted\n")));
 }
 
 TEST_F(RunnerTest, RemovesWhatAWorkerLeavesInItsScratchFolder) {

@@ -6,6 +6,7 @@ namespace breakwatch::config {
 namespace {
 
 using std::chrono::seconds;
+using namespace std::chrono_literals;
 
 Result<Loaded> FromEnvironment(std::map<std::string, std::string> variables) {
   return Load({.files = {}, .environment = std::move(variables), .flags = {}});
@@ -107,6 +108,60 @@ TEST(LoadTest, WarnsOfVariablesThatAreNearASettingAndIgnoresOthers) {
   ASSERT_TRUE(loaded.ok());
   EXPECT_EQ(loaded->warnings, std::vector<std::string>{
                                   "environment BREAKWATCH_HUB_TOPP is no setting; did you mean BREAKWATCH_HUB_TOP?"});
+}
+
+TEST(LoadTest, OneOfTwoTimesThatBoundEachOtherMayBeSetAlone) {
+  const auto timeout = Load({.files = {},
+                             .environment = {},
+                             .flags = {{"exporters.loki.timeout", {"2s"}}, {"exporters.pushgateway.timeout", {"1s"}}}});
+  ASSERT_TRUE(timeout) << timeout.error().message;
+  EXPECT_EQ(timeout->settings.exporters.loki.connect_timeout, 2s);
+  EXPECT_EQ(timeout->settings.exporters.pushgateway.connect_timeout, 1s);
+  EXPECT_EQ(timeout->origins.at("exporters.loki.connect_timeout"), "default, at most exporters.loki.timeout");
+  const auto connect =
+      Load({.files = {},
+            .environment = {},
+            .flags = {{"exporters.loki.connect_timeout", {"90s"}}, {"delivery.first_backoff", {"2m"}}}});
+  ASSERT_TRUE(connect) << connect.error().message;
+  EXPECT_EQ(connect->settings.exporters.loki.timeout, 90s);
+  EXPECT_EQ(connect->settings.delivery.max_backoff, 2min);
+  EXPECT_NE(ErrorOf({.files = {},
+                     .environment = {},
+                     .flags = {{"exporters.loki.timeout", {"2s"}}, {"exporters.loki.connect_timeout", {"3s"}}}})
+                .find("longer than timeout"),
+            std::string::npos);
+}
+
+// The working directory while it lives.
+class WorkingDirectory {
+ public:
+  explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }
+  ~WorkingDirectory() { std::filesystem::current_path(before_); }
+
+ private:
+  const std::filesystem::path before_ = std::filesystem::current_path();
+};
+
+TEST(LoadTest, AServiceKeepsItsStateInADirectoryOfItsOwn) {
+  const auto state_dir = [](const Sources& sources) {
+    const auto loaded = Load(sources);
+    return loaded ? loaded->settings.state_dir : loaded.error().message;
+  };
+  EXPECT_EQ(state_dir({}), "var");
+  EXPECT_EQ(state_dir({.files = {}, .environment = {{"STATE_DIRECTORY", "/var/lib/mine:/var/lib/other"}}, .flags = {}}),
+            "/var/lib/mine");
+  EXPECT_EQ(
+      state_dir({.files = {}, .environment = {{"STATE_DIRECTORY", "/x"}, {"BREAKWATCH_STATE_DIR", "/y"}}, .flags = {}}),
+      "/y");
+  const WorkingDirectory root("/");
+  EXPECT_EQ(state_dir({}), "/var/lib/breakwatch");
+  EXPECT_EQ(state_dir({.files = {}, .environment = {}, .flags = {{"state_dir", {"/tmp/x"}}}}), "/tmp/x");
+  for (const char* path : {"var", "/var", "/var/", "./var/.", "/", "tmp/../var"}) {
+    EXPECT_NE(
+        state_dir({.files = {}, .environment = {}, .flags = {{"state_dir", {path}}}}).find("belongs to the system"),
+        std::string::npos)
+        << path;
+  }
 }
 
 TEST(LoadTest, AllowsAPasswordInTheStoreUrlFromTheEnvironmentOnly) {

@@ -33,7 +33,7 @@ TEST(ConsoleTest, PrintsNoMoreReasonsThanAskedForAndNoControlCharacters) {
   snapshot.models = {MakeModel("m", Commit('a'), {{"first\x1b[2J\n", "", "", 9, 1}, {"second", "", "", 1, 1}})};
   std::ostringstream out;
   MakeConsoleMetrics({.top_reasons = 1}, out)->Export(snapshot);
-  EXPECT_THAT(out.str(), HasSubstr("first [2J \n"));
+  EXPECT_THAT(out.str(), HasSubstr("first\\u001b[2J\\n\n"));
   EXPECT_THAT(out.str(), Not(HasSubstr("second")));
 }
 

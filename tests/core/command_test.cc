@@ -31,6 +31,34 @@ TEST(CommandQueueTest, IsReadableExactlyWhileCommandsWait) {
   EXPECT_FALSE(queue.Pop());
 }
 
+SweepRequest RequestFor(std::vector<std::pair<std::string, std::string>> models_in_modes) {
+  SweepRequest request;
+  request.saved_plan.emplace();
+  for (auto& [model, mode] : models_in_modes) {
+    PlannedModel& planned = request.saved_plan->models.emplace_back();
+    planned.info.id = std::move(model), planned.mode = std::move(mode);
+  }
+  return request;
+}
+
+TEST(CheckNamesTest, NamesTheModelOfAPlanAndWhatIsWrongWithIt) {
+  EXPECT_TRUE(CheckNames(RequestFor({{"a", "eval"}, {"a", "train"}, {"b", "eval"}})));
+  EXPECT_EQ(
+      CheckNames(RequestFor({{"a", "eval"}, {"b", "fast"}})).error().message,
+      "models[1]: field \"mode\" should be eval, train, dynamic, fullgraph, nested, export, recompile or cold, not "
+      "\"fast\"");
+  EXPECT_EQ(CheckNames(RequestFor({{"a", "eval"}, {"a", "eval"}})).error().message,
+            "models[1]: \"a\" is planned twice in mode eval");
+  EXPECT_EQ(CheckNames(RequestFor({{"", "eval"}})).error().message, "models[0]: \"\" is no model's name");
+}
+
+TEST(CheckNamesTest, OnlyWhatIsImportedIsInModeImport) {
+  SweepRequest request = RequestFor({{"a", kImport}});
+  EXPECT_FALSE(CheckNames(request));
+  request.imported.emplace();
+  EXPECT_TRUE(CheckNames(request));
+}
+
 TEST(CommandQueueTest, RefusesWhenFullButAlwaysTakesAStop) {
   CommandQueue queue(1);
   EXPECT_TRUE(queue.Push(Named("a")));

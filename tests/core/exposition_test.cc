@@ -88,6 +88,31 @@ TEST(ExpositionTest, WritesAFurtherModesNumbersAndHowItsLastAttemptEnded) {
   EXPECT_EQ(series["compile_breaks_total"], before.at("compile_breaks_total"));
 }
 
+// A first call means something beside the steady state, and a call variant beside the default call.
+TEST(ExpositionTest, WritesTheSteadyStateBesideTheFirstCallAndTheDefaultCallBesideAVariant) {
+  const std::string name = fakes::SampleToolchain().name, key = fakes::SampleToolchain().Key();
+  for (const std::string mode : {"cold", "eval+minimal"}) {
+    Snapshot snapshot = SampleSnapshot();
+    TrackedModel& model = snapshot.models.front();
+    model.numbers[NumbersKey(key, mode)] = model.numbers[key];
+    model.numbers[NumbersKey(key, mode)].reasons.clear();
+    model.attempts[key] = {Status::kGraphBreaks, Commit('a')};
+    model.attempts[NumbersKey(key, mode)] = {Status::kFullGraph, Commit('a')};
+    snapshot.extra = {name + "/" + mode};
+    SeriesByName series = Series(snapshot);
+    const auto in = [&](const std::string& of) {
+      return With(Model("org/breaking", Commit('a')), {{"toolchain", name}, {"mode", of}});
+    };
+    EXPECT_THAT(series["breakwatch_mode_status"],
+                testing::IsSupersetOf({Pair(With(in("eval"), {{"status", "graph_breaks"}}), 1),
+                                       Pair(With(in(mode), {{"status", "full_graph"}}), 1)}));
+    EXPECT_EQ(series["breakwatch_breaks"].at(With(in(mode), {{"reason", "none"}, {"gb_id", ""}})), 0);
+    EXPECT_EQ(
+        series["breakwatch_breaks"].at(With(in("eval"), {{"reason", "Data-dependent branching"}, {"gb_id", "GB0170"}})),
+        6);
+  }
+}
+
 TEST(ExpositionTest, WritesBreaksByReasonAndAZeroForACleanModel) {
   SeriesByName series = Series(SampleSnapshot());
   EXPECT_THAT(
@@ -120,6 +145,9 @@ TEST(ExpositionTest, LeavesOutWhatIsNotKnown) {
   EXPECT_THAT(text, Not(HasSubstr("breakwatch_sweep_last_success_timestamp_seconds")));
   EXPECT_THAT(text, Not(HasSubstr("compile_breaks_total")));
   EXPECT_THAT(text, HasSubstr("breakwatch_build_info"));
+  EXPECT_THAT(text, Not(HasSubstr("breakwatch_sandbox_info")));
+  snapshot.sandbox = "landlock";
+  EXPECT_THAT(Exposition(snapshot), HasSubstr("breakwatch_sandbox_info{sandbox=\"landlock\"} 1\n"));
   SeriesByName series = Series(SampleSnapshot());
   EXPECT_EQ(series["breakwatch_model_downloads"].size(), 2u);
   EXPECT_EQ(series["breakwatch_export_last_success_timestamp_seconds"].size(), 1u);

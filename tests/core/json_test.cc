@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
 #include "fakes/result_fields.h"
 
@@ -123,6 +124,22 @@ TEST(CaptureResultJsonTest, KeepsARemedyOnOneLineAndLeavesItOutWhereThereIsNone)
   EXPECT_EQ(ModelResultFromJson(ToJson(result))->capture.remedy, "install timm");
 }
 
+TEST(CaptureResultJsonTest, NamesOptionalArgumentsWithinTheirBoundAndLeavesOutWhatIsNotKnown) {
+  ModelResult result = Sample();
+  for (const char* field : {"optional_passed", "optional_left_out", "ops_depth"}) {
+    EXPECT_FALSE(json::parse(ToJson(result)).contains(field)) << field;
+  }
+  result.capture.optional_passed = {"attention_mask"};
+  result.capture.optional_left_out.assign(100, std::string(2000, 'x'));
+  result.capture.ops_depth = "reduced";
+  const auto back = CaptureResultFromJson(ToJson(result.capture));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->optional_passed, result.capture.optional_passed);
+  EXPECT_EQ(back->ops_depth, "reduced");
+  ASSERT_EQ(back->optional_left_out.size(), 64u);
+  EXPECT_LE(back->optional_left_out[0].size(), 1024u);
+}
+
 TEST(ModelResultJsonTest, WritesEveryFieldOfTheContractFlat) {
   const json document = json::parse(ToJson(Sample()));
   for (const char* field : kResultFields) {
@@ -147,6 +164,29 @@ TEST(PlanJsonTest, SurvivesTheRoundTripWithItsConfig) {
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(ToJson(*back), ToJson(plan));
   EXPECT_EQ(json::parse(back->models[0].config_json)["layer_norm_eps"], 1e-12);
+}
+
+TEST(SavedPlanTest, NamesWhatIsWrongWithAPlanThatWasChanged) {
+  Plan plan;
+  plan.models.resize(2);
+  plan.models[0].info.id = plan.models[1].info.id = "org/name";
+  plan.models[0].config_json = R"({"model_type":"vit"})";
+  ASSERT_TRUE(SavedPlanFromJson(ToJson(plan)));
+  const auto message = [&](const char* pointer, const json& value) {
+    json changed = json::parse(ToJson(plan));
+    changed[json::json_pointer(pointer)] = value;
+    const auto read = SavedPlanFromJson(changed.dump());
+    return read ? std::string() : read.error().message;
+  };
+  EXPECT_EQ(message("/schema", 2), "field \"schema\" should be 1, as `breakwatch plan --output` writes it");
+  EXPECT_EQ(message("/schema", nullptr), "field \"schema\" should be 1, as `breakwatch plan --output` writes it");
+  EXPECT_EQ(message("/models/1/mdoe", "train"), "models[1]: unknown field \"mdoe\"; did you mean \"mode\"?");
+  EXPECT_EQ(message("/models/1/mode", 5), "models[1]: field \"mode\" should be a text");
+  EXPECT_EQ(message("/models/1", "org/name"), "models[1]: should be an object");
+  EXPECT_EQ(message("/models/1/status", "fine"), "models[1]: field \"status\" should be one of the documented names");
+  EXPECT_EQ(message("/models/0/config", 5), "models[0]: field \"config\" should be an object");
+  EXPECT_EQ(message("/modles", json::array()), "unknown field \"modles\"; did you mean \"models\"?");
+  EXPECT_EQ(message("/toolchain/troch", "2"), "toolchain: unknown field \"troch\"; did you mean \"torch\"?");
 }
 
 TEST(SweepJsonTest, SurvivesTheRoundTrip) {

@@ -44,6 +44,32 @@ def test_a_result_is_taken_up_only_from_the_same_worker_and_a_torn_line_is_left_
     assert set(cover.known_results(path, here, kept=True)) == {"same", "other"}
 
 
+def test_a_table_keeps_the_rows_of_what_was_not_captured_anew(tmp_path):
+    rows = [{**dict.fromkeys(cover.COLUMNS, ""), "model_type": name, "class": name, "breaks": "1"} for name in "ba"]
+    table = tmp_path / "table.csv"
+    cover.write_table(table, rows, keep_others=False)
+    cover.write_table(table, [{**rows[0], "breaks": "2", "date": "2026-11-22"}], keep_others=True)
+    with table.open(encoding="utf-8", newline="") as file:
+        assert [(line["class"], line["breaks"], line["date"]) for line in csv.DictReader(file)] == [
+            ("a", "1", ""), ("b", "2", "2026-11-22")]
+
+
+def test_each_toolchain_has_a_table_of_its_own():
+    assert cover.table_of("") == cover.TABLE and cover.table_of("old").name == "table-old.csv"
+    for table in cover.TABLE.parent.glob("table-*.csv"):
+        with table.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        releases = {"torch{}-transformers{}".format(*line["toolchain"].split()) for line in rows if line["toolchain"]}
+        assert releases == {table.stem.removeprefix("table-")} and all(line["date"] for line in rows)
+
+
+def test_parts_are_exported_classes_that_no_table_names():
+    pytest.importorskip("transformers")
+    parts = cover.unmapped_classes()
+    assert ("bark", "BarkFineModel") in parts and ("bert", "BertModel") not in parts
+    assert not [name for _, name in parts if "PreTrained" in name]
+
+
 def test_cases_are_the_librarys_own_tables():
     pytest.importorskip("transformers")
     cases = cover.mapped_classes()

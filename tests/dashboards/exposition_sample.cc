@@ -53,6 +53,7 @@ Snapshot Sample(bool after) {
   snapshot.taken_at = At(end);
   snapshot.toolchain_key = fakes::SampleToolchain().Key();
   snapshot.toolchains = {fakes::SampleToolchain()};
+  snapshot.sandbox = "bubblewrap";
   snapshot.models = Fleet(after);
   snapshot.reasons = {{kBranching.reason, kBranching.gb_id, "user_error", "https://example.org/GB0170", 1},
                       {kBuiltin.reason, kBuiltin.gb_id, "supportable", "https://example.org/GB0059", 0}};

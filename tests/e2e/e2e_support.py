@@ -109,7 +109,7 @@ class Breakwatch:
         worker = json.dumps([sys.executable, str(ROOT / "tests/e2e/fake_worker.py"), str(tmp_path)])
         self.settings = ["--state-dir", str(self.state), "--hub.source", "snapshot", "--hub.snapshot_dir",
                          str(hub.folder), "--capture.launcher=[]", "--capture.worker", worker,
-                         "--capture.zygotes", "1"]  # fmt: skip
+                         "--capture.sandbox", "off", "--capture.zygotes", "1"]  # fmt: skip
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_"))}
         self.environment["HF_HOME"] = str(tmp_path / "hf")
 

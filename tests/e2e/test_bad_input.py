@@ -1,9 +1,11 @@
 """Bad input gets one clear line and the right code; nothing is lost."""
 
 import json
+import os
 import signal
 import socket
 import sqlite3
+import subprocess
 
 import pytest
 
@@ -30,6 +32,70 @@ def test_each_mistake_is_named_in_one_line(breakwatch, arguments, code, text):
     done = breakwatch.run(*arguments, code=code)
     assert text in done.stderr
     assert done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"schema": 2}, 'field "schema" should be 1'), ({"schema": None}, 'field "schema" should be 1'),
+    ({"models": []}, "plans no model"), ({"models": {}}, 'field "models" should be a list'),
+    ({"models": [{"model": "a/b", "mode": "fast"}]}, 'models[0]: field "mode" should be eval, train'),
+    ({"models": [{"model": "a/b", "mode": "import"}]}, 'models[0]: field "mode"'),
+    ({"models": [{"model": "a/b", "mdoe": "eval"}]}, 'models[0]: unknown field "mdoe"; did you mean "mode"?'),
+    ({"models": [{"model": "a/b", "config": []}]}, 'models[0]: field "config" should be an object'),
+    ({"models": [{"model": "a/b"}, {"model": "a/b"}]}, "models[1]: \"a/b\" is planned twice"),
+    ({"models": [{"model": ""}]}, "models[0]: \"\" is no model's name")])
+def test_a_plan_that_cannot_be_swept_is_refused_by_file_field_and_reason(breakwatch, change, words):
+    plan = breakwatch.tmp_path / "changed.json"
+    plan.write_text(json.dumps({"schema": 1, "models": [{"model": "a/b"}]} | change))
+    said = breakwatch.run("sweep", "--plan", "changed.json", code=64).stderr
+    assert "changed.json" in said
+    assert words in said
+
+
+@pytest.mark.parametrize("flag", ["--web.token", "--web.token=hush", "--exporters.loki.password"])
+def test_a_secret_given_as_a_flag_names_where_it_belongs(breakwatch, flag):
+    name = flag.split("=")[0].removeprefix("--")
+    said = breakwatch.run("config", "check", flag, "hush", code=64).stderr
+    assert name + "_file" in said
+    assert "BREAKWATCH_" + name.upper().replace(".", "_") in said
+    assert "hush" not in said
+
+
+def test_a_time_out_may_be_shorter_than_the_default_of_another(breakwatch):
+    breakwatch.run("config", "check", "--exporters.loki.timeout", "2s", "--exporters.pushgateway.timeout", "1s")
+
+
+def test_a_warning_appears_once(breakwatch):
+    for command in (("config", "check"), ("config", "show"), ("store", "info")):
+        done = breakwatch.run(*command, BREAKWATCH_HUB_TPO="5", code=1 if command[0] == "store" else 0)
+        assert (done.stdout + done.stderr).count("BREAKWATCH_HUB_TPO") == 1, command
+
+
+@pytest.mark.parametrize("files", [
+    {}, {"recording.json": "{"}, {"recording.json": '{"format": 9}'}, {"recording.json": "[]"},
+    {"recording.json": '{"format": 1}'}, {"recording.json": '{"format": 1}', "models.jsonl": "no\n" * 50}])
+def test_a_recording_that_is_missing_or_none_is_a_wrong_setting(breakwatch, tmp_path, files):
+    folder = tmp_path / "recording"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    said = breakwatch.run("plan", "--hub.snapshot_dir", str(folder), code=78).stderr
+    assert str(folder) in said
+
+
+def test_a_service_keeps_its_state_in_a_directory_of_its_own(program):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("BREAKWATCH_")}
+
+    def show(*flags, **variables):
+        return subprocess.run([program, "config", "show", "--json", *flags], cwd="/", env=environment | variables,
+                              capture_output=True, text=True)  # fmt: skip
+
+    def state_dir(done):
+        return next(s["value"] for s in json.loads(done.stdout)["settings"] if s["key"] == "state_dir")
+
+    assert state_dir(show()) == "/var/lib/breakwatch"
+    assert state_dir(show(STATE_DIRECTORY="/var/lib/mine")) == "/var/lib/mine"
+    refused = show("--state-dir", "var")
+    assert (refused.returncode, '"/var" belongs to the system' in refused.stderr) == (78, True)
 
 
 def test_a_settings_file_takes_no_argument_of_the_command(breakwatch):

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "engine/support.h"
+#include "event_channel.h"
 #include "fakes/fake_exporters.h"
 #include "fakes/store_wrapper.h"
 
@@ -276,7 +278,7 @@ TEST_F(DeliveryTest, BuriesThePoisonEventAloneAndSendsTheRest) {
   auto expected = UpTo(100);
   expected.erase(expected.begin() + 41);
   EXPECT_EQ(Ids(events), expected);
-  const auto dead = store_->DeadLetters("events", 10);
+  const auto dead = store_->DeadLetters({.exporter = "events"}, 10);
   ASSERT_EQ(dead->size(), 1u);
   EXPECT_EQ(dead->front().event.id, 42);
   EXPECT_EQ(dead->front().reason, "refused event 42");
@@ -304,13 +306,132 @@ TEST_F(DeliveryTest, IsolatesACulpritInLogarithmicallyManySends) {
   }
 }
 
-TEST_F(DeliveryTest, BuriesEveryCulpritWhenAllAreRefused) {
+TEST_F(DeliveryTest, PausesAndGivesNothingUpWhileEveryEventIsRefused) {
+  FakeEventExporter& events = AddEvents();
+  bool broken = true;
+  events.poison = [&](const StoredEvent&) { return broken; };
+  Store(500);
+  Run();
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 0);
+  EXPECT_TRUE(StatsOf("events").paused);
+  EXPECT_EQ(StatsOf("events").events_pending, 500);
+  EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
+  const auto states = store_->DeliveryStates();
+  ASSERT_EQ(states->size(), 1u);
+  EXPECT_EQ(states->front().paused, "refused event 64");
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0],
+            "events: paused: refuses every event (64 were tried alone), so none is given up; will try again: refused "
+            "event 64");
+  // With growing pauses, and without another search through the batch.
+  const int before = events.attempts;
+  Run(hours(1));
+  EXPECT_LT(events.attempts - before, 130 * static_cast<int>(EventChannel::kTriedAlone + 1));
+  EXPECT_EQ(reports_.size(), 1u);
+  broken = false;
+  Run(seconds(61));
+  EXPECT_EQ(Ids(events), UpTo(500));
+  EXPECT_FALSE(StatsOf("events").paused);
+  EXPECT_EQ(store_->DeliveryStates()->front().paused, "");
+  EXPECT_TRUE(Pump().Behind().empty());
+}
+
+TEST_F(DeliveryTest, KnowsThatAnEarlierLifePausedAndGoesOnOnceSomethingIsTaken) {
+  ASSERT_TRUE(store_->SetPaused("events", "400").ok());
+  FakeEventExporter& events = AddEvents();
+  Store(3);
+  EXPECT_FALSE(StatsOf("events").paused);
+  Run();
+  EXPECT_EQ(Ids(events), UpTo(3));
+  EXPECT_EQ(store_->DeliveryStates()->front().paused, "");
+}
+
+TEST_F(DeliveryTest, GivesNothingUpWhenTheTargetRecoversBetweenTwoAttempts) {
+  FakeEventExporter& events = AddEvents();
+  bool broken = true;
+  int attempts = 0;  // at the first event: in its batch and by itself, both before the target recovered
+  events.poison = [&](const StoredEvent& event) { return broken || (event.id == 1 && ++attempts <= 2); };
+  Store(3);
+  Run();
+  ASSERT_TRUE(StatsOf("events").paused);
+  broken = false;
+  Run(seconds(61));
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 0);
+  const auto ids = Ids(events);
+  EXPECT_EQ(std::set<std::int64_t>(ids.begin(), ids.end()), (std::set<std::int64_t>{1, 2, 3}));
+  EXPECT_FALSE(StatsOf("events").paused);
+}
+
+TEST_F(DeliveryTest, BuriesTheFirstOnesOnlyOnceALaterOneIsTaken) {
+  FakeEventExporter& events = AddEvents();
+  events.poison = [](const StoredEvent& event) { return event.id <= 5 || event.id == 50; };
+  Store(60);
+  Run();
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 6);
+  EXPECT_EQ(events.delivered.size(), 54u);
+  EXPECT_EQ(events.delivered.front().id, 6);
+  EXPECT_EQ(*store_->Cursor("events"), 60);
+  EXPECT_FALSE(StatsOf("events").paused);
+}
+
+TEST_F(DeliveryTest, BuriesWhatAnAnswerNamesThoughNothingIsTaken) {
   FakeEventExporter& events = AddEvents();
   events.poison = [](const StoredEvent&) { return true; };
+  events.names_events = true;
   Store(20);
   Run();
   EXPECT_EQ(*store_->CountDeadLetters("events"), 20);
-  EXPECT_TRUE(events.delivered.empty());
+  EXPECT_FALSE(StatsOf("events").paused);
+}
+
+TEST_F(DeliveryTest, SendsQueuedLettersFirstInOrderWithTheirIds) {
+  Store(6);
+  for (const StoredEvent& event : *store_->EventsAfter(0, 4, 1 << 20)) {
+    ASSERT_TRUE(store_->BuryEvent("events", event, "400").ok());
+  }
+  FakeEventExporter& events = AddEvents();
+  Run();
+  EXPECT_EQ(Ids(events), (std::vector<std::int64_t>{5, 6}));
+  ASSERT_EQ(*store_->QueueDeadLetters({"events", {4, 2}}), 2);
+  Store(1);
+  Run();
+  EXPECT_EQ(Ids(events), (std::vector<std::int64_t>{5, 6, 2, 4, 7}));
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 2);
+  EXPECT_EQ(*store_->CountQueuedLetters("events"), 0);
+  EXPECT_EQ(*store_->Cursor("events"), 7);
+  EXPECT_EQ(StatsOf("events").dead_letters, 2);
+}
+
+TEST_F(DeliveryTest, LetsALetterThatIsRefusedAgainBeDeadAgainAndPausesNothing) {
+  Store(3);
+  for (const StoredEvent& event : *store_->EventsAfter(0, 2, 1 << 20)) {
+    ASSERT_TRUE(store_->BuryEvent("events", event, "old answer").ok());
+  }
+  ASSERT_EQ(*store_->QueueDeadLetters({}), 2);
+  FakeEventExporter& events = AddEvents();
+  events.poison = [](const StoredEvent& event) { return event.id <= 2; };
+  Run();
+  EXPECT_EQ(Ids(events), (std::vector<std::int64_t>{3}));
+  const auto dead = store_->DeadLetters({.exporter = "events"}, 10);
+  ASSERT_EQ(dead->size(), 2u);
+  EXPECT_FALSE((*dead)[0].queued);
+  EXPECT_EQ((*dead)[0].reason, "refused event 1");
+  EXPECT_FALSE(StatsOf("events").paused);
+}
+
+TEST_F(DeliveryTest, WaitsForQueuedLettersWhileTheTargetIsAway) {
+  Store(1);
+  ASSERT_TRUE(store_->BuryEvent("events", store_->EventsAfter(0, 1, 1000)->front(), "old").ok());
+  ASSERT_EQ(*store_->QueueDeadLetters({}), 1);
+  FakeEventExporter& events = AddEvents();
+  events.down = true;
+  Run(seconds(5));
+  EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
+  EXPECT_EQ(StatsOf("events").events_pending, 1);
+  events.down = false;
+  Run(seconds(61));
+  EXPECT_EQ(Ids(events), UpTo(1));
+  EXPECT_TRUE(Pump().Behind().empty());
 }
 
 TEST_F(DeliveryTest, BuriesNothingWhenOnlyTheWholeBatchIsRefused) {

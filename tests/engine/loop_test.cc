@@ -37,6 +37,33 @@ TEST_F(LoopTest, GivesEachModeItsOwnCaptureResultAndStatus) {
   EXPECT_EQ(runner_.started.size(), 2u);
 }
 
+TEST_F(LoopTest, ACallVariantHasItsOwnRowsAndNeverStandsForTheDefaultCall) {
+  lister_.Answer(ListOf({fakes::FakeModel("org/a", 1, Config(1))}));
+  runner_.Script("org/a", GoodCapture());
+  runner_.Script("org/a", fakes::FailedCapture(Status::kFailedEager, "it needs its mask"));
+  SweepRequest request;
+  request.modes = WithCalls({"eval"}, "all");
+  const auto sweep = RunSweep(request);
+  ASSERT_TRUE(sweep.ok()) << sweep.error().message;
+  ASSERT_EQ(runner_.started.size(), 3u);
+  std::vector<std::string> calls;
+  for (const CaptureJob& job : runner_.started) {
+    EXPECT_EQ(job.mode, "eval");
+    calls.push_back(job.call);
+  }
+  EXPECT_EQ(calls, (std::vector<std::string>{"", "minimal", "all"}));
+  const auto results = Results(sweep->id);
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[1].capture.mode, "eval+minimal");
+  EXPECT_EQ(results[2].capture.mode, "eval+all");
+  const store::Current current = *store_->LoadCurrent();
+  ASSERT_EQ(current.models.size(), 1u);
+  EXPECT_EQ(current.models[0].status, Status::kFullGraph);
+  EXPECT_EQ(current.models[0].numbers.size(), 1u);
+  EXPECT_EQ(current.models[0].attempts.size(), 3u);
+  ExpectFoldEqualsHistory();
+}
+
 TEST_F(LoopTest, FoldsAnOlderProgramsHistoryAgainBeforeAnythingElse) {
   lister_.Answer(ListOf({fakes::FakeModel("org/a", 1, Config(1))}));
   ASSERT_TRUE(RunSweep().ok());

@@ -86,6 +86,27 @@ TEST_F(PlanTest, ReusesAndQuarantinesEachModeByItself) {
   EXPECT_EQ(plan.models[2].reason, "new mode dynamic");
 }
 
+TEST_F(PlanTest, ACallVariantHasAStructureOfItsOwn) {
+  KnowReusable(Status::kFullGraph);
+  options_.modes = {"eval", "eval+minimal", "eval+all"};
+  const Plan plan = Make();
+  ASSERT_EQ(plan.models.size(), 3u);
+  EXPECT_EQ(plan.models[0].action, Action::kReuse);
+  EXPECT_EQ(plan.models[1].action, Action::kCapture) << "what the default call found is no answer for it";
+  EXPECT_NE(plan.models[1].structure, plan.models[0].structure);
+  EXPECT_NE(plan.models[2].structure, plan.models[1].structure);
+}
+
+TEST_F(PlanTest, OwnCodeHasNoCallVariants) {
+  Add("python:nets:make", Config(2));
+  list_.models.back().info.config_source = "python";
+  options_.modes = {"eval", "eval+minimal"};
+  const Plan plan = Make();
+  EXPECT_EQ(plan.models[2].action, Action::kCapture);
+  EXPECT_EQ(plan.models[3].status, Status::kSkippedUnsupportedLibrary);
+  EXPECT_NE(plan.models[3].detail, "");
+}
+
 TEST_F(PlanTest, CarriesTheListsNatureAndTheOptions) {
   list_.source = "hub x";
   options_.track = true;

@@ -21,8 +21,8 @@ class MortalStore : public fakes::StoreWrapper {
       : StoreWrapper(inner), left_(dies_at), written_(written) {}
 
   Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
-                          const store::CurrentChange& change) override {
-    return Live([&] { return StoreWrapper::BeginSweep(sweep, plan, events, change); });
+                          const store::CurrentChange& change, std::span<const store::SweepEnd> given_up) override {
+    return Live([&] { return StoreWrapper::BeginSweep(sweep, plan, events, change, given_up); });
   }
   Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
                             const store::CurrentChange& change) override {
@@ -48,6 +48,16 @@ class MortalStore : public fakes::StoreWrapper {
 
   int left_;
   const bool written_;
+};
+
+// The disk is full when a sweep begins.
+class FullStore : public fakes::StoreWrapper {
+ public:
+  using StoreWrapper::StoreWrapper;
+  Result<void> BeginSweep(const Sweep&, const Plan&, std::span<const Event>, const store::CurrentChange&,
+                          std::span<const store::SweepEnd>) override {
+    return Error{ErrorCode::kStore, "the disk is full", true, {}};
+  }
 };
 
 class ResumeTest : public LoopFixture {
@@ -184,6 +194,29 @@ TEST_F(ResumeTest, GivesUpAnUnfinishedSweepWhenANewListingBegins) {
   EXPECT_FALSE(store_->FindSweep(old)->complete);
   EXPECT_EQ(published_.back().first->sweep.sweep_id, sweep->id);
   ExpectFoldEqualsHistory();
+}
+
+TEST_F(ResumeTest, KeepsAnUnfinishedSweepWhenTheNextOneCannotBegin) {
+  ASSERT_TRUE(DieAt(4, true, false));
+  const std::string old = (*store_->NewestUnfinished())->id;
+  FullStore full(*store_);
+  const auto sweep = MakeLoop(full).RunSweep({});
+  ASSERT_FALSE(sweep.ok());
+  EXPECT_EQ(sweep.error().code, ErrorCode::kStore);
+  const auto resumed = Resume();
+  ASSERT_TRUE(resumed.ok());
+  EXPECT_EQ(resumed->id, old);
+  ExpectFoldEqualsHistory();
+}
+
+TEST_F(ResumeTest, KeepsAnUnfinishedSweepWhenAListingIsEmpty) {
+  ASSERT_TRUE(DieAt(4, true, false));
+  const std::string old = (*store_->NewestUnfinished())->id;
+  lister_.Answer(ListOf({}));
+  const auto empty = RunSweep();
+  ASSERT_TRUE(empty.ok());
+  EXPECT_FALSE(empty->complete);
+  EXPECT_EQ((*store_->NewestUnfinished())->id, old);
 }
 
 TEST_F(ResumeTest, KeepsAnUnfinishedSweepWhileOneOfNamedModelsRuns) {

@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include <set>
 
 #include "engine/loop_fixture.h"
@@ -52,6 +54,33 @@ TEST_F(ServeTest, SweepsAtTheIntervalWithoutDrift) {
   ASSERT_TRUE(ServeUntil([this] { return Finished() >= 4; }).ok());
   EXPECT_EQ(Starts(), (Starts_{0, 100, 200, 300}));
   EXPECT_EQ(progress_.finished[0].trigger, "interval");
+}
+
+TEST_F(ServeTest, EndsASweepAndItselfWhenWhatItStandsOnIsGone) {
+  options_.sweep_interval = seconds(100);
+  bool gone = false;
+  held_ = [&]() -> Result<void> {
+    return gone ? Result<void>(Error{ErrorCode::kStore, "the state directory was removed"}) : Result<void>();
+  };
+  runner_.on_start = [&](const CaptureJob&) { gone = true; };
+  const auto served = ServeUntil([] { return false; });
+  ASSERT_FALSE(served.ok());
+  EXPECT_EQ(served.error().message, "the state directory was removed");
+  EXPECT_TRUE(progress_.finished.empty());
+  EXPECT_EQ(Starts(), Starts_{0});
+}
+
+TEST_F(ServeTest, WarnsOfAnEmptyListingAndKeepsTheTrackedSet) {
+  ASSERT_TRUE(RunSweep().ok());
+  lister_.Answer(ListOf({}));
+  const auto empty = RunSweep();
+  ASSERT_TRUE(empty.ok());
+  EXPECT_FALSE(empty->complete);
+  ASSERT_EQ(progress_.warnings.size(), 1u);
+  EXPECT_NE(progress_.warnings.front().find("hub.author"), std::string::npos);
+  EXPECT_EQ(published_.back().first->models.size(), 2u);
+  EXPECT_EQ(store_->FindSweep("latest")->id, progress_.finished.front().id);
+  ExpectFoldEqualsHistory();
 }
 
 TEST_F(ServeTest, AnswersTheTicksOfALongSweepByOneMore) {
@@ -145,6 +174,7 @@ TEST_F(ServeTest, UsesReloadedSettingsForTheNextSweep) {
       ++asked_times_;
       Command reload;
       reload.kind = Command::Kind::kReload;
+      reload.id = "r1";
       ASSERT_TRUE(commands_.Push(reload));
       SweepRequest again;
       again.rebuild = Rebuild::kAlways;
@@ -155,6 +185,7 @@ TEST_F(ServeTest, UsesReloadedSettingsForTheNextSweep) {
   EXPECT_NE(runner_.started.front().limits.rss_bytes, 77);
   EXPECT_EQ(runner_.started.back().limits.rss_bytes, 77);
   EXPECT_EQ(EventCounts()["config_reloaded"], 1);
+  EXPECT_THAT(progress_.served, ::testing::Contains(std::pair<std::string, std::string>("r1", "")));
 }
 
 TEST_F(ServeTest, KeepsTheOldSettingsAndSaysWhyWhenAReloadIsRefused) {

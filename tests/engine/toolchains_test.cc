@@ -17,7 +17,7 @@ class ToolchainsTest : public LoopFixture {
   ToolchainsTest() {
     lister_.Answer(ListOf({FakeModel("org/a", 1, Config(1)), FakeModel("org/b", 2, Config(2))}));
     older_.toolchain = Older();
-    open_toolchain_ = [this](const std::string& name) -> Result<FurtherToolchain> {
+    open_toolchain_ = [this](const std::string& name, const std::string&) -> Result<FurtherToolchain> {
       if (name != "older") return Error{ErrorCode::kUsage, "no toolchain " + name};
       return FurtherToolchain{Older(), &older_};
     };
@@ -69,15 +69,15 @@ TEST_F(ToolchainsTest, WhoAskedHearsOnceWhenTheSweepsOfAllHaveEnded) {
 
 TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
   std::string opened;
-  open_toolchain_ = [&](const std::string& name) -> Result<FurtherToolchain> {
-    opened = name;
+  open_toolchain_ = [&](const std::string& name, const std::string& python) -> Result<FurtherToolchain> {
+    opened = name + " " + python;
     return FurtherToolchain{Older(), &older_};
   };
   SweepRequest request;
   request.toolchain = "older", request.python = "/opt/older/bin/python";
   const auto sweep = RunSweep(request);
   ASSERT_TRUE(sweep.ok()) << sweep.error().message;
-  EXPECT_EQ(opened, "older=/opt/older/bin/python");
+  EXPECT_EQ(opened, "older /opt/older/bin/python");
   EXPECT_EQ(sweep->toolchain.name, "older");
 }
 

@@ -177,6 +177,9 @@ TEST_F(ImportTest, TracksAModelThatWasNeverSweptUntilASweepTakesItOver) {
   EXPECT_EQ(Tracked(), Ids{"a"});
   EXPECT_TRUE(Row("a").imported);
   EXPECT_EQ(Row("a").commit, kA);
+  EXPECT_EQ(Row("a").status, Row("a").attempts.begin()->second.status) << "of the last attempt, which is the import";
+  EXPECT_NE(Row("a").status, Status::kNotAttempted);
+  EXPECT_NE(Row("a").detail, "added, no result yet");
   EXPECT_EQ(Published("a"), nullptr);  // the published series are our own captures'
   Run({{"b"}}, {.ranked = false});
   EXPECT_EQ(Tracked(), (Ids{"a", "b"}));

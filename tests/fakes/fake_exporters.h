@@ -50,7 +50,9 @@ class FakeEventExporter : public EventExporter {
       if (outcome.delivery != Delivery::kDelivered) return outcome;
     }
     for (const StoredEvent& event : batch) {
-      if (poison && poison(event)) return {Delivery::kRefused, "refused event " + std::to_string(event.id), {}};
+      if (poison && poison(event)) {
+        return {Delivery::kRefused, "refused event " + std::to_string(event.id), {}, names_events};
+      }
     }
     delivered.insert(delivered.end(), batch.begin(), batch.end());
     return {};
@@ -60,6 +62,7 @@ class FakeEventExporter : public EventExporter {
   bool down = false;  // every answer is kTryAgain
   std::deque<Outcome> answers;
   std::function<bool(const StoredEvent&)> poison;  // a batch with such an event is refused whole
+  bool names_events = false;                       // of such an answer
   std::vector<StoredEvent> delivered;
 
  private:

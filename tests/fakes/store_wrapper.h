@@ -10,8 +10,8 @@ class StoreWrapper : public store::Store {
   explicit StoreWrapper(store::Store& inner) : inner_(inner) {}
 
   Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
-                          const store::CurrentChange& change) override {
-    return inner_.BeginSweep(sweep, plan, events, change);
+                          const store::CurrentChange& change, std::span<const store::SweepEnd> given_up) override {
+    return inner_.BeginSweep(sweep, plan, events, change, given_up);
   }
   Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
                             const store::CurrentChange& change) override {
@@ -21,7 +21,7 @@ class StoreWrapper : public store::Store {
                            const store::CurrentChange& change) override {
     return inner_.FinishSweep(sweep, events, change);
   }
-  Result<std::optional<Sweep>> NewestUnfinished() override { return inner_.NewestUnfinished(); }
+  Result<std::vector<Sweep>> Unfinished() override { return inner_.Unfinished(); }
   Result<std::vector<Sweep>> Sweeps(int limit) override { return inner_.Sweeps(limit); }
   Result<Sweep> FindSweep(const std::string& id) override { return inner_.FindSweep(id); }
   Result<Plan> LoadPlan(const std::string& sweep_id) override { return inner_.LoadPlan(sweep_id); }
@@ -65,9 +65,30 @@ class StoreWrapper : public store::Store {
   Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) override {
     return inner_.BuryEvent(exporter, event, reason);
   }
-  Result<std::vector<store::DeadLetter>> DeadLetters(const std::string& exporter, int limit) override {
-    return inner_.DeadLetters(exporter, limit);
+  Result<std::vector<store::DeadLetter>> DeadLetters(const store::LetterFilter& filter, int limit) override {
+    return inner_.DeadLetters(filter, limit);
   }
+  Result<std::int64_t> CountQueuedLetters(const std::string& exporter) override {
+    return inner_.CountQueuedLetters(exporter);
+  }
+  Result<std::int64_t> QueueDeadLetters(const store::LetterFilter& filter) override {
+    return inner_.QueueDeadLetters(filter);
+  }
+  Result<std::int64_t> DropDeadLetters(const store::LetterFilter& filter) override {
+    return inner_.DropDeadLetters(filter);
+  }
+  Result<std::vector<StoredEvent>> QueuedLetters(const std::string& exporter, int limit,
+                                                 std::size_t max_bytes) override {
+    return inner_.QueuedLetters(exporter, limit, max_bytes);
+  }
+  Result<void> RefuseQueuedLetter(const std::string& exporter, std::int64_t event_id,
+                                  const std::string& reason) override {
+    return inner_.RefuseQueuedLetter(exporter, event_id, reason);
+  }
+  Result<void> SetPaused(const std::string& exporter, const std::string& detail) override {
+    return inner_.SetPaused(exporter, detail);
+  }
+  Result<std::vector<store::DeliveryState>> DeliveryStates() override { return inner_.DeliveryStates(); }
   Result<std::int64_t> CountDeadLetters(const std::string& exporter) override {
     return inner_.CountDeadLetters(exporter);
   }
@@ -78,7 +99,7 @@ class StoreWrapper : public store::Store {
     return inner_.SetOwnedGroups(gateway, groups);
   }
   Result<int> SchemaVersion() override { return inner_.SchemaVersion(); }
-  Result<void> Check() override { return inner_.Check(); }
+  Result<std::vector<store::Damage>> FindDamage() override { return inner_.FindDamage(); }
 
  private:
   store::Store& inner_;

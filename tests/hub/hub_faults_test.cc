@@ -87,6 +87,69 @@ TEST(HubFaultsTest, GivesUpAfterItsTriesAndSaysWhatItSaw) {
   EXPECT_FALSE(list->models[1].excluded);
 }
 
+TEST(HubFaultsTest, NamesTheTriesThatWereMadeAndThePauseThatTheHubAskedFor) {
+  ScriptedHub hub;
+  hub.On("/api/models", {503, {{"Retry-After", "900"}}, ""});
+  const auto list = List(hub.Options(), {});
+  ASSERT_FALSE(list.ok());
+  EXPECT_THAT(list.error().message, HasSubstr("(1 try; the Hub asks for a pause of 900 s, longer than we wait)"));
+  EXPECT_THAT(hub.Requests(), SizeIs(1));
+
+  ScriptedHub other;
+  other.OnPages({Entry("a/1", kCommitA)});
+  other.On(ConfigPath("a/1"), {503, {{"Retry-After", "0"}}, ""});
+  HubOptions options = other.Options();
+  options.tries = 3;
+  const auto listed = List(options, {});
+  ASSERT_FALSE(listed.ok());
+  EXPECT_THAT(listed.error().message, HasSubstr("(3 tries; the Hub asks for a pause of 0 s)"));
+  EXPECT_THAT(other.Requests("/a/"), SizeIs(3));
+}
+
+TEST(HubFaultsTest, ANextPageOnAnotherHostIsNotFollowed) {
+  ScriptedServer stranger([](const SeenRequest&) { return Json("[" + Entry("evil/1", kCommitA) + "]"); });
+  const std::string away = stranger.Url().substr(std::string("http:").size());
+  for (const std::string& link :
+       {"http:" + away + "/api/models?cursor=2", away + "/api/models?cursor=2", "http:" + away + "/other?cursor=2",
+        "http://huggingface.co@" + away.substr(2) + "/x"}) {
+    ScriptedHub hub;
+    Reply page = Json("[" + Entry("a/1", kCommitA) + "]");
+    page.headers.emplace_back("Link", "<" + link + ">; rel=\"next\"");
+    hub.On("/api/models", page);
+    const auto list = List(hub.Options(), {});
+    ASSERT_FALSE(list.ok()) << link;
+    EXPECT_EQ(list.error().code, ErrorCode::kUnavailable);
+    EXPECT_THAT(list.error().message, AllOf(HasSubstr(link), HasSubstr("not followed")));
+    EXPECT_THAT(hub.Requests(), SizeIs(1));
+  }
+  EXPECT_THAT(stranger.Requests(), SizeIs(0));
+}
+
+TEST(HubFaultsTest, TheListingAsAWholeHasADeadline) {
+  // Each page, each try and each pause is short; only together they are too long.
+  ScriptedHub pages, refusals, pauses, silence;
+  for (int i = 0; i < 100'000 / 500; ++i) {
+    Reply page = Json("[" + Entry("a/m" + std::to_string(i), kCommitA) + "]");
+    page.headers.emplace_back("Link", "</api/models?cursor=" + std::to_string(i) + ">; rel=\"next\"");
+    page.headers.emplace_back("ratelimit", "\"api\";r=0;t=1");
+    pages.On("/api/models", page);
+  }
+  refusals.On("/api/models", {429, {{"Retry-After", "1"}}, ""});
+  pauses.On("/api/models", {429, {{"ratelimit", "\"api\";r=0;t=60"}}, ""});
+  silence.On("/api/models", {.hang = true});
+  for (ScriptedHub* hub : {&pages, &refusals, &pauses, &silence}) {
+    HubOptions options = hub->Options();
+    options.listing_timeout = 300ms;
+    const auto start = std::chrono::steady_clock::now();
+    const auto list = List(options, {});
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+    ASSERT_FALSE(list.ok());
+    EXPECT_EQ(list.error().code, ErrorCode::kUnavailable);
+    EXPECT_THAT(list.error().message, HasSubstr("hub.timeout ends all of it after 300 ms"));
+    if (hub != &silence) EXPECT_THAT(hub->Requests(), SizeIs(1));  // of which the last moment may hold a second try
+  }
+}
+
 TEST(HubFaultsTest, AListingThatCannotBeHadIsAnErrorThatNamesTheHub) {
   ScriptedHub hub;
   hub.On("/api/models", {504, {}, ""});

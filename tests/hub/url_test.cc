@@ -47,6 +47,43 @@ TEST(HubUrlTest, FindsTheNextLinkAmongOthers) {
   EXPECT_EQ(NextLink(""), std::nullopt);
 }
 
+TEST(HubUrlTest, TakesANextPageOfTheSameListingOnly) {
+  const std::string page = "/api/models?sort=downloads";
+  const std::string mirror = "https://mirror.example:8443/hf";
+  for (const char* link : {"https://huggingface.co/api/models?cursor=2", "/hf/api/models?cursor=2",
+                           "/api/models?cursor=2", "https://mirror.example:8443/hf/api/models?cursor=2#top",
+                           "https://MIRROR.example:8443/hf/api/models?cursor=2"}) {
+    EXPECT_EQ(NextPage(link, page, mirror), "/api/models?cursor=2") << link;
+  }
+  for (const char* link : {"https://evil.example/api/models?cursor=2",
+                           "https://evil.example/hf/api/models?cursor=2",
+                           "//evil.example/api/models?cursor=2",
+                           "///evil.example/api/models?cursor=2",
+                           "\\\\evil.example/api/models?cursor=2",
+                           "/\\evil.example/api/models?cursor=2",
+                           "https://huggingface.co\\@evil.example/api/models?cursor=2",
+                           "https://huggingface.co@evil.example/api/models?cursor=2",
+                           "https://user:pass@huggingface.co/api/models?cursor=2",
+                           "https://user@mirror.example:8443/hf/api/models?cursor=2",
+                           "https://mirror.example/hf/api/models?cursor=2",
+                           "https://mirror.example:8444/hf/api/models?cursor=2",
+                           "http://mirror.example:8443/hf/api/models?cursor=2",
+                           "http://huggingface.co/api/models?cursor=2",
+                           "https://huggingface.co:8443/api/models?cursor=2",
+                           "https://huggingface.co.evil.example/api/models?cursor=2",
+                           "ftp://huggingface.co/api/models",
+                           "file:///api/models?cursor=2",
+                           "/hf/api/datasets?cursor=2",
+                           "/hf/api/models/../../x",
+                           "/hf/api/models ?a",
+                           "https://mirror.example:8443/hf/api/models?\r\nHost: evil",
+                           "",
+                           "https://",
+                           "https:///api/models?cursor=2"}) {
+    EXPECT_EQ(NextPage(link, page, mirror), std::nullopt) << link;
+  }
+}
+
 TEST(HubUrlTest, EncodesWhatIsNotPlain) { EXPECT_EQ(UrlEncode("refs/pr/1 ü"), "refs%2Fpr%2F1%20%C3%BC"); }
 
 TEST(ModelIdTest, AcceptsWhatTheHubCallsAModel) {

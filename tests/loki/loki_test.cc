@@ -152,6 +152,20 @@ TEST_F(LokiTest, IsRefusedWhenASingleEventIsTooLarge) {
   EXPECT_EQ(Export(MakeEvents(2, 2)).delivery, Delivery::kDelivered);
 }
 
+TEST_F(LokiTest, TellsAnAnswerAboutEntriesFromOneAboutAllThatIsSent) {
+  Start();
+  auto old = MakeEvents(1, 1);
+  old[0].ts_ns = kNow - 8LL * 24 * 3600 * 1'000'000'000;
+  const Outcome entry = Export(old);
+  EXPECT_EQ(entry.delivery, Delivery::kRefused);
+  EXPECT_TRUE(entry.names_events);
+  const Outcome blanket =
+      ExportWith({400, {}, "stream '{}' includes structured metadata, but this feature is disallowed"});
+  EXPECT_EQ(blanket.delivery, Delivery::kRefused);
+  EXPECT_FALSE(blanket.names_events);
+  EXPECT_TRUE(ExportWith({413}).names_events);
+}
+
 TEST_F(LokiTest, LosesNothingWhileATenantIsBlocked) {
   limits.blocked = true;
   Start();
@@ -182,6 +196,12 @@ TEST_F(LokiTest, BuriesNothingForAWrongAddressOrPassword) {
     EXPECT_THAT(outcome.detail, HasSubstr(std::to_string(wrong)));
   }
   EXPECT_EQ(ExportWith({200}).delivery, Delivery::kDelivered);
+  for (const int page : {200, 203, 206}) {
+    const Outcome outcome = ExportWith({page, {{"Content-Type", "text/html"}}, "<html>Please sign in</html>"});
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << page;
+    EXPECT_THAT(outcome.detail, HasSubstr("not an answer of Loki"));
+    EXPECT_THAT(outcome.detail, HasSubstr("text/html: <html>Please sign in</html>"));
+  }
   EXPECT_EQ(ExportWith({422}).delivery, Delivery::kRefused);
 }
 

@@ -225,6 +225,12 @@ TEST_F(PushgatewayTest, WaitsLongWhereAPersonHasToMendSomething) {
   }
   EXPECT_EQ(ExportWith({413}).delivery, Delivery::kRefused);
   EXPECT_EQ(ExportWith({202}).delivery, Delivery::kDelivered);
+  for (const int page : {200, 202, 203}) {
+    const Outcome outcome = ExportWith({page, {{"Content-Type", "text/html"}}, "<html>Please sign in</html>"});
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << page;
+    EXPECT_THAT(outcome.detail, HasSubstr("not an answer of a Pushgateway"));
+    EXPECT_THAT(outcome.detail, HasSubstr("text/html: <html>Please sign in</html>"));
+  }
 }
 
 TEST_F(PushgatewayTest, SurvivesAGatewayThatHangsHangsUpOrTalksTooMuch) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "breakwatch/core/json.h"
@@ -32,7 +33,9 @@ class SweepDirectoryTest : public testing::Test {
   }
   Result<std::string> Write(const Sweep& sweep) {
     const std::string environment = EnvironmentJson("0.1.0", SampleToolchain(), R"({"settings":[]})");
-    return WriteSweepDirectory(state_.string(), sweep, SamplePlan(), SampleResults(), environment);
+    auto written = WriteSweepDirectory(state_.string(), sweep, SamplePlan(), SampleResults(), environment);
+    if (auto linked = LinkLatest(state_.string(), sweep.id); written && !linked) return linked.error();
+    return written;
   }
   std::string Read(const std::string& name) const {
     std::ostringstream text;
@@ -83,6 +86,38 @@ TEST_F(SweepDirectoryTest, ReplacesAnEarlierOneAndLeavesNothingBehind) {
   std::size_t entries = 0;
   for (const auto& entry : fs::directory_iterator(state_ / "sweeps")) entries += entry.is_directory();
   EXPECT_EQ(entries, 2u);
+}
+
+TEST_F(SweepDirectoryTest, TrimsByTheOrderItIsGivenThenById) {
+  const auto left = [&] {
+    std::set<std::string> ids;
+    for (const auto& entry : fs::directory_iterator(state_ / "sweeps")) ids.insert(entry.path().filename().string());
+    return ids;
+  };
+  for (const char* id : {"2031", "2026", "2025", "2024"}) {
+    Sweep sweep = SampleSweep();
+    sweep.id = id;
+    ASSERT_TRUE(Write(sweep).ok());
+  }
+  const std::string newest[] = {"2026", "2031"};  // the clock was ahead once; 2025 is of another store
+  TrimSweepDirectories(state_.string(), 3, newest);
+  EXPECT_EQ(left(), (std::set<std::string>{"2024", "2025", "2026", "2031"})) << "latest stays";
+  ASSERT_TRUE(LinkLatest(state_.string(), "2026").ok());
+  TrimSweepDirectories(state_.string(), 3, newest);
+  EXPECT_EQ(left(), (std::set<std::string>{"2025", "2026", "2031"}));
+  TrimSweepDirectories(state_.string(), 1, newest);
+  EXPECT_EQ(left(), (std::set<std::string>{"2026"}));
+}
+
+TEST_F(SweepDirectoryTest, RemovesWhatAKilledProcessLeftHalfWritten) {
+  ASSERT_TRUE(Write(SampleSweep()).ok());
+  fs::create_directories(state_ / "sweeps" / ".20260101T000000Z-abc.17" / "more");
+  RemoveUnfinishedDirectories(state_.string());
+  std::size_t entries = 0;
+  for (const auto& entry : fs::directory_iterator(state_ / "sweeps")) entries += entry.is_directory();
+  EXPECT_EQ(entries, 1u);
+  EXPECT_TRUE(HasSweepDirectory(state_.string(), SampleSweep().id));
+  EXPECT_FALSE(HasSweepDirectory(state_.string(), "other"));
 }
 
 TEST_F(SweepDirectoryTest, NamesWhatCannotBeWritten) {

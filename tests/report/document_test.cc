@@ -60,6 +60,66 @@ TEST(DocumentTest, ManyGraphsAreCutForPeopleOnly) {
   EXPECT_EQ(nlohmann::json::parse(RenderModel(result, Format::kJson))["segments"].size(), 100u);
 }
 
+TEST(DocumentTest, OpsOfTheReducedRunNeverStandBesideGraphsOfTheFullOne) {
+  ModelResult result = Detailed();
+  result.capture.depth = "full", result.capture.ops_depth = "reduced";
+  const std::string apart = "\n  ops           42 in the run at reduced depth; all other numbers and the graphs below";
+  std::string text = RenderModel(result, Format::kText);
+  EXPECT_NE(text.find(apart), std::string::npos) << text;
+  EXPECT_EQ(text.find("ops 42"), std::string::npos) << text;
+  const std::string sweep = RenderSweep(SampleSweep(), std::vector{result}, Format::kText);
+  EXPECT_NE(sweep.find("OPS of models with breaks in their layers: of the run at reduced depth"), std::string::npos);
+
+  result.capture.ops_depth.clear();  // of an older worker: the graphs' operations are not these
+  EXPECT_NE(RenderModel(result, Format::kText).find(apart), std::string::npos);
+  result.capture.ops_captured = 4 + 5 + 6;  // a class pinned to full depth: one run
+  text = RenderModel(result, Format::kText);
+  EXPECT_NE(text.find("graphs 3, breaks 3, sites 2, reasons 2, ops 15"), std::string::npos) << text;
+}
+
+TEST(DocumentTest, GraphsKeepTheirLineHoweverNarrowTheTerminal) {
+  ModelResult result = Detailed();
+  for (GraphSegment& segment : result.capture.segments) {
+    segment.file = "transformers/models/a_model_with_a_long_name/modeling_a_model_with_a_long_name.py";
+    segment.line += 1200, segment.function = "torch_dynamo_resume_in_forward_at_1207";
+  }
+  for (const std::size_t width : {0, 60, 80, 120}) {
+    const std::string text = RenderModel(result, Format::kText, {.width = width});
+    EXPECT_NE(text.find(".py:1205"), std::string::npos) << width << "\n" << text;
+    EXPECT_NE(text.find(".py:1207"), std::string::npos) << width;
+  }
+}
+
+TEST(DocumentTest, ExplanationsHaveShortPathsAndLinesThatFit) {
+  ModelResult result = Detailed();
+  std::string& why = result.capture.sites[0].explanation;
+  why = "Met in File \"/opt/venv/lib/python3.11/site-packages/transformers/models/bart/modeling_bart.py\", line 980, ";
+  for (int i = 0; i < 40; ++i) why += "while tracing ";
+  why += "/home/ada/nets/mine.py:3";
+  for (const std::size_t width : {0, 72}) {
+    const std::string text = RenderModel(result, Format::kText, {.width = width, .home = "/home/ada"});
+    EXPECT_NE(text.find("\"transformers/models/bart/modeling_bart.py\","), std::string::npos) << text;
+    EXPECT_NE(text.find("~/nets/mine.py:3"), std::string::npos) << text;
+    EXPECT_EQ(text.find("/opt/"), std::string::npos);
+    std::istringstream lines(text);
+    std::string line;
+    while (std::getline(lines, line)) {
+      const bool prose = line.find("while tracing") != std::string::npos;
+      EXPECT_TRUE(!prose || line.size() <= (width == 0 ? 100 : width)) << line;
+    }
+  }
+  EXPECT_NE(RenderModel(result, Format::kMarkdown).find("\"transformers/models/bart"), std::string::npos);
+}
+
+TEST(DocumentTest, OptionalArgumentsAreNamedAsPassedOrNot) {
+  ModelResult result = Detailed();
+  result.capture.optional_passed = {"attention_mask"}, result.capture.optional_left_out = {"labels", "use_cache"};
+  EXPECT_NE(RenderModel(result, Format::kText).find("passed: attention_mask; not passed: labels, use_cache"),
+            std::string::npos);
+  result.capture.optional_passed.clear();
+  EXPECT_NE(RenderModel(result, Format::kMarkdown).find("passed: none; not passed: labels"), std::string::npos);
+}
+
 TEST(DocumentTest, SelectsAResultByModeAndToolchain) {
   std::vector<ModelResult> all = {Detailed(), Detailed(), Detailed()};
   all[1].capture.mode = all[2].capture.mode = "eval", all[2].capture.toolchain.name = "old";

@@ -37,6 +37,12 @@ TEST(ProgressBarTest, FitsAnyWidthAndAnyNumbers) {
   }
 }
 
+TEST(ProgressBarTest, ShortensItsBarOnANarrowTerminal) {
+  const Progress progress{.done = 3, .total = 12, .before = 0, .elapsed_s = 30, .statuses = {{"full_graph", 3}}};
+  EXPECT_EQ(ProgressBar(progress, 39), "[##......] 3/12  3 full_graph  0:30, a…");
+  EXPECT_EQ(ProgressBar(progress, 19), "3/12  3 full_graph…");
+}
+
 TEST(ResultLineTest, SaysHowAModelEnded) {
   const auto results = SampleResults();
   EXPECT_EQ(ResultLine(results[0], 1, 7), "[1/7] full_graph  sample/whole  1 graph, 2.5 s");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "csv_reader.h"
+#include "escape.h"
 
 namespace breakwatch::report {
 namespace {
@@ -42,6 +43,39 @@ TEST(TableTest, GivesTheLastColumnWhatTheTerminalLeaves) {
             "A     B\n"
             "left  " +
                 std::string(23, 'x') + "…\n");
+}
+
+TEST(TableTest, WritesALinePerValueWhereTheTerminalIsTooNarrowForColumns) {
+  Table table{.title = "Things",
+              .columns = {{"model", "MODEL"}, {"status", "STATUS"}, {"graphs", "GRAPHS", true}, {"note", "NOTE"}},
+              .rows = {{std::string("org/a-model-of-a-long-name"), std::string("full_graph"), std::int64_t{1},
+                        std::string("two words")},
+                       {std::string("b"), std::string("timeout"), std::monostate{}, std::string()}}};
+  EXPECT_EQ(Render(table, Format::kText, {.color = false, .width = 24}),
+            "Things\n"
+            "MODEL   org/a-model-of-a\n"
+            "        -long-name\n"
+            "STATUS  full_graph\n"
+            "GRAPHS  1\n"
+            "NOTE    two words\n"
+            "\n"
+            "MODEL   b\n"
+            "STATUS  timeout\n");
+}
+
+TEST(TableTest, PassesNoWidthOfATerminal) {
+  Table table{.title = {},
+              .columns = {{"a", "A LONG TITLE"}, {"b", "B", true}, {"c", "C", false, 40}, {"d", "D"}},
+              .rows = {{std::string("模型 and some words"), std::int64_t{123456789}, std::string(50, 'c'),
+                        std::string("blank separated text of some length")}}};
+  for (std::size_t width = 4; width < 120; ++width) {
+    const std::string text = Render(table, Format::kText, {.color = false, .width = width});
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      EXPECT_LE(DisplayWidth(std::string_view(text).substr(begin, end - begin)), width) << text;
+      begin = end + 1;
+    }
+  }
 }
 
 TEST(TableTest, ColorsAStatusOnlyWhereAsked) {

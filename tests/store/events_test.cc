@@ -79,7 +79,7 @@ TEST_P(StoreTest, BuriesAnEventAndStepsOverIt) {
   EXPECT_EQ(*store_->Cursor("loki"), 2);
   EXPECT_EQ(*store_->CountDeadLetters("loki"), 1);
   EXPECT_EQ(*store_->CountDeadLetters("file"), 0);
-  const auto letters = store_->DeadLetters("loki", 10);
+  const auto letters = store_->DeadLetters({.exporter = "loki"}, 10);
   ASSERT_EQ(letters->size(), 1u);
   EXPECT_EQ((*letters)[0].event.line, (*events)[1].line);
   EXPECT_EQ((*letters)[0].reason, "400: line too long");

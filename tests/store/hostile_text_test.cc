@@ -52,7 +52,7 @@ TEST_P(StoreTest, KeepsHostileTextAsRepairedText) {
   EXPECT_EQ(stored.model, repaired);
   EXPECT_EQ(stored.line, ComposeLine(event, 1, stored.ts_ns));
   ASSERT_OK(store_->BuryEvent(kHostile, stored, kHostile));
-  EXPECT_EQ(store_->DeadLetters(kHostile, 1)->at(0).reason, repaired);
+  EXPECT_EQ(store_->DeadLetters({.exporter = kHostile}, 1)->at(0).reason, repaired);
   EXPECT_OK(store_->Check());
 }
 

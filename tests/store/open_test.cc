@@ -119,5 +119,23 @@ TEST_F(OpenTest, FindsDamageInsideAFile) {
   }
 }
 
+TEST_F(OpenTest, RefusesToWriteIntoADatabaseThatWasRemovedOrReplaced) {
+  const std::filesystem::path path = At("breakwatch.db");
+  auto store = Open(path.string());
+  ASSERT_OK(store);
+  std::filesystem::rename(path, At("aside"));
+  for (int i = 0; i < 2; ++i) {
+    const auto written = (*store)->SetCursor("loki", 1);
+    ASSERT_FALSE(written.ok());
+    EXPECT_EQ(written.error().code, ErrorCode::kStore);
+    EXPECT_FALSE(written.error().retryable);
+    EXPECT_NE(written.error().message.find("removed or replaced"), std::string::npos) << written.error().message;
+    EXPECT_FALSE((*store)->StillThere().ok());
+    std::ofstream(path) << "another";
+  }
+  std::filesystem::rename(At("aside"), path);
+  EXPECT_OK((*store)->SetCursor("loki", 1));
+}
+
 }  // namespace
 }  // namespace breakwatch::store

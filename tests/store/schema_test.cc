@@ -15,6 +15,16 @@ void ExecuteOn(const std::string& url, const std::string& statement) {
   sql << statement;
 }
 
+// As version 2 was: sweeps without a sequence, nothing paused or queued again.
+void MakeOlder(const std::string& url) {
+  for (const char* statement :
+       {"DROP TABLE requeued", "DROP TABLE paused", "DROP INDEX sweeps_by_seq", "ALTER TABLE sweeps DROP COLUMN seq",
+        "ALTER TABLE sweeps DROP COLUMN finished_seq", "CREATE INDEX sweeps_by_start ON sweeps (started_ns, id)",
+        "UPDATE meta SET value = '2' WHERE key = 'schema_version'"}) {
+    ExecuteOn(url, statement);
+  }
+}
+
 TEST_P(StoreTest, SaysItsSchemaVersion) { EXPECT_EQ(*store_->SchemaVersion(), NewestSchemaVersion()); }
 
 TEST_P(StoreTest, RefusesADatabaseOfANewerVersion) {
@@ -31,18 +41,46 @@ TEST_P(StoreTest, RefusesADatabaseOfANewerVersion) {
 TEST_P(StoreTest, ReadsADatabaseOfAnOlderVersionAsItIsAndBringsItUpToDateWhenItWrites) {
   Begin("s1", {"a/b"});
   store_.reset();
+  MakeOlder(url_);
   ExecuteOn(url_, "DROP TABLE costs");  // what version 2 added
   ExecuteOn(url_, "UPDATE meta SET value = '1' WHERE key = 'schema_version'");
   store_ = Open(/*read_only=*/true);
   EXPECT_EQ(*store_->SchemaVersion(), 1);
+  EXPECT_EQ(store_->Sweeps(10)->size(), 1u);
   EXPECT_EQ(store_->FindSweep("s1")->id, "s1");
   EXPECT_OK(store_->Results("s1"));
   EXPECT_OK(store_->LoadPlan("s1"));
   EXPECT_OK(store_->LoadCurrent());
+  EXPECT_OK(store_->DeadLetters({}, 10));
+  EXPECT_OK(store_->DeliveryStates());
   store_.reset();
   store_ = Open();
   EXPECT_EQ(*store_->SchemaVersion(), NewestSchemaVersion());
   EXPECT_EQ(store_->FindSweep("s1")->id, "s1");
+}
+
+TEST_P(StoreTest, GivesSweepsOfAnOlderVersionTheirOrderOfHistory) {
+  Sweep ahead = SampleSweep("s1");
+  ahead.started_at += std::chrono::hours{24 * 365};
+  ahead.planned = 1;
+  ahead.statuses = {{"full_graph", 1}};
+  ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}));
+  Begin("s2", {"a/b"});
+  ahead.state = SweepState::kFinished;
+  Finish("s2");
+  ASSERT_OK(store_->FinishSweep(ahead, {}, {}));
+  Begin("s3", {"a/b"});
+  store_.reset();
+  MakeOlder(url_);
+  EXPECT_EQ(Open(/*read_only=*/true)->Sweeps(10)->front().id, "s1") << "by the clock, as it always was";
+  store_ = Open();
+  std::vector<std::string> ids;
+  const auto sweeps = store_->Sweeps(10);
+  for (const Sweep& sweep : *sweeps) ids.push_back(sweep.id);
+  EXPECT_EQ(ids, (std::vector<std::string>{"s3", "s2", "s1"}));
+  EXPECT_EQ(store_->FindSweep("latest")->id, "s1");
+  Finish("s3");
+  EXPECT_OK(store_->Check());
 }
 
 TEST_P(StoreTest, RefusesADatabaseWithoutAReadableVersion) {

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "dialect.h"
+
 namespace breakwatch::store {
 
 TemporaryFolder::TemporaryFolder() {
@@ -117,7 +119,9 @@ void StoreTest::SetUp() {
 }
 
 std::unique_ptr<Store> StoreTest::Open(bool read_only) {
-  auto opened = Store::Open({url_, read_only}, clock_);
+  StoreOptions options{url_, read_only};
+  options.on_damage = [this](const Damage& damage) { told_.push_back(Describe(damage)); };
+  auto opened = Store::Open(options, clock_);
   if (!opened) throw std::runtime_error(opened.error().message);
   return std::move(*opened);
 }
@@ -127,6 +131,29 @@ void StoreTest::Begin(const std::string& sweep_id, const std::vector<std::string
 }
 
 void StoreTest::Append(const ModelResult& result) { ASSERT_OK(store_->AppendResult(result, {}, {})); }
+
+void StoreTest::StoreThreeModels() {
+  Begin("s1", {"a/a", "b/b", "c/c"});
+  const std::vector<Event> events{SampleEvent("model_captured")};
+  for (const char* model : {"a/a", "b/b", "c/c"}) {
+    CurrentChange change;
+    change.upserts = {SampleTracked(model)};
+    ASSERT_OK(store_->AppendResult(SampleResult("s1", model), events, change));
+  }
+  Finish("s1");
+  ASSERT_OK(store_->Check());
+}
+
+void StoreTest::Break(const std::string& statement) {
+  store_.reset();
+  auto dialect = MakeDialect(url_, std::chrono::seconds{10});
+  ASSERT_OK(dialect);
+  soci::session sql;
+  (*dialect)->Connect(sql, /*read_only=*/false);
+  sql << statement;
+  sql.close();
+  store_ = Open();
+}
 
 void StoreTest::Finish(const std::string& sweep_id) {
   Sweep sweep = SampleSweep(sweep_id);

@@ -54,10 +54,15 @@ class StoreTest : public ::testing::TestWithParam<std::shared_ptr<Backend>> {
   void Begin(const std::string& sweep_id, const std::vector<std::string>& models);
   void Append(const ModelResult& result);
   void Finish(const std::string& sweep_id);
+  // A finished sweep "s1" of a/a, b/b and c/c, with an event and a row of the fold each.
+  void StoreThreeModels();
+  // Executes a statement past the store, and opens the store anew.
+  void Break(const std::string& statement);
 
   fakes::FakeClock clock_;
   std::string url_;
   std::unique_ptr<Store> store_;
+  std::vector<std::string> told_;  // damage that sessions came upon
 };
 
 }  // namespace breakwatch::store

@@ -88,6 +88,55 @@ TEST_P(StoreTest, CallsTheNewestFinishedSweepLatest) {
   EXPECT_EQ(store_->Sweeps(1)->size(), 1u);
 }
 
+Sweep Finished(const std::string& id, int planned = 1) {
+  Sweep sweep = SampleSweep(id);
+  sweep.planned = planned;
+  sweep.statuses = {{"full_graph", 1}};
+  sweep.state = SweepState::kFinished;
+  return sweep;
+}
+
+TEST_P(StoreTest, OrdersSweepsByHistoryWhateverTheClockSaid) {
+  Sweep ahead = SampleSweep("s1");
+  ahead.started_at += std::chrono::hours{24 * 365};
+  ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}));
+  ASSERT_OK(store_->FinishSweep(Finished("s1"), {}, {}));
+  Begin("s2", {"a/b"});
+  EXPECT_EQ((*store_->NewestUnfinished())->id, "s2");
+  ASSERT_OK(store_->FinishSweep(Finished("s2"), {}, {}));
+  EXPECT_EQ(store_->Sweeps(1)->front().id, "s2");
+  EXPECT_EQ(store_->FindSweep("latest")->id, "s2");
+}
+
+TEST_P(StoreTest, CallsNothingLatestThatSaysNothingOfTheNightlySweep) {
+  Begin("good", {"a/b"});
+  ASSERT_OK(store_->FinishSweep(Finished("good"), {}, {}));
+  Plan further = SamplePlan("further", {"a/b"});
+  further.primary = false;
+  ASSERT_OK(store_->BeginSweep(SampleSweep("further"), further, {}, {}));
+  ASSERT_OK(store_->FinishSweep(Finished("further"), {}, {}));
+  for (const auto& [id, planned] : {std::pair("empty", 0), {"given-up", 2}, {"bisected", 1}}) {
+    Begin(id, {"a/b"});
+    Sweep sweep = Finished(id, planned);
+    if (sweep.id == "bisected") sweep.trigger = kBisect;
+    ASSERT_OK(store_->FinishSweep(sweep, {}, {}));
+    EXPECT_EQ(store_->FindSweep("latest")->id, "good") << id;
+  }
+}
+
+TEST_P(StoreTest, GivesSweepsUpInTheTransactionThatBeginsTheNextOne) {
+  Begin("old", {"a/b"});
+  const std::vector<SweepEnd> given_up{{Finished("old"), {SampleEvent("sweep_finished")}, {}}};
+  const Plan twice = SamplePlan("new", {"a/b", "a/b"});
+  ASSERT_FALSE(store_->BeginSweep(SampleSweep("new"), twice, {}, {}, given_up).ok());
+  EXPECT_EQ((*store_->NewestUnfinished())->id, "old") << "what could not begin discards nothing";
+  EXPECT_EQ(*store_->NewestEventId(), 0);
+  ASSERT_OK(store_->BeginSweep(SampleSweep("new"), SamplePlan("new", {"a/b"}), {}, {}, given_up));
+  EXPECT_EQ(store_->Unfinished()->size(), 1u);
+  EXPECT_EQ(store_->FindSweep("old")->state, SweepState::kFinished);
+  EXPECT_OK(store_->Check());
+}
+
 TEST_P(StoreTest, FinishesASweepOnce) {
   Begin("s1", {"a/b"});
   Finish("s1");

@@ -1,5 +1,6 @@
 #include "breakwatch/store/writer_lock.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +55,41 @@ TEST(WriterLockTest, FreesTheDirectoryOfAKilledHolder) {
   EXPECT_OK(WriterLock::Take(folder.path().string()));
   ::close(ends[0]);
   ::close(ends[1]);
+}
+
+TEST(WriterLockTest, HoldsAlthoughItsFileIsRemoved) {
+  const TemporaryFolder folder;
+  const auto lock = WriterLock::Take(folder.path().string());
+  ASSERT_OK(lock);
+  std::filesystem::remove(folder.path() / "writer.lock");
+  EXPECT_OK(lock->Held());
+  const auto second = WriterLock::Take(folder.path().string());
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().message.find("in use"), std::string::npos) << second.error().message;
+}
+
+TEST(WriterLockTest, IsLostWithItsDirectory) {
+  const TemporaryFolder folder;
+  const auto state = folder.path() / "state";
+  const auto lock = WriterLock::Take(state.string());
+  ASSERT_OK(lock);
+  pollfd watched{lock->WatchFd(), POLLIN, 0};
+  ASSERT_GE(watched.fd, 0);
+  EXPECT_EQ(::poll(&watched, 1, 0), 0);
+  std::filesystem::rename(state, folder.path() / "moved");
+  EXPECT_EQ(::poll(&watched, 1, 10'000), 1);
+  lock->TakeChanges();
+  EXPECT_EQ(::poll(&watched, 1, 0), 0);
+  const auto moved = lock->Held();
+  ASSERT_FALSE(moved.ok());
+  EXPECT_EQ(moved.error().code, ErrorCode::kStore);
+  EXPECT_NE(moved.error().message.find("removed or moved"), std::string::npos);
+  std::filesystem::create_directory(state);
+  EXPECT_EQ(::poll(&watched, 1, 0), 0);
+  EXPECT_NE(lock->Held().error().message.find("replaced"), std::string::npos);
+  std::filesystem::remove_all(state);
+  std::filesystem::rename(folder.path() / "moved", state);
+  EXPECT_OK(lock->Held());
 }
 
 TEST(WriterLockTest, NamesADirectoryThatCannotBeMade) {

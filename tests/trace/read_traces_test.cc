@@ -42,6 +42,121 @@ TEST_F(ReadTracesTest, CountsBreaksGraphsAndRecompiles) {
   EXPECT_THAT(import.warnings, IsEmpty());
 }
 
+// --- graphs without operations
+
+TEST_F(ReadTracesTest, DoesNotCountAGraphThatWasNotHandedToTheBackend) {
+  const std::string empty = "\"graph_op_count\": 0, \"backend_compile_time_s\": ";
+  Write("abc", Start(0, 0) + Graph(0, 0) + Metrics(0, 0, empty + "null") + BrokenCompile(1, 0));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.graphs, 1);
+  ASSERT_EQ(capture.segments.size(), 1u);
+  EXPECT_EQ(capture.segments[0].index, 0);
+  EXPECT_EQ(capture.segments[0].compile_id, "1/0");
+  EXPECT_EQ(capture.segments[0].ops_total, 5);
+}
+
+TEST_F(ReadTracesTest, CountsAGraphWithoutOperationsThatAnOlderReleaseHandedToTheBackend) {
+  const std::string empty = "\"graph_op_count\": 0, \"backend_compile_time_s\": ";
+  Write("abc", Start(0, 0) + Graph(0, 0) + Metrics(0, 0, empty + "0.0001") + BrokenCompile(1, 0));
+  EXPECT_EQ(Read().capture.graphs, 2);
+}
+
+// --- older releases
+
+TEST_F(ReadTracesTest, TakesTheBreaksOfOlderReleases) {
+  const std::string text = OldBreakText("Unsupported: builtin: print [<class 'ConstantVariable'>] False");
+  Write("abc", Start(0, 0) + Artifact("dynamo_graph_break_reason", text, At(0, 0)) + Graph(0, 0) +
+                   Metrics(0, 0, "\"restart_reasons\": [\"builtin: print [<class 'ConstantVariable'>] False\"]"));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.status, Status::kGraphBreaks);
+  EXPECT_EQ(capture.breaks, 1);
+  EXPECT_EQ(capture.unexplained_events, 0);
+  const BreakSite& site = capture.sites.front();
+  EXPECT_EQ(site.reason, "builtin: print");
+  EXPECT_EQ(site.gb_id, "");
+  EXPECT_EQ(site.file, "net.py");
+  EXPECT_EQ(site.line, 239);
+  EXPECT_EQ(site.function, "inner");
+  EXPECT_EQ(site.source_line, "print(\"seen\")");
+}
+
+TEST_F(ReadTracesTest, CountsABranchInAnInlinedCalleeOnce) {
+  const auto log = [](const std::string& reason) {
+    return Artifact("dynamo_graph_break_reason", OldBreakText(reason), At(0, 0));
+  };
+  Write("abc", Start(0, 0) + log("Data-dependent jump") + log("Unsupported: should_compile_partial_graph=False") +
+                   Graph(0, 0) + Metrics(0, 0) + BrokenCompile(1, 0));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.breaks, 2);
+  EXPECT_EQ(capture.sites.front().reason, "Data-dependent branching");
+  Write("abc", Start(0, 0) + log("Data-dependent jump") + Graph(0, 0) + Metrics(0, 0));
+  EXPECT_EQ(Read().capture.breaks, 1);
+  Write("abc", Start(0, 0) + log("Data-dependent jump") +
+                   Metrics(0, 0,
+                           "\"has_guarded_code\": false, \"fail_type\": \"Unsupported\", \"fail_reason\": "
+                           "\"should_compile_partial_graph=False\""));
+  EXPECT_EQ(Read().capture.breaks, 1);
+}
+
+TEST_F(ReadTracesTest, CountsTheBreakThatLeftAFrameToPythonWhereNoLogTellsOfIt) {
+  Write("abc", Start(0, 0) + Metrics(0, 0,
+                                     "\"has_guarded_code\": false, \"fail_type\": \"Unsupported\", "
+                                     "\"fail_reason\": \"missing: WITH_EXCEPT_START\", "
+                                     "\"fail_user_frame_filename\": \"/home/job/net.py\", "
+                                     "\"fail_user_frame_lineno\": 40"));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.status, Status::kGraphBreaks);
+  EXPECT_EQ(capture.breaks, 1);
+  EXPECT_EQ(capture.frames_fallback, 1);
+  EXPECT_EQ(capture.sites.front().reason, "missing: WITH_EXCEPT_START");
+  EXPECT_EQ(capture.sites.front().wrapped_in, "frame skipped");
+  EXPECT_EQ(capture.sites.front().file, "net.py");
+  EXPECT_EQ(capture.sites.front().line, 40);
+}
+
+TEST_F(ReadTracesTest, SaysOfAnOlderBreakInALoopThatItsFrameWasSkipped) {
+  const std::string text = OldBreakText("Unsupported: skip function graph_break in file /opt/a.py");
+  Write("abc", Start(0, 0) + Artifact("dynamo_graph_break_reason", text, At(0, 0)) +
+                   Metrics(0, 0,
+                           "\"has_guarded_code\": false, \"fail_type\": \"SkipFrame\", \"fail_reason\": "
+                           "\"Skipping frame because there is a graph break in a for/while loop\\n<x>\""));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.breaks, 1);
+  EXPECT_EQ(capture.sites.front().reason, "skip function graph_break");
+  EXPECT_EQ(capture.sites.front().wrapped_in, "graph break in loop / frame skipped");
+}
+
+TEST_F(ReadTracesTest, CountsARestartThatIsTheOnlyWordOfABreak) {
+  Write("abc", Start(0, 0) + Graph(0, 0) +
+                   Metrics(0, 0,
+                           "\"restart_reasons\": [\"call_method UserDefined 0x7f\", "
+                           "\"<class 'UnspecializeRestartAnalysis'>\"]"));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.breaks, 1);
+  EXPECT_EQ(capture.sites.front().reason, "call_method UserDefined");
+  EXPECT_EQ(capture.unexplained_events, 0);
+}
+
+// --- what ran and what failed
+
+TEST_F(ReadTracesTest, IsNoFullGraphWhereTheOnlyCompilationFailed) {
+  const std::string failed =
+      "\"has_guarded_code\": false, \"config_suppress_errors\": true, \"fail_type\": "
+      "\"BackendCompilerFailed\", \"fail_reason\": \"backend='x' raised\"";
+  Write("abc", Start(0, 0) + Graph(0, 0) + Metrics(0, 0, failed));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.status, Status::kFailedCapture);
+  EXPECT_THAT(capture.detail, HasSubstr("1 error suppressed, the first BackendCompilerFailed in 0/0: backend='x'"));
+}
+
+TEST_F(ReadTracesTest, FailsWhereTheBackwardFailed) {
+  Write("abc", Start(0, 0) + Graph(0, 0) + Metrics(0, 0) +
+                   Metrics(0, 0, "\"is_forward\": false, \"fail_type\": \"RuntimeError\", \"fail_reason\": \"no\""));
+  const CaptureResult capture = Read().capture;
+  EXPECT_EQ(capture.status, Status::kFailedCapture);
+  EXPECT_THAT(capture.detail, HasSubstr("RuntimeError in 0/0: no"));
+}
+
 TEST_F(ReadTracesTest, SaysWhatRanAndLeavesOutWhatTheTraceDoesNotSay) {
   Write("abc", BrokenCompile(0, 0));
   const CaptureResult capture = Read().capture;
@@ -104,7 +219,8 @@ TEST_F(ReadTracesTest, DoesNotFailForABreakThatLeftItsFrameToPython) {
 }
 
 TEST_F(ReadTracesTest, FailsForABreakThatWasRaisedInsteadOfTaken) {
-  Write("abc", Start(0, 0) + Metrics(0, 0, "\"fail_type\": \"Unsupported\", \"fail_reason\": \"Call to x\""));
+  Write("abc", Start(0, 0) +
+                   Metrics(0, 0, "\"fail_type\": \"Unsupported\", \"fail_reason\": \"Call to x\\n  Explanation: y\""));
   EXPECT_EQ(Read().capture.status, Status::kFailedCapture);
 }
 
@@ -187,6 +303,20 @@ TEST_F(ReadTracesTest, LeavesOutTheRecordThatTheEndOfTheFileCut) {
   }
 }
 
+TEST_F(ReadTracesTest, TakesAFileWhoseLineEndsWereChanged) {
+  std::string text = BrokenCompile(0, 0) + BrokenCompile(1, 0), changed;
+  Write("abc", text);
+  const Import plain = Read();
+  for (const char c : text) changed += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  Write("abc", changed);
+  const Import import = Read();
+  EXPECT_THAT(import.warnings, IsEmpty());
+  EXPECT_EQ(import.digest, plain.digest);
+  EXPECT_EQ(import.capture.breaks, 2);
+  EXPECT_EQ(import.capture.sites.front().site_id, plain.capture.sites.front().site_id);
+  EXPECT_EQ(import.capture.sites.front().explanation, plain.capture.sites.front().explanation);
+}
+
 TEST_F(ReadTracesTest, TakesALastLineWithoutItsEnd) {
   std::string text = BrokenCompile(0, 0);
   text.pop_back();
@@ -258,6 +388,41 @@ TEST_F(ReadTracesTest, PublishesTheLowestRankAndSaysWhoDiffers) {
   EXPECT_EQ(ranks[2]["breaks"], 2);
   EXPECT_TRUE(ranks[2]["differs"]);
   EXPECT_FALSE(ranks[1].contains("differs"));
+}
+
+TEST_F(ReadTracesTest, KeepsTheSitesThatOnlyOtherRanksHave) {
+  const auto other = [](const char* function) {
+    return Start(5, 0) +
+           Artifact("dynamo_graph_break_reason", BreakText(Tracing(kPrintMessage), 77, function), At(5, 0)) +
+           Graph(5, 0) + Metrics(5, 0);
+  };
+  Write("rank_0_a", BrokenCompile(0, 0));
+  Write("rank_1_b", BrokenCompile(0, 0) + other("once"));
+  Write("rank_2_c", BrokenCompile(0, 0) + other("once") + other("twice"));
+  const Import import = Read();
+  EXPECT_EQ(import.capture.breaks, 3);
+  EXPECT_EQ(import.capture.break_sites, 3);
+  ASSERT_EQ(import.capture.sites.size(), 3u);
+  EXPECT_EQ(import.capture.sites[1].function, "once");
+  EXPECT_EQ(import.capture.sites[2].function, "twice");
+  EXPECT_EQ(import.capture.graphs, 1);  // of rank 0
+  EXPECT_THAT(import.capture.detail, testing::StartsWith("rank 0: 1 break at 1 site, 1 graph; 2 more sites on other "
+                                                         "ranks; 2 of 3 ranks differ: rank 1: 2 breaks"));
+  const auto ranks = Detail(import)["sites_of_other_ranks"];
+  EXPECT_EQ(ranks[import.capture.sites[1].site_id], (std::vector<int>{1, 2}));
+  EXPECT_EQ(ranks[import.capture.sites[2].site_id], (std::vector<int>{2}));
+}
+
+TEST_F(ReadTracesTest, IsNoFullGraphWhereOnlyAnotherRankBreaksOrFails) {
+  const std::string whole = Start(0, 0) + Graph(0, 0) + Metrics(0, 0);
+  Write("rank_0_a", whole);
+  Write("rank_1_b", whole + BrokenCompile(1, 0));
+  EXPECT_EQ(Read().capture.status, Status::kGraphBreaks);
+  Write("rank_1_b",
+        whole + Start(1, 0) + Metrics(1, 0, "\"fail_type\": \"BackendCompilerFailed\", \"fail_reason\": \"no\""));
+  const CaptureResult failed = Read().capture;
+  EXPECT_EQ(failed.status, Status::kFailedCapture);
+  EXPECT_THAT(failed.detail, testing::StartsWith("BackendCompilerFailed in 1/0 of rank 1: no; rank 0: no breaks"));
 }
 
 TEST_F(ReadTracesTest, FindsARankInsideAFileThatDoesNotNameIt) {

@@ -90,6 +90,19 @@ inline std::string BreakText(const std::string& reason, int line = 239, const st
          reason + "\n";
 }
 
+// The same in the form of older releases.
+inline std::string OldBreakText(const std::string& reason, int line = 239, const std::string& function = "inner") {
+  const std::string at = std::to_string(line);
+  return "Graph break in user code at /home/job/net.py:" + at + "\nReason: " + reason +
+         "\nUser code traceback:\n  File \"/home/job/run.py\", line 7, in <module>\n    net(x)\n"
+         "  File \"/home/job/net.py\", line " +
+         at + ", in " + function +
+         "\n    print(\"seen\")\n\n"
+         "Traceback (most recent call last):\n  File \"/opt/torch/_dynamo/exc.py\", line 317, in unimplemented\n"
+         "    raise Unsupported(msg, case_name=case_name)\ntorch._dynamo.exc.Unsupported: " +
+         reason + "\n";
+}
+
 inline std::string Tracing(const std::string& message) {
   return "Encountered graph break when attempting to trace CALL: a function call, e.g. f(x, y):\n\n" + message;
 }

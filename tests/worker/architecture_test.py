@@ -19,6 +19,34 @@ def test_what_only_looks_like_one_stays(value):
     assert architecture.decode_floats(value) == value
 
 
+@pytest.mark.parametrize("text, package", [
+    ("`kernels` is either not installed or uses an incompatible version. Please install a compatible version "
+     "(0.9 <= version < 1), e.g. `pip install kernels==0.9`", "kernels"),
+    ("`kernels` is either not installed or is too old. Please install a compatible version", "kernels"),
+    ("NattenModel requires the natten library but it was not found in your environment. You can install it by "
+     "referring to: shi-labs.com/natten . You can also install it with pip: `pip install natten`.", "natten"),
+    ("LayoutLMv2Model requires the detectron2 library but it was not found in your environment. Check out the "
+     "instructions on the installation page", "detectron2"),
+    ("This modeling file requires the following packages that were not found in your environment: addict, "
+     "einops. Run `pip install addict einops`", "addict"),
+    ("Loading an AutoRound model requires auto-round library (`pip install 'auto-round>=0.5'`)", "auto-round"),
+    ("Please install the latest version of PEFT `pip install -U peft`", "peft"),
+    ("Please install bitsandbytes to use this method.", "bitsandbytes"),
+    ("facexlib is not available.", "facexlib"),
+    ("No module named 'timm.layers'", "timm.layers"),
+    ("Please install InplaceABN:'pip install git+https://github.com/mapillary/inplace_abn.git'", "InplaceABN"),
+    ("cannot import name 'x' from 'y'", "a package")])
+def test_the_package_that_an_import_error_speaks_of_is_named(text, package):
+    assert architecture.missing_dependency(ImportError(text)) == package
+
+
+def test_the_import_error_behind_another_error_counts_and_a_modules_own_name_is_surest():
+    error = RuntimeError("model")
+    error.__cause__ = ModuleNotFoundError("No module named 'a'", name="mamba_ssm.ops")
+    assert architecture.missing_dependency(error) == "mamba_ssm"
+    assert architecture.missing_dependency(RuntimeError("install nothing")) == ""
+
+
 def test_decoding_leaves_the_given_values_alone():
     values = {"inner": {"a": 1}}
     architecture.decode_floats(values)["inner"]["a"] = 2

@@ -108,6 +108,15 @@ def zygote():
 
 
 @pytest.fixture(scope="session")
+def allowing():
+    """A zygote with leave to run code of others."""
+    made = Zygote(BREAKWATCH_ALLOW_FACTORIES="1")
+    made.receive("hello")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
 def villain_zygote():
     """A zygote whose captures misbehave on demand: see villains.py."""
     made = Zygote(sys.executable, str(pathlib.Path(__file__).with_name("villains.py")))

@@ -1,11 +1,12 @@
-"""Copies that are what they copy, and modules that are as they were before a call."""
+"""Copies that are what they copy, of what a process calls more than once."""
 
 import collections
+import threading
 
 import pytest
 import torch
 import transformers
-from breakwatch_worker.copies import as_before, copy_of, fresh
+from breakwatch_worker.copies import CannotCopy, fresh, tensors_in, with_rows
 
 
 def test_a_fresh_copy_keeps_types_and_what_is_one_object():
@@ -25,6 +26,14 @@ TENSORS = {
     "transposed": lambda: torch.arange(6.0).reshape(3, 2).t(),
     "expanded": lambda: torch.arange(3.0).expand(2, 3),
     "columns of a wider one": lambda: torch.arange(10.0).reshape(2, 5)[:, :3],
+    "a view of a leaf": lambda: torch.ones(4, 3, requires_grad=True)[:2],
+    "a view of what was computed": lambda: (torch.ones(4, 3, requires_grad=True) * 2)[:2],
+    "a view that became a leaf": lambda: torch.ones(4, 3)[:2].requires_grad_(),
+    "detached": lambda: torch.ones(2, 3, requires_grad=True).detach(),
+    "conjugated": lambda: torch.ones(2, 3, dtype=torch.complex64).conj(),
+    "sparse": lambda: torch.eye(3).to_sparse(),
+    "sparse and a leaf": lambda: torch.eye(3).to_sparse().requires_grad_(),
+    "a sparse parameter": lambda: torch.nn.Parameter(torch.eye(3).to_sparse()),
     "computed": lambda: torch.ones(2, 3, requires_grad=True) * 2,
     "complex": lambda: torch.ones(2, 3, dtype=torch.complex64),
     "a number": lambda: torch.tensor(7),
@@ -34,83 +43,86 @@ TENSORS = {
 @pytest.mark.parametrize("name", TENSORS)
 def test_a_copied_tensor_is_what_the_first_one_is_in_memory_of_its_own(name):
     tensor = TENSORS[name]()
-    copied = copy_of(tensor)
-    assert torch.equal(copied, tensor) and copied.data_ptr() != tensor.data_ptr()
-    for what in ("shape", "dtype", "requires_grad", "is_leaf"):
+    copied = fresh(tensor)
+    assert copied is not tensor and torch.equal(copied.to_dense(), tensor.to_dense())
+    for what in ("shape", "dtype", "layout", "requires_grad", "is_leaf"):
         assert getattr(copied, what) == getattr(tensor, what), what
-    assert (type(copied), copied.stride()) == (type(tensor), tensor.stride())
+    assert (type(copied), copied._is_view(), copied.is_conj()) == (type(tensor), tensor._is_view(), tensor.is_conj())
+    if tensor.layout is torch.strided:
+        assert copied.stride() == tensor.stride() and copied.storage_offset() == tensor.storage_offset()
+        assert copied.untyped_storage().data_ptr() != tensor.untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("name", ["plain", "computed", "a view of what was computed"])
+def test_a_copy_is_written_into_as_the_first_one_is(name):
+    tensor = TENSORS[name]()
+    copied = fresh(tensor)
+    copied.mul_(2)
+    assert torch.equal(copied, tensor * 2)
+
+
+def test_writing_into_a_view_that_was_made_without_gradients_is_refused_of_its_copy_too():
+    base = torch.ones(4, 3, requires_grad=True) * 2
+    with torch.no_grad():
+        view = base[:2]
+    for tensor in (view, fresh(view)):
+        with pytest.raises(RuntimeError, match="created in no_grad mode"):
+            tensor.mul_(torch.ones(3, requires_grad=True))
+
+
+def test_copies_share_what_the_tensors_share():
+    x = torch.ones(2, 3)
+    copied, turned, bare = fresh([x, x.t(), x.detach()])
+    copied.zero_()
+    assert turned.sum() == bare.sum() == 0 and x.sum() > 0
+    assert turned._base is copied and not bare._is_view()
+
+
+def test_what_is_the_models_own_stays_its_own():
+    model = torch.nn.Linear(3, 3)
+    weight, row, child, x = fresh([model.weight, model.weight.detach()[0], model, torch.ones(3)], model)
+    assert weight is model.weight and child is model
+    assert row.data_ptr() == model.weight.data_ptr()
+    method = fresh([model.bias], model.forward)
+    assert method[0] is model.bias
+
+
+def test_a_gradient_and_what_was_written_on_a_tensor_are_copied_with_it():
+    leaf = torch.ones(2, requires_grad=True)
+    leaf.grad, leaf.note = torch.full((2,), 3.0), ["seen"]
+    copied = fresh(leaf)
+    assert torch.equal(copied.grad, leaf.grad) and copied.grad is not leaf.grad
+    assert copied.note == ["seen"] and copied.note is not leaf.note
+
+
+@pytest.mark.parametrize("value", [
+    threading.Lock(), (number for number in [1]), torch.eye(3).to_sparse().requires_grad_() * 2],
+    ids=["lock", "generator", "computed and sparse"])
+def test_what_cannot_be_copied_is_told_as_ours(value):
+    with pytest.raises(CannotCopy, match="^breakwatch cannot copy"):
+        fresh([value])
+
+
+def test_tensors_are_found_in_containers_of_any_class():
+    class Holder:
+        def __init__(self):
+            self.inner, self.itself = {"x": [torch.ones(1)]}, self
+
+    assert [path for path, _ in tensors_in((Holder(), torch.ones(2)))] == ["0.inner.x.0", "1"]
 
 
 def test_a_copy_of_what_was_computed_hangs_on_no_other_calls_graph():
     computed = torch.ones(3, requires_grad=True).exp()
     for _ in range(2):
-        copy_of(computed).sum().backward()
+        fresh(computed).sum().backward()
     computed.sum().backward()
 
 
 @pytest.mark.parametrize("name", ["plain", "transposed", "expanded"])
 def test_other_rows_lie_in_memory_as_the_first_ones_do(name):
     tensor = TENSORS[name]()
-    copied = copy_of(tensor, torch.tensor([0, 1, 0]))
+    copied = with_rows(tensor, torch.tensor([0, 1, 0]))
     assert torch.equal(copied, tensor[torch.tensor([0, 1, 0])])
     assert copied.is_contiguous() == tensor.is_contiguous()
     assert [step == 0 for step in copied.stride()] == [step == 0 for step in tensor.stride()]
-
-
-class Remembers(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.calls, self.seen = 0, []
-        self.register_buffer("total", torch.zeros(3))
-        self.register_buffer("newest", torch.zeros(3))
-
-    def forward(self, x):
-        self.calls += 1
-        self.seen.append(self.calls)
-        self.total += x
-        self.newest = x
-        self.late = torch.nn.Linear(1, 1)
-        return x
-
-
-def test_a_module_is_as_before_what_is_called():
-    outer = torch.nn.Sequential(Remembers())
-    with as_before(outer):
-        outer(torch.ones(3))
-        assert outer[0].calls == 1
-    inner = outer[0]
-    assert (inner.calls, inner.seen, list(inner.children())) == (0, [], [])
-    assert inner.total.sum() == inner.newest.sum() == 0
-    outer(torch.ones(3))
-    assert (inner.calls, inner.seen, len(list(inner.children()))) == (1, [1], 1)
-
-
-def test_a_call_that_fails_leaves_the_module_as_before_too():
-    module = Remembers()
-    with pytest.raises(RuntimeError), as_before(module):
-        module(torch.ones(7))
-    assert module.calls == 0
-
-
-def test_a_container_that_refuses_to_be_refilled_is_left_alone():
-    class Frozen(dict):
-        def clear(self):
-            raise TypeError("frozen")
-
-    module = torch.nn.Identity()
-    module.settings = Frozen(a=1)
-    with as_before(module):
-        module.seen = True
-    assert module.settings == {"a": 1} and not hasattr(module, "seen")
-
-
-def test_a_lazy_module_stays_what_it_became():
-    module = torch.nn.LazyLinear(2)
-    with as_before(module):
-        module(torch.ones(1, 3))
-    assert type(module) is torch.nn.Linear and module(torch.ones(1, 3)).shape == (1, 2)
-
-
-def test_what_is_no_module_is_called_as_it_is():
-    with as_before(len):
-        assert len("ab") == 2
+    assert copied._is_view() == tensor._is_view()

@@ -46,7 +46,7 @@ def test_full_depth_is_captured_where_it_can_tell_more(depth, result, expected):
 
 def test_breaks_are_those_of_full_depth_and_ops_those_of_the_reduced():
     both = combine(REDUCED, FULL)
-    assert (both["breaks"], both["ops_captured"], both["depth"]) == (6, 10, "full")
+    assert (both["breaks"], both["ops_captured"], both["depth"], both["ops_depth"]) == (6, 10, "full", "reduced")
     assert (both["capture_s"], both["cpu_s"], both["peak_rss_mb"]) == (3.0, 3.0, 5)
     assert both["phase_s"] == {"create": 3.0}
 

@@ -1,8 +1,10 @@
 """What a config lacks or leaves at odds is filled in where the model failed of it, and is said."""
 
+import types
+
 import pytest
 import transformers
-from breakwatch_worker import gaps, inputs
+from breakwatch_worker import gaps, inputs, tables
 from breakwatch_worker.attempt import Attempt
 from breakwatch_worker.phases import Phases
 from inputs_test import TEXT, VISION, made
@@ -43,7 +45,7 @@ def test_a_completion_is_made_only_where_the_model_failed_of_it():
 
 def test_every_completion_has_a_reason_and_a_type_that_exists():
     entries = inputs.load_recipes()["completions"]
-    assert all(entry["reason"] and entry["said"] and entry["set"] for entry in entries)
+    assert all(entry["reason"] and entry["said"] and (entry.get("set") or entry.get("equal")) for entry in entries)
     assert {entry["part"] for entry in entries} <= set(transformers.CONFIG_MAPPING)
 
 
@@ -190,3 +192,25 @@ def test_a_config_that_refuses_a_value_is_not_helped_and_nothing_is_raised():
     config = Strict(**TEXT)
     config.head_dim = None
     assert "head_dim set" not in gaps.fill_required(config, "create: no head_dim")
+
+@pytest.mark.parametrize("rope, said, sections", [
+    ({"rope_parameters": {"rope_theta": 1e6}}, "eager: KeyError: 'mrope_section'", [16, 24, 24]),
+    ({"rope_scaling": None}, "eager: TypeError: 'NoneType' object is not subscriptable", [16, 24, 24]),
+    ({"rope_scaling": None}, "create: AttributeError: 'NoneType' object has no attribute 'get'", [16, 24, 24]),
+    ({"rope_parameters": {"rope_theta": 1e6}}, "eager: ValueError: positions have 4 RoPE axes", [16, 16, 16, 16]),
+])
+def test_positions_of_a_picture_share_the_rotary_dimensions_as_published_ones_do(rope, said, sections):
+    node = types.SimpleNamespace(hidden_size=8192, num_attention_heads=64, vocab_size=99, **rope)
+    assert gaps._rotary_sections(node, "eager: ValueError: something else") == []
+    assert gaps._rotary_sections(node, said) == ["mrope_section set"]
+    assert next(iter(vars(node)[key] for key in rope))["mrope_section"] == sections
+    assert gaps._rotary_sections(node, said) == []
+
+
+def test_a_completion_sets_one_value_to_another_of_its_node(monkeypatch):
+    recipes = tables.for_release(tables.read_beside(inputs.__file__, "recipes.yaml"), "5.8.0")
+    monkeypatch.setattr(gaps, "load_recipes", lambda: recipes)
+    config = transformers.DbrxConfig(d_model=64)
+    said = "eager: RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x64 and 3584x4)"
+    assert "ffn_config.ffn_hidden_size set" in gaps.fill_required(config, said)
+    assert config.ffn_config.ffn_hidden_size == config.ffn_config.hidden_size == 64

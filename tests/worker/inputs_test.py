@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 import yaml
-from breakwatch_worker import architecture, build, child, copies, inputs, make_values, version
+from breakwatch_worker import architecture, build, child, copies, inputs, make_values, tables, version, weights
 from conftest import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
@@ -249,3 +249,82 @@ def test_what_is_recorded_of_arguments_is_bounded_and_json():
     told = inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
     assert told["bias"] == "-inf" and told["many"][-1] == "and 99744 more"
     assert len(json.dumps(told, allow_nan=False)) < 4000
+
+
+def test_an_entry_holds_for_the_releases_it_states():
+    rules = [{"reason": "new", "transformers": ">=5.10"}, {"reason": "old", "transformers": "<5"}, {"reason": "any"}]
+    table = {"version": 1, "rules": rules, "widths": ["a"]}
+    assert [[rule["reason"] for rule in tables.for_release(table, release)["rules"]]
+            for release in ("5.23.0", "5.10.0.dev0", "4.57.6")] == [["new", "any"], ["any"], ["old", "any"]]
+    assert tables.for_release(table, "5.23.0")["widths"] == ["a"]
+
+
+def test_a_release_that_is_no_range_is_refused_on_load():
+    with pytest.raises(ValueError):
+        tables.for_release({"rules": [{"reason": "any", "transformers": "newest"}]}, "5.23.0")
+
+
+class Says(torch.nn.Module):
+    """Signatures of parts that speak, which no table of the library names."""
+
+    main_input_name = "input_ids"
+
+
+class Codes(Says):
+    def forward(self, codebook_idx, input_ids=None):
+        return input_ids
+
+
+class Frames(Says):
+    main_input_name = "audio_values"
+
+    def forward(self, hidden_states, mask):
+        return hidden_states
+
+
+class Denoises(Says):
+    def forward(self, hidden_states, condition_vector, speaker_embedding, quantized_code, time_step):
+        return hidden_states
+
+
+class Sees(Says):
+    main_input_name = "pixel_values"
+
+    def forward(self, pixel_values, cu_seqlens, image_grid_thw=None):
+        return pixel_values
+
+
+@pytest.mark.parametrize("cls, config, shapes", [
+    (Codes, {"n_codes_total": 8, "input_vocab_size": 99}, {"input_ids": [2, 16, 8]}),
+    (Frames, {"time_reduction": 8, "input_size": 80}, {"hidden_states": [2, 64, 80]}),
+    (Denoises, {"mel_dim": 80, "enc_emb_dim": 192, "num_embeds": 99, "repeats": 2},
+     {"hidden_states": [1, 64, 80], "condition_vector": [1, 64, 80], "speaker_embedding": [1, 64, 192],
+      "quantized_code": [1, 32], "time_step": [1]}),
+    (Sees, {"patch_size": 14, "spatial_merge_size": 2},
+     {"pixel_values": [1, 32, 3, 14, 14], "cu_seqlens": [3], "image_grid_thw": [2, 3]}),
+])
+def test_a_part_gets_what_its_signature_wants(cls, config, shapes):
+    arguments = inputs.make(cls(), transformers.PretrainedConfig(**config), {"name": "all"})
+    assert {name: list(value.shape) for name, value in arguments.items() if hasattr(value, "shape")} == shapes
+
+
+def test_weights_that_a_models_own_methods_draw_are_drawn_once_its_size_is_known(monkeypatch):
+    class Older(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.large, self.small = torch.nn.Linear(512, 512), torch.nn.Linear(4, 4)
+            self.large.weight.data.normal_(mean=0.0, std=0.5)
+            self.large.bias.data.zero_()
+            self.decay = torch.nn.Parameter(torch.empty(8).uniform_(1, 16).log())
+            self.drawn = self.large.weight.data.clone()
+
+    monkeypatch.setattr(weights, "_calls_methods", lambda: True)
+    torch.manual_seed(0)
+    deferred = weights.Deferred()
+    with deferred.active():
+        model = Older()
+    deferred.settle(model)
+    assert "normal_" not in vars(torch.Tensor)
+    assert 0.4 < model.large.weight.std() < 0.6 and not torch.equal(model.drawn, model.large.weight)
+    assert not model.large.bias.any()
+    assert (model.decay >= 0).all() and model.decay.max() > 0

@@ -27,7 +27,8 @@ def bundle(components: dict, **more) -> dict:
 
 @needs_timm
 def test_a_timm_model_is_called_with_the_picture_its_configuration_names(zygote):
-    config = {"architecture": "resnet18", "num_classes": 7, "pretrained_cfg": {"input_size": [3, 96, 96]}}
+    config = {"architecture": "resnet18", "num_classes": 7, "pretrained_cfg": {"input_size": [3, 96, 96]},
+              "model_args": {"checkpoint_path": "/etc/hostname"}}  # which is no weights of ours to read
     result = zygote.capture(config, library="timm")
     assert (result["status"], result["breaks"], result["graphs"]) == ("full_graph", 0, 1), result["detail"]
     assert result["architecture"] == "resnet18" and result["depth"] == "original"

@@ -1,5 +1,6 @@
 """The zygote's side of PROTOCOL.md, on real processes."""
 
+import ctypes
 import json
 import os
 import signal
@@ -134,6 +135,58 @@ def test_memory_past_the_limit_is_out_of_memory(villain_zygote, model):
     assert result["status"] == "out_of_memory"
     assert "1536 MiB" in result["detail"]
     assert result["peak_rss_mb"] > 1000
+
+
+def test_memory_that_forks_share_counts_once(villain_zygote):
+    """Six times what is there would be past the limit."""
+    result = villain_zygote.capture(model="share", limits={**LIMITS, "rss_bytes": 1400 << 20})
+    assert result["status"] == "full_graph", result["detail"]
+    assert 256 < result["peak_rss_mb"] < 1400
+
+
+def test_files_past_the_limit_end_a_capture_where_no_file_system_bounds_them():
+    zygote = Zygote(sys.executable, os.path.join(os.path.dirname(__file__), "villains.py"),
+                    BREAKWATCH_SCRATCH_BYTES=str(64 << 20))
+    try:
+        zygote.receive("hello")
+        result = zygote.capture(model="write")
+        assert (result["status"], result["detail"]) == (
+            "out_of_memory", "the files it wrote passed 64 MiB during capture")
+        assert zygote.capture(model="litter")["detail"] == "found []", "what the one before it wrote is gone"
+        assert zygote.capture(model="litter")["detail"] == "found []"
+    finally:
+        zygote.close()
+
+
+def test_a_child_reaches_nothing_of_its_zygote(villain_zygote):
+    assert villain_zygote.capture(model="reach")["detail"] in ("reached []", "reached ['signal']" * _no_signal_scope())
+
+
+def _no_signal_scope() -> bool:
+    """Kernels before Landlock's sixth version let a child signal every process of its user."""
+    return ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) < 6
+
+
+def test_a_capture_that_gets_no_process_is_not_attempted_and_names_the_limit(monkeypatch):
+    from breakwatch_worker import leg
+
+    def refuse():
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(leg.os, "fork", refuse)
+    made = leg.Leg({"job": "a"}, lambda *_: None, lambda _: None)
+    made.kill("cancel")  # there is nobody to kill: least of all ourselves
+    assert made.finished and made.descriptors() == set()
+    assert made.outcome()["status"] == "not_attempted"
+    assert "Resource temporarily unavailable; the limit on processes and threads" in made.outcome()["detail"]
+
+
+def test_a_thread_that_cannot_be_started_is_no_fault_of_the_model():
+    from breakwatch_worker import failure
+
+    said = failure.of("eager", RuntimeError("can't start new thread"))
+    assert said["status"] == "not_attempted"
+    assert "ulimit -u" in said["detail"]
 
 
 def test_a_flood_of_output_is_bounded_and_no_end(villain_zygote):

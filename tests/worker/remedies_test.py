@@ -8,6 +8,7 @@ from breakwatch_worker import remedies
     ("failed_inputs", "inputs: CannotMake: no recipe for the required argument session of X", "session"),
     ("failed_inputs", "inputs_spec: sizes.seq: a number", "correct sizes.seq in"),
     ("skipped_missing_dependency", "needs natten: ImportError: ...", "install natten "),
+    ("skipped_missing_dependency", "needs a package: ImportError: ...", "install in the toolchain what"),
     ("timeout", "eager passed its limit of 120 s", "raise capture.limits.eager"),
     ("failed_create", "create: AttributeError: 'XConfig' object has no attribute 'depth'", "add depth to the config"),
     ("failed_eager", "eager: RuntimeError: something", "when called"),

@@ -50,6 +50,6 @@ def test_numbers_next_to_nothing_count_only_where_the_output_is_finite_with_them
         monkeypatch, outputs, finite, skipped):
     asked = attempt.Attempt({"config": {}}, "reduced", Phases(lambda _: None))
     monkeypatch.setattr(asked, "_eager", lambda *_, **__: torch.tensor(outputs.pop(0)))
-    assert asked._is_finite(None, {}) is finite
+    assert asked._is_finite() is finite
     assert not outputs
     assert (float(torch.tensor(1e-40) * 0.5) == 0) is skipped

@@ -303,3 +303,20 @@ def test_maps_that_are_no_maps_of_the_picture_stay_as_they_are(maps):
     tree = {**base, "image_size": 256}
     pictures.smaller_maps(base, tree)
     assert tree["backbone_feature_sizes"] == maps
+
+
+def test_a_part_that_refuses_keys_of_every_config_is_made_without_them():
+    class Strict(dict):
+        @classmethod
+        def from_dict(cls, values):
+            if "ffn_config" not in values:
+                raise ValueError("something else")
+            if "output_attentions" in values["ffn_config"]:
+                raise ValueError("Found unknown kwargs={'_name_or_path': '', 'output_attentions': False}")
+            return cls(values)
+
+    part = {"ffn_hidden_size": 8, "output_attentions": False}
+    made = sizes.Size("reduced", "", {"output_attentions": False, "ffn_config": part}).make(Strict)
+    assert made == {"output_attentions": False, "ffn_config": {"ffn_hidden_size": 8}}
+    with pytest.raises(ValueError):
+        sizes.Size("reduced", "", {"output_attentions": False}).make(Strict)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import BERT, Zygote, environment
+from conftest import BERT, environment
 
 MODULES = '''
 import sys
@@ -77,6 +77,7 @@ def of_a_leaf():
     return ask, torch.ones(3, requires_grad=True)
 def number(): return 7
 def raising(): raise RuntimeError("no data here")
+def leaving(): sys.exit("no data, so I leave")
 made = Net(8)
 '''
 SCRIPT = MODULES + '''
@@ -100,14 +101,6 @@ def folder(tmp_path_factory):
     (made / "factories_of_a_user.py").write_text(FACTORIES)
     (made / "script.py").write_text(SCRIPT)
     return made
-
-
-@pytest.fixture(scope="module")
-def allowing():
-    made = Zygote(BREAKWATCH_ALLOW_FACTORIES="1")
-    made.receive("hello")
-    yield made
-    made.close()
 
 
 def factory(folder, name: str) -> dict:
@@ -148,7 +141,7 @@ def test_an_input_that_is_a_leaf_is_one_when_it_is_captured(allowing, folder):
     assert allowing.capture(source=factory(folder, "of_a_leaf"))["breaks"] == 1
 
 
-@pytest.mark.parametrize("name, names", [("function", ["x"]), ("many", ["input_0", "input_1"])])
+@pytest.mark.parametrize("name, names", [("function", ["x"]), ("many", ["parts"])])
 def test_any_callable_will_do(allowing, folder, name, names):
     result = allowing.capture(source=factory(folder, name))
     assert (result["status"], result["breaks"]) == ("full_graph", 0), result
@@ -157,7 +150,7 @@ def test_any_callable_will_do(allowing, folder, name, names):
 
 @pytest.mark.parametrize("name, words", [
     ("alone", "let the factory return (module, inputs)"), ("made", "Net needs x"), ("number", "gave int"),
-    ("raising", "no data here"), ("absent", "absent")])
+    ("raising", "no data here"), ("leaving", "sys.exit('no data, so I leave')"), ("absent", "absent")])
 def test_a_factory_that_gives_nothing_to_capture_says_what_is_missing(allowing, folder, name, words):
     result = allowing.capture(source=factory(folder, name))
     assert result["status"] == "failed_create"

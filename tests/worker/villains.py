@@ -40,6 +40,59 @@ def _grow_in_a_grandchild(job, say):
     time.sleep(600)
 
 
+def _share(job, say):
+    """Much memory once, in six processes that see it."""
+    say({"type": "phase", "phase": "capture"})
+    kept = bytearray(b"x" * (256 << 20))
+    ready, write = os.pipe()
+    for _ in range(5):
+        if os.fork() == 0:
+            os.write(write, kept[:1])
+            time.sleep(600)
+    for _ in range(5):
+        os.read(ready, 1)
+    time.sleep(0.5)  # to be looked at
+    say(_GOOD)
+
+
+def _write_files(job, say):
+    say({"type": "phase", "phase": "capture"})
+    for number in range(600):
+        with open(f"file-{number}", "wb") as file:
+            file.write(bytes(1 << 20))
+    time.sleep(600)
+
+
+def _litter(job, say):
+    """A tree that its own user cannot look into; tells what was there before."""
+    found = os.listdir(".")
+    os.makedirs("closed/inner")
+    open("closed/inner/file", "w").close()
+    os.chmod("closed/inner", 0)
+    os.chmod("closed", 0)
+    say({**_GOOD, "detail": f"found {found}"})
+
+
+def _reach(job, say):
+    """For the zygote's environment, memory, pipes, and life."""
+    zygote = os.getppid()
+    done = []
+    for name, action in {
+        "environment": lambda: os.open(f"/proc/{zygote}/environ", os.O_RDONLY),
+        "memory": lambda: os.open(f"/proc/{zygote}/mem", os.O_RDWR),
+        "input": lambda: os.open(f"/proc/{zygote}/fd/0", os.O_RDONLY),
+        "protocol": lambda: os.open(f"/proc/{zygote}/fd/3", os.O_WRONLY),
+        "root": lambda: os.listdir(f"/proc/{zygote}/root/"),
+        "signal": lambda: os.kill(zygote, 0),
+    }.items():
+        try:
+            action()
+            done.append(name)
+        except OSError:
+            pass
+    say({**_GOOD, "detail": f"reached {done}"})
+
+
 def _die(number):
     def die(job, say):
         say({"type": "phase", "phase": "capture"})
@@ -82,6 +135,7 @@ def _try_for_ever(job, say):
 
 
 _VILLAINS = {
+    "share": _share, "write": _write_files, "litter": _litter, "reach": _reach,
     "tireless": _try_for_ever, "wordy": lambda job, say: say({**_GOOD, "detail": "x" * (17 << 20)}),
     "hang": _hang, "stubborn": _ignore_and_hang, "grow": _grow, "grow-below": _grow_in_a_grandchild,
     "segv": _die(signal.SIGSEGV), "kill": _die(signal.SIGKILL), "abort": _die(signal.SIGABRT), "flood": _flood,

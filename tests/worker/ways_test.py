@@ -50,7 +50,7 @@ def attempts_of(monkeypatch, failures, phase="eager", at_odds=False) -> list:
     """(way, size) of each attempt at a model of three sizes that fails as `failures(way, size)` says."""
     tried = []
     sizes = [types.SimpleNamespace(depth="reduced", note=name) for name in ("small", "middle", "large")]
-    monkeypatch.setattr(attempt.sizes, "plans", lambda *_: iter(sizes))
+    monkeypatch.setattr(attempt.sizes, "plans", lambda *_, **__: iter(sizes))
 
     def fail(self, cls, config_class, size, variant):
         self._phases.enter(phase)
@@ -261,3 +261,13 @@ def test_what_a_model_that_cannot_be_made_says_is_reported_though_it_sounds_like
     job = {"config": {"model_type": "clap", "text_config": {"num_attention_heads": 7}}, "architecture": "ClapModel"}
     result = child._guarded(job, "reduced", lambda message: None)
     assert result["status"] == "failed_create" and "(7)" in result["detail"], result
+
+
+def test_a_part_that_takes_no_ids_gets_embeddings():
+    ways = inputs.Ways(transformers.SeamlessM4TTextToUnitModel)
+    tried = iter(ways)
+    next(tried)
+    assert ways.learn("eager: ValueError: You cannot pass input_ids to the encoder of the text_to_units model. Pass "
+                      "inputs_embeds instead.")
+    assert next(tried)["steps"][0] == {"name": "embeddings instead of ids", "omit": ["input_ids"],
+                                       "add": ["inputs_embeds"]}

@@ -6,7 +6,7 @@
 
 namespace {
 
-constexpr int kExitUsage = 64;
+constexpr int kExitUsage = 64, kExitOutput = 74;
 
 int Usage() {
   std::fputs("usage: breakwatch-runner --version [--json]\n", stderr);
@@ -25,5 +25,6 @@ int main(int argc, char** argv) {
   if (!version) return Usage();
   const breakwatch::artifact::About about = breakwatch::artifact::AskTorch();
   std::fputs((json ? AsJson(about) : AsText(about)).c_str(), stdout);
+  if (std::fflush(stdout) != 0) return kExitOutput;
   return about.Healthy() ? 0 : 1;
 }

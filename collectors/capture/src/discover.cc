@@ -7,6 +7,7 @@
 #include "environment.h"
 #include "message.h"
 #include "process.h"
+#include "scratch.h"
 #include "worker_text.h"
 
 namespace breakwatch::capture {
@@ -44,8 +45,9 @@ Result<std::string> DiscoverModules(const ZygoteOptions& options, const Discover
   argv.insert(argv.end(), {"--discover", discover.script, "--max-depth", std::to_string(discover.max_depth),
                            "--timeout", Seconds(discover.timeout), "--"});
   argv.insert(argv.end(), discover.arguments.begin(), discover.arguments.end());
+  const ScratchFolder scratch(options.scratch);
   const Result<ProcessOutput> output =
-      RunProcess(argv, WorkerEnvironment(options, options.scratch), discover.timeout + kGrace, kMaxLine);
+      RunProcess(argv, WorkerEnvironment(options, scratch.path()), discover.timeout + kGrace, kMaxLine);
   if (!output.ok()) return CannotStart(options, output.error().message, "");
   LineBuffer lines(kMaxLine);
   lines.Append(output->out + '\n');

@@ -26,10 +26,15 @@ const std::map<std::string, std::string>& Always() {
   return kAlways;
 }
 
-bool IsDropped(const std::string& name, const std::vector<std::string>& patterns) {
+bool Matches(const std::string& name, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
     return fnmatch(pattern.c_str(), name.c_str(), FNM_CASEFOLD) == 0;
   });
+}
+
+bool Passes(const std::string& name, const ZygoteOptions& options) {
+  if (Matches(name, options.pass)) return true;
+  return Matches(name, options.keep) && !Matches(name, options.drop);
 }
 
 }  // namespace
@@ -40,6 +45,8 @@ std::vector<std::string> SecretVariables() {
           "*_PROXY",  "BREAKWATCH_*",           "NOTIFY_SOCKET", "PGPASS*"};
 }
 
+std::vector<std::string> PlainVariables() { return {"PATH", "LANG", "LANGUAGE", "LC_*", "TZ", "LD_LIBRARY_PATH"}; }
+
 std::vector<std::string> WorkerEnvironment(const ZygoteOptions& options, const std::string& folder) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -47,10 +54,14 @@ std::vector<std::string> WorkerEnvironment(const ZygoteOptions& options, const s
     const std::size_t equals = text.find('=', 1);
     if (equals == std::string::npos) continue;
     const std::string name = text.substr(0, equals);
-    if (!IsDropped(name, options.drop)) variables[name] = text.substr(equals + 1);
+    if (Passes(name, options)) variables[name] = text.substr(equals + 1);
   }
   for (const auto& [name, value] : Always()) variables[name] = value;
   if (!folder.empty()) variables["TMPDIR"] = variables["TORCHINDUCTOR_CACHE_DIR"] = folder;
+  // Nobody's: libraries that ask who they run as find no account in the sandbox, and look here first.
+  for (const char* name : {"USER", "LOGNAME"}) variables.try_emplace(name, "breakwatch");
+  // An empty home, but for a launcher that finds its own files there (ssh, docker, kubectl).
+  if (!folder.empty()) variables.try_emplace("HOME", folder);
   for (const auto& [name, value] : options.environment) variables[name] = value;
   std::vector<std::string> entries;
   for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);

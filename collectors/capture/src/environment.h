@@ -1,4 +1,5 @@
-// The environment a worker gets: ours without secrets, with what keeps its libraries quiet and single-threaded.
+// The environment a worker gets: the little of ours that it needs, with what keeps its libraries quiet and
+// single-threaded.
 #pragma once
 
 #include <string>

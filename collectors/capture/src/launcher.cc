@@ -2,91 +2,55 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
+#include "breakwatch/capture/confine.h"
+#include "bubblewrap.h"
 #include "environment.h"
+#include "interpreter.h"
+#include "landlock.h"
 #include "process.h"
+#include "view.h"
 #include "worker_text.h"
 
 namespace breakwatch::capture {
 namespace {
 
 namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
 
-constexpr std::chrono::milliseconds kProbeTimeout{10'000};
-
-// Shared places where other programs leave data and sockets; a private, empty one each for the worker.
-const std::vector<std::string>& HiddenFolders() {
-  static const std::vector<std::string> kFolders = {"/tmp", "/var/tmp", "/run"};
-  return kFolders;
-}
+constexpr milliseconds kProbeTimeout{10'000};
+constexpr std::size_t kProbeBytes = 64 * 1024;
 
 // Where people keep credentials, below the home directory.
-const std::vector<std::string>& HiddenBelowHome() {
-  static const std::vector<std::string> kPaths = {
-      ".ssh",
-      ".gnupg",
-      ".aws",
-      ".azure",
-      ".kube",
-      ".docker",
-      ".netrc",
-      ".pypirc",
-      ".git-credentials",
-      ".pgpass",
-      ".config/gcloud",
-      ".config/gh",
-      ".cache/huggingface/token",
-      ".cache/huggingface/stored_tokens",
-  };
-  return kPaths;
-}
-
-bool IsBelow(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
-}
+constexpr const char* kBelowHome[] = {
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".pypirc",
+    ".git-credentials",
+    ".pgpass",
+    ".config/gcloud",
+    ".config/gh",
+    ".cargo/credentials.toml",
+};
+constexpr const char* kOfTheHub[] = {"token", "stored_tokens"};
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-std::vector<fs::path> Credentials() {
-  std::vector<fs::path> paths;
-  if (const std::string home = Variable("HOME"); !home.empty()) {
-    for (const std::string& path : HiddenBelowHome()) paths.push_back(fs::path(home) / path);
-  }
-  if (const std::string home = Variable("HF_HOME"); !home.empty()) {
-    paths.push_back(fs::path(home) / "token");
-    paths.push_back(fs::path(home) / "stored_tokens");
-  }
-  if (const std::string path = Variable("HF_TOKEN_PATH"); !path.empty()) paths.emplace_back(path);
-  return paths;
-}
-
-// A file becomes unreadable, a folder empty; what is not there needs neither.
-void Hide(const fs::path& path, std::vector<std::string>* argv) {
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  if (error) return;
-  if (fs::is_directory(real, error)) {
-    argv->insert(argv->end(), {"--tmpfs", real});
-  } else {
-    argv->insert(argv->end(), {"--ro-bind", "/dev/null", real});
-  }
-}
-
-// The path itself, and where it leads: an environment is often a link.
-void BindAgain(const fs::path& path, std::vector<std::string>* argv) {
-  std::error_code error;
-  for (const fs::path& seen : {fs::absolute(path, error), fs::canonical(path, error)}) {
-    if (error || !fs::exists(seen, error)) continue;
-    const bool hidden = std::any_of(HiddenFolders().begin(), HiddenFolders().end(),
-                                    [&](const std::string& folder) { return seen != folder && IsBelow(seen, folder); });
-    if (hidden) argv->insert(argv->end(), {"--ro-bind", seen.lexically_normal(), seen.lexically_normal()});
-  }
+// As the Hub's client does: "~" and "~/..." are the home directory.
+fs::path Expanded(const std::string& path) {
+  if (path != "~" && !path.starts_with("~/")) return path;
+  return fs::path(Variable("HOME")) / path.substr(path.size() < 2 ? 1 : 2);
 }
 
 std::string FindProgram(const std::string& name) {
@@ -100,47 +64,148 @@ std::string FindProgram(const std::string& name) {
   return "";
 }
 
-std::vector<std::string> SandboxArguments(const std::string& bwrap, const fs::path& scratch,
-                                          const std::vector<std::string>& visible) {
-  std::vector<std::string> argv = {bwrap, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"};
-  std::error_code error;
-  for (const std::string& folder : HiddenFolders()) {
-    if (fs::is_directory(folder, error) && !fs::is_symlink(folder, error)) {
-      argv.insert(argv.end(), {"--tmpfs", folder});
-    }
+Words Joined(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// Names below which nothing hidden lies: Landlock can show a folder, but hide nothing in it again.
+void Expand(const fs::path& folder, const std::vector<fs::path>& hidden, Words* argv) {
+  bool whole = true;
+  for (const fs::path& secret : hidden) {
+    if (secret == folder) return;
+    whole = whole && !IsBelow(secret, folder);
   }
-  BindAgain(fs::current_path(error), &argv);  // a relative program is sought from there
-  for (const std::string& path : visible) BindAgain(path, &argv);
-  for (const fs::path& path : Credentials()) Hide(path, &argv);
-  argv.insert(argv.end(), {"--bind", scratch, scratch});
-  argv.insert(argv.end(), {"--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"});
+  if (whole) {
+    argv->insert(argv->end(), {"--read", folder});
+    return;
+  }
+  argv->insert(argv->end(), {"--list", folder});
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (!at->is_symlink(error)) Expand(at->path(), hidden, argv);
+  }
+}
+
+Words LandlockArguments(const View& view, const Words& confine) {
+  Words argv = Joined(confine, {"--landlock"});
+  for (const fs::path& path : SystemFiles()) argv.insert(argv.end(), {"--read", path});
+  for (const char* path : {"/proc", "/dev/random", "/dev/urandom"}) argv.insert(argv.end(), {"--read", path});
+  for (const fs::path& path : view.readable) Expand(path, view.hidden, &argv);
   argv.push_back("--");
   return argv;
 }
 
+struct Tried {
+  bool works = false, hangs = false;
+  std::string why;
+};
+
+Tried Try(const Words& launcher, const Words& probe) {
+  const Result<ProcessOutput> tried =
+      RunProcess(Joined(launcher, probe), WorkerEnvironment({}, ""), kProbeTimeout, kProbeBytes);
+  if (!tried.ok()) return {false, false, tried.error().message};
+  if (tried->timed_out) return {false, true, "no answer within 10 s"};
+  if (!tried->end.signalled && tried->end.value == 0) return {true, false, ""};
+  const std::string last = LastLine(tried->err);
+  return {false, false, last.empty() ? tried->end.Text() : last};
+}
+
+struct Search {
+  View view;
+  Words probe;
+  std::string why_not;  // of everything that was tried
+};
+
+std::optional<Words> FindBubblewrap(const SandboxOptions& options, Search* search) {
+  const std::string bwrap = FindProgram("bwrap");
+  if (bwrap.empty()) {
+    search->why_not = "bwrap is not installed";
+    return std::nullopt;
+  }
+  Words confine = options.confine;
+  if (!confine.empty()) confine.push_back("--");
+  for (const BubblewrapOptions& variant : {BubblewrapOptions{bwrap, options.scratch_bytes, true, true},
+                                           BubblewrapOptions{bwrap, options.scratch_bytes, true, false},
+                                           // Root can do without, and has to where files belong to others.
+                                           BubblewrapOptions{bwrap, options.scratch_bytes, false, false}}) {
+    if (!variant.user_namespace && geteuid() != 0) continue;
+    Words argv = Joined(BubblewrapArguments(search->view, variant), confine);
+    const Tried tried = Try(argv, search->probe);
+    if (tried.works) return argv;
+    if (search->why_not.empty()) search->why_not = bwrap + " does not work here (" + tried.why + ")";
+    if (tried.hangs) break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Words> FindLandlock(const SandboxOptions& options, Search* search) {
+  if (options.confine.empty()) return std::nullopt;
+  if (LandlockVersion() == 0) {
+    search->why_not += "; the kernel has no Landlock";
+    return std::nullopt;
+  }
+  Words argv = LandlockArguments(search->view, options.confine);
+  const Tried tried = Try(argv, search->probe);
+  if (tried.works) return argv;
+  search->why_not += "; Landlock does not work either (" + tried.why + ")";
+  return std::nullopt;
+}
+
 }  // namespace
 
-LauncherChoice DefaultLauncher(const std::string& scratch, const std::vector<std::string>& visible) {
-  const std::string bwrap = FindProgram("bwrap");
-  if (bwrap.empty()) return {{}, "no sandbox: bwrap is not installed; mend: apt-get install bubblewrap"};
-  std::error_code error;
-  fs::create_directories(scratch, error);
-  const fs::path writable = fs::canonical(scratch, error);
-  if (error) return {{}, "no sandbox: cannot make the scratch directory " + scratch + ": " + error.message()};
-
-  const std::vector<std::string> argv = SandboxArguments(bwrap, writable, visible);
-  std::vector<std::string> probe = argv;
-  probe.push_back("true");
-  ZygoteOptions options;
-  const Result<ProcessOutput> tried = RunProcess(probe, WorkerEnvironment(options, ""), kProbeTimeout, 64 * 1024);
-  if (tried.ok() && !tried->timed_out && !tried->end.signalled && tried->end.value == 0) {
-    return {argv, "bubblewrap: read-only view, no network, own processes (" + bwrap + ")"};
+std::vector<std::string> CredentialFiles() {
+  std::vector<std::string> paths;
+  const fs::path home = Variable("HOME");
+  if (!home.empty()) {
+    for (const char* path : kBelowHome) paths.push_back(home / path);
   }
-  const std::string why = !tried.ok() ? tried.error().message : tried->timed_out ? "it hangs" : LastLine(tried->err);
+  // Every place that the Hub's client may look in: what it finds first today may be set otherwise tomorrow.
+  std::vector<fs::path> folders = {Expanded(Variable("HF_HOME")), home / ".cache/huggingface"};
+  if (const std::string cache = Variable("XDG_CACHE_HOME"); !cache.empty())
+    folders.push_back(Expanded(cache) / "huggingface");
+  for (const fs::path& folder : folders) {
+    for (const char* name : kOfTheHub) {
+      if (!folder.empty()) paths.push_back(folder / name);
+    }
+  }
+  if (const std::string path = Variable("HF_TOKEN_PATH"); !path.empty()) paths.push_back(Expanded(path));
+  return paths;
+}
+
+LauncherChoice DefaultLauncher(const SandboxOptions& options) {
+  Words readable = options.readable;
+  if (!options.confine.empty()) readable.push_back(options.confine.front());
+  LauncherChoice choice;
+  Search search{{}, {"true"}, ""};
+  if (!options.worker.empty()) {
+    const std::string& program = options.worker.front();
+    readable.push_back(program);
+    if (const auto interpreter = AskInterpreter(program)) {
+      readable.insert(readable.end(), interpreter->files.begin(), interpreter->files.end());
+      choice.program = interpreter->program;
+      search.probe = {interpreter->program, "-I", "-c", "import encodings, _ctypes"};
+    }
+  }
+  search.view = MakeView(readable, Joined(options.hidden, CredentialFiles()));
+  if (auto argv = FindBubblewrap(options, &search)) {
+    choice.argv = *std::move(argv);
+    choice.used = kBubblewrap;
+    choice.why = "bubblewrap: a view of the interpreter, its environment and scratch; no network, no other process";
+    return choice;
+  }
+  if (auto argv = FindLandlock(options, &search)) {
+    choice.argv = *std::move(argv);
+    choice.used = kLandlock;
+    choice.why = "Landlock and a filter of system calls, because " + search.why_not;
+    return choice;
+  }
   return {{},
-          "no sandbox: " + bwrap + " is not allowed here (" + why +
-              "); mend: allow user namespaces (sysctl kernel.unprivileged_userns_clone=1), or name another "
-              "capture.launcher"};
+          kNoSandbox,
+          "no sandbox: " + search.why_not +
+              "; install bubblewrap (apt-get install bubblewrap) and allow user namespaces "
+              "(sysctl kernel.unprivileged_userns_clone=1), or set capture.launcher",
+          ""};
 }
 
 }  // namespace breakwatch::capture

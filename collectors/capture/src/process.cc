@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "breakwatch/core/threads.h"
 #include "pidfd.h"
 
 namespace breakwatch::capture {
@@ -17,7 +18,9 @@ namespace {
 Error Unavailable(const std::string& message, int error) {
   // The machine may have room again later; a program that is missing stays missing.
   const bool passes = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
-  return {ErrorCode::kUnavailable, message + ": " + std::strerror(error), passes};
+  std::string text = message + ": " + std::strerror(error);
+  if (error == EAGAIN) text += "; " + ProcessLimits();
+  return {ErrorCode::kUnavailable, text, passes};
 }
 
 // Both ends above the standard descriptors, so that giving the child its own cannot overwrite one of them.

@@ -53,6 +53,11 @@ std::size_t Runner::Capacity() const {
 }
 
 Result<void> Runner::Start(const CaptureJob& job) {
+  // Before anything runs: what this job is of may not be captured here.
+  if (const std::string& why = job.is_source ? options_.refuse_own : options_.refuse_library; !why.empty()) {
+    Refuse(job, why);
+    return {};
+  }
   SteadyTime now = clock_.Steady();
   Poll(&now, now, -1);  // a zygote that died while idle must not be given the job
   if (refusal_ && now < not_before_ && !AnyReady()) return *refusal_;
@@ -63,8 +68,8 @@ Result<void> Runner::Start(const CaptureJob& job) {
     // Where others work, or may soon, the job waits; it is refused only when nothing is to be hoped for.
     if (!launched.ok() && (refusal_ || !(AnyReady() || launched.error().retryable))) return launched;
   }
-  slot->held.emplace(Held{job, clock_.Now(), clock_.Steady(), false, "", ""});
-  SendWaiting();
+  slot->held.emplace(Held{job, clock_.Now(), clock_.Steady(), false, "", "", {}});
+  SendWaiting(clock_.Steady());
   return {};
 }
 
@@ -132,7 +137,7 @@ bool Runner::Poll(SteadyTime* now, SteadyTime until, int wake_fd) {
   // A clock that stands still must not make the wait endless: what was waited for has come.
   if (ready == 0) *now = std::max(*now, limit);
   for (Slot& slot : slots_) Service(slot, *now);
-  SendWaiting();
+  SendWaiting(*now);
   return wake_fd >= 0 && ready > 0 && polled.front().revents != 0;
 }
 
@@ -140,6 +145,7 @@ void Runner::Service(Slot& slot, SteadyTime now) {
   if (!slot.zygote) return;
   // Also what came just before its end counts.
   for (const Message& message : slot.zygote->Pump(now)) On(slot, message, now);
+  EndOverdue(slot, now);
   slot.zygote->CheckDeadlines(now);
   if (slot.zygote->ended()) OnEnd(slot, now);
 }
@@ -149,6 +155,7 @@ SteadyTime Runner::NextDeadline() const {
   for (const Slot& slot : slots_) {
     if (slot.zygote) first = std::min(first, slot.zygote->NextDeadline());
     if (!slot.zygote && slot.held) first = std::min(first, not_before_);
+    if (slot.held && slot.held->sent) first = std::min(first, slot.held->deadline.Next());
   }
   return first;
 }

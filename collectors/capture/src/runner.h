@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "breakwatch/capture/zygote_runner.h"
+#include "capture_deadline.h"
 #include "message.h"
 #include "zygote.h"
 
@@ -21,6 +22,7 @@ struct Held {
   bool sent = false;       // to the zygote of its slot
   std::string first_loss;  // why the first zygote was lost; empty at the first attempt
   std::string phase;       // last one begun
+  CaptureDeadline deadline;
 };
 
 // A place for one zygote and one capture; each comes and goes without the other.
@@ -40,6 +42,7 @@ class Runner final : public ZygoteRunner {
   Result<void> Start(const CaptureJob& job) override;
   Waited Wait(SteadyTime until, int wake_fd) override;
   std::vector<std::string> StopAll() override;
+  SandboxState Sandbox() const override { return {options_.sandbox, options_.sandbox_warning}; }
   RunnerStats Stats() const override { return stats_; }
 
  private:
@@ -59,9 +62,11 @@ class Runner final : public ZygoteRunner {
   void OnEnd(Slot& slot, SteadyTime now);
   void OnFailedStart(const Error& error, SteadyTime now, bool hopeless);
   void OnLoss(Slot& slot, const Zygote& zygote);
+  void EndOverdue(Slot& slot, SteadyTime now);
 
   // Captures.
-  void SendWaiting();
+  void SendWaiting(SteadyTime now);
+  void Refuse(const CaptureJob& job, const std::string& why);
   void Finish(Slot& slot, CaptureResult result);
   void FinishWithout(Slot& slot, Status status, const std::string& detail, const std::string& error);
   void Log(const std::string& line) const;

@@ -34,7 +34,10 @@ void Runner::On(Slot& slot, const Message& message, SteadyTime now) {
       ++stats_.results_ignored;
     }
   } else if (const auto* begun = std::get_if<PhaseBegun>(&message)) {
-    if (holds && begun->job == slot.held->job.id) slot.held->phase = begun->phase;
+    if (holds && begun->job == slot.held->job.id) {
+      slot.held->phase = begun->phase;
+      slot.held->deadline.Enter(begun->phase, now);
+    }
   } else if (const auto* refused = std::get_if<NotUnderstood>(&message)) {
     Log("capture worker: " + Quote(refused->message));
     if (holds) {
@@ -103,8 +106,17 @@ void Runner::OnLoss(Slot& slot, const Zygote& zygote) {
                 "two workers were lost: the first " + slot.held->first_loss + "; the second " + reason, tail);
 }
 
+// A zygote holds its capture to every limit itself. One that is alive and did not is no use for the next capture
+// either.
+void Runner::EndOverdue(Slot& slot, SteadyTime now) {
+  if (!slot.held || !slot.held->sent || now < slot.held->deadline.Next()) return;
+  const std::string what = slot.held->deadline.Passed(now);
+  FinishWithout(slot, Status::kTimeout, what + ", and its worker did not end it", "");
+  slot.zygote->Stop("did not end a capture in time", true, now);
+}
+
 // A capture whose zygote is not ready goes to one that is, unless it is to have a fresh one.
-void Runner::SendWaiting() {
+void Runner::SendWaiting(SteadyTime now) {
   for (Slot& slot : slots_) {
     if (!slot.Ready()) continue;
     if (!slot.held) {
@@ -123,6 +135,7 @@ void Runner::SendWaiting() {
       continue;
     }
     slot.held->sent = true;
+    slot.held->deadline = CaptureDeadline(slot.held->job, options_.overdue, now);
     slot.zygote->Send(line);
     failures_in_row_ = 0;
     not_before_ = {};
@@ -140,6 +153,19 @@ void Runner::Finish(Slot& slot, CaptureResult result) {
   if (result.architecture.empty()) result.architecture = held.job.architecture;
   if (result.toolchain.torch.empty()) result.toolchain = toolchain_;
   result.toolchain.name = options_.toolchain;
+  result.sandbox = options_.sandbox;
+  finished_.push_back(std::move(result));
+}
+
+void Runner::Refuse(const CaptureJob& job, const std::string& why) {
+  CaptureResult result;
+  result.job_id = job.id;
+  result.detail = why;
+  result.mode = job.mode;
+  result.architecture = job.architecture;
+  result.toolchain = toolchain_;
+  result.sandbox = options_.sandbox;
+  result.started_at = clock_.Now();
   finished_.push_back(std::move(result));
 }
 

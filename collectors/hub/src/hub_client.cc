@@ -67,17 +67,28 @@ void HubClient::PumpBucket(const std::string& name, Bucket& bucket) {
     bucket.waiting.pop_front();
     ++bucket.in_flight;
     ++in_flight_;
-    Send(call, std::min(wait, options_.max_pause));
+    const milliseconds pause = std::min(wait, options_.max_pause);
+    if (!HasTimeFor(pause)) {
+      ++call->tries_left;  // this one is not made
+      call->gave_up = OutOfTime();
+      Finish(call, Error{ErrorCode::kUnavailable, "no time is left", true});
+      continue;
+    }
+    Send(call, pause);
     if (wait.count() > 0) return;
   }
 }
 
-net::HttpRequest HubClient::MakeRequest(const Call& call) const {
+net::HttpRequest HubClient::MakeRequest(const Call& call, milliseconds delay) const {
   net::HttpRequest request;
   request.url = call.url;
   if (Origin(call.url) == origin_) request.bearer_token = options_.token;
   request.connect_timeout = options_.connect_timeout;
   request.timeout = call.kind == Kind::kList ? options_.list_timeout : options_.timeout;
+  if (bound_) {
+    const auto left = std::chrono::ceil<milliseconds>(bound_->end - clock_.Steady()) - delay;
+    request.timeout = std::min(request.timeout, std::max(left, milliseconds(1)));
+  }
   constexpr std::size_t kMaxListBytes = 64u << 20;
   constexpr std::size_t kMaxInfoBytes = 16u << 20;
   request.max_response_bytes = call.kind == Kind::kList   ? kMaxListBytes
@@ -89,9 +100,9 @@ net::HttpRequest HubClient::MakeRequest(const Call& call) const {
 void HubClient::Send(const CallPtr& call, milliseconds delay) {
   auto done = [this, call](Result<net::HttpResponse> answer) { Take(call, std::move(answer)); };
   if (delay.count() > 0) {
-    pool_->SubmitAfter(delay, MakeRequest(*call), std::move(done));
+    pool_->SubmitAfter(delay, MakeRequest(*call, delay), std::move(done));
   } else {
-    pool_->Submit(MakeRequest(*call), std::move(done));
+    pool_->Submit(MakeRequest(*call, delay), std::move(done));
   }
 }
 
@@ -111,7 +122,9 @@ void HubClient::Finish(const CallPtr& call, Result<net::HttpResponse> answer) {
   --buckets_[BucketOf(call->kind)].in_flight;
   --in_flight_;
   const bool interrupted = !answer && answer.error().code == ErrorCode::kInterrupted;
-  call->done(std::move(answer));
+  Answer with_effort(std::move(answer));
+  with_effort.effort = EffortOf(*call);
+  call->done(std::move(with_effort));
   if (!interrupted) Pump();
 }
 
@@ -129,22 +142,42 @@ bool HubClient::Redirect(const CallPtr& call, const net::HttpResponse& response)
 
 bool HubClient::Retry(const CallPtr& call, const Result<net::HttpResponse>& answer) {
   const bool may_pass = answer ? IsPassing(answer->status) : answer.error().retryable;
+  call->asked = answer ? net::RetryAfter(*answer) : std::nullopt;
   if (!may_pass || call->tries_left == 0) return false;
   milliseconds wait = Backoff(*call);
   if (answer) {
-    if (const auto asked = net::RetryAfter(*answer)) wait = std::max(wait, *asked);
+    if (call->asked) wait = std::max(wait, *call->asked);
     const auto limit = ReadRateLimit(*answer);
     if (answer->status == 429 && limit && limit->remaining == 0) {
       wait = std::max(wait, milliseconds(limit->until_reset + std::chrono::seconds(1)));
     }
   }
   // A server that wants us back next hour has in effect said no.
-  if (wait > options_.max_pause) return false;
+  if (wait > options_.max_pause) return call->gave_up = "longer than we wait", false;
+  if (!HasTimeFor(wait)) return call->gave_up = OutOfTime(), false;
   --call->tries_left;
   call->url = call->first_url;  // a signed address may have expired meanwhile
   call->hops_left = kMaxHops;
   Send(call, wait);
   return true;
+}
+
+void HubClient::BoundBy(std::optional<milliseconds> timeout) {
+  bound_.reset();
+  if (timeout) bound_ = Bound{*timeout, clock_.Steady() + *timeout};
+}
+
+std::string HubClient::OutOfTime() const {
+  return "hub.timeout ends all of it after " + std::to_string(bound_->timeout.count()) + " ms";
+}
+
+// "5 tries", "1 try; the Hub asks for a pause of 3600 s, longer than we wait"
+std::string HubClient::EffortOf(const Call& call) const {
+  const int tries = options_.tries - call.tries_left;
+  std::string text = tries == 1 ? "1 try" : std::to_string(tries) + " tries";
+  if (call.asked) text += "; the Hub asks for a pause of " + std::to_string(call.asked->count() / 1000) + " s";
+  if (!call.gave_up.empty()) text += (call.asked ? ", " : "; ") + call.gave_up;
+  return text;
 }
 
 // Doubles with each try and is spread over its upper half, so that many do not come back together.

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -22,7 +23,12 @@ enum class Kind { kList, kInfo, kFile };
 // Owner: one List call. Thread: the caller's; callbacks run inside Run and may call Get.
 class HubClient {
  public:
-  using Done = std::function<void(Result<net::HttpResponse>)>;
+  // `effort`: how many tries it took, what pause the Hub asked for at last, why no further try was made.
+  struct Answer : Result<net::HttpResponse> {
+    explicit Answer(Result<net::HttpResponse> result) : Result(std::move(result)) {}
+    std::string effort;
+  };
+  using Done = std::function<void(Answer)>;
 
   // Both must outlive it. At least one try and one request at once.
   HubClient(const HubOptions& options, const Clock& clock);
@@ -32,6 +38,9 @@ class HubClient {
   // or to nowhere.
   void Get(Kind kind, const std::string& target, Done done);
   Result<void> Run(std::stop_token stop);
+  // From now on everything together, pauses and further tries included, ends within `timeout`: what does not is
+  // answered with an Error (kUnavailable). Nothing: each request has its own deadlines only.
+  void BoundBy(std::optional<std::chrono::milliseconds> timeout);
 
   // Warnings of the Hub (X-HF-Warning) and of long waits, each once.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -45,7 +54,9 @@ class HubClient {
     std::string first_url, url;  // as asked, and after the redirects of this try
     Done done;
     int tries_left = 0;
-    int hops_left = 0;  // of this try
+    int hops_left = 0;                                 // of this try
+    std::optional<std::chrono::milliseconds> asked{};  // pause that the last answer asked for
+    std::string gave_up{};                             // why there is no further try, where tries are left
   };
   using CallPtr = std::shared_ptr<Call>;
   struct Bucket {
@@ -56,13 +67,17 @@ class HubClient {
   void Pump();
   void PumpBucket(const std::string& name, Bucket& bucket);
   void Send(const CallPtr& call, std::chrono::milliseconds delay);
+  // False: the pause is longer than what is left.
+  bool HasTimeFor(std::chrono::milliseconds pause) const { return !bound_ || clock_.Steady() + pause < bound_->end; }
+  std::string OutOfTime() const;
+  std::string EffortOf(const Call& call) const;
   void Take(const CallPtr& call, Result<net::HttpResponse> answer);
   void Finish(const CallPtr& call, Result<net::HttpResponse> answer);
   bool Redirect(const CallPtr& call, const net::HttpResponse& response);
   bool Retry(const CallPtr& call, const Result<net::HttpResponse>& answer);
   std::chrono::milliseconds Backoff(const Call& call);
   void NoteHeaders(const net::HttpResponse& response);
-  net::HttpRequest MakeRequest(const Call& call) const;
+  net::HttpRequest MakeRequest(const Call& call, std::chrono::milliseconds delay) const;
 
   const HubOptions& options_;
   const Clock& clock_;
@@ -71,6 +86,11 @@ class HubClient {
   Pacer pacer_;
   std::map<std::string, Bucket> buckets_;
   int in_flight_ = 0;
+  struct Bound {
+    std::chrono::milliseconds timeout;
+    SteadyTime end;
+  };
+  std::optional<Bound> bound_;
   std::minstd_rand random_;
   std::set<std::string> warned_;
   std::vector<std::string> warnings_;

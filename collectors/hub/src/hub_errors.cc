@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxMessageBytes = 300;
 
-std::string OneLine(std::string_view text) {
-  std::string out = Truncate(ToUtf8(text), kMaxMessageBytes);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  return out;
-}
-
 std::string Quoted(const std::string& message) { return message.empty() ? "" : " (the Hub says: " + message + ")"; }
 
 struct Refusal {
@@ -70,6 +63,19 @@ Exclusion ByStatus(const Refusal& refusal) {
 }
 
 }  // namespace
+
+std::string OneLine(std::string_view text) {
+  std::string out = Truncate(ToUtf8(text), kMaxMessageBytes);
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  return out;
+}
+
+std::string Shown(const Result<net::HttpResponse>& answer) {
+  if (!answer) return answer.error().message;
+  const std::string message = HubMessage(*answer);
+  return "HTTP " + std::to_string(answer->status) + (message.empty() ? "" : ": " + message);
+}
 
 std::string HubMessage(const net::HttpResponse& response) {
   if (const auto header = response.Header("x-error-message")) return OneLine(*header);

@@ -33,7 +33,7 @@ class PagedQuery {
       : next_(std::move(first_page)), wanted_(wanted), options_(options), families_(families), client_(client) {}
 
   void AskForNextPage() {
-    client_.Get(Kind::kList, next_, [this](Result<net::HttpResponse> answer) { TakePage(std::move(answer)); });
+    client_.Get(Kind::kList, next_, [this](HubClient::Answer answer) { TakePage(answer); });
   }
 
   std::vector<ListedModel> models;
@@ -44,17 +44,13 @@ class PagedQuery {
   bool HasEnough() const { return !fault || (!models.empty() && models.size() * 10 >= wanted_ * 9); }
 
  private:
-  void TakePage(Result<net::HttpResponse> answer) {
+  void TakePage(const HubClient::Answer& answer) {
     ++pages_;
-    if (!answer) {
-      fault = answer.error();
-      return;
-    }
-    if (answer->status != 200) {
-      const std::string message = HubMessage(*answer);
-      refused = answer->status >= 400 && answer->status < 500 && answer->status != 429 && answer->status != 408;
-      fault = Error{ErrorCode::kUnavailable,
-                    "HTTP " + std::to_string(answer->status) + (message.empty() ? "" : ": " + message), !refused};
+    if (!answer || answer->status != 200) {
+      refused = answer && answer->status >= 400 && !IsOutage(answer);
+      fault = Error{answer ? ErrorCode::kUnavailable : answer.error().code,
+                    refused ? Shown(answer) : Shown(answer) + " (" + answer.effort + ")",
+                    answer ? !refused : answer.error().retryable};
       return;
     }
     if (!TakeModels(answer->body) || models.size() >= wanted_) return;
@@ -65,14 +61,17 @@ class PagedQuery {
       fault = Error{ErrorCode::kUnavailable, "more than " + std::to_string(options_.max_pages) + " pages"};
       return;
     }
-    // The link names the public Hub even behind a mirror: only its API path and query count.
-    const std::size_t api = next->find("/api/");
-    const std::string target = api == std::string::npos ? *next : next->substr(api);
-    if (target == next_) {
+    const auto target = NextPage(*next, next_, options_.endpoint);
+    if (!target) {
+      fault = Error{ErrorCode::kUnavailable, "the Hub names a next page that is not of this listing at " +
+                                                 options_.endpoint + ": \"" + OneLine(*next) + "\" is not followed"};
+      return;
+    }
+    if (*target == next_) {
       fault = Error{ErrorCode::kUnavailable, "the Hub names a page as its own successor"};
       return;
     }
-    next_ = target;
+    next_ = *target;
     AskForNextPage();
   }
 
@@ -176,7 +175,10 @@ Result<Listing> FetchListing(const ListRequest& request, const HubOptions& optio
                                                    static_cast<std::size_t>(top), options, families, client));
     queries.back()->AskForNextPage();
   }
-  if (Result<void> ran = client.Run(stop); !ran) return ran.error();
+  client.BoundBy(options.listing_timeout);
+  const Result<void> ran = client.Run(stop);
+  client.BoundBy(std::nullopt);
+  if (!ran) return ran.error();
 
   Listing listing;
   for (std::size_t i = 0; i < queries.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "breakwatch/core/choices.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::hub {
@@ -64,8 +65,7 @@ Result<std::string> SortKey(const std::string& name) {
   for (const auto& [spelling, key] : SortNames()) names.push_back(spelling);
   const auto nearest = NearestName(name, names);
   return Error{ErrorCode::kUsage, "unknown sort \"" + name + "\"" +
-                                      (nearest ? ", did you mean \"" + *nearest + "\"?"
-                                               : ": downloads, likes, lastModified, createdAt or trendingScore")};
+                                      (nearest ? ", did you mean \"" + *nearest + "\"?" : ": " + OneOf(AllSorts()))};
 }
 
 void SortModels(std::vector<ListedModel>& models, const std::string& sort_key) {

@@ -124,16 +124,10 @@ void Resolver::Keep(const RankedModel& model, const net::HttpResponse& response,
 
 // An outage never costs a model that is in the cache, be it at an older commit.
 void Resolver::TakeOutage(std::size_t index, const Answer& answer) {
-  std::string why;
-  if (answer) {
-    const std::string message = HubMessage(*answer);
-    why = "HTTP " + std::to_string(answer->status) + (message.empty() ? "" : ": " + message);
-  } else {
-    why = answer.error().message;
-  }
+  std::string why = Shown(answer);
   if (TakeCachedRef(index, why)) return;
   ++outages_;
-  why += " (" + std::to_string(options_.tries) + " tries)";
+  why += " (" + answer.effort + ")";
   if (!outage_) outage_ = Error{ErrorCode::kUnavailable, why, true};
   FinishExcluded(index, Status::kFailedResolve, why);
 }

@@ -36,7 +36,7 @@ class Resolver {
   std::vector<RankedModel> TakeModels(std::vector<std::string>& warnings);
 
  private:
-  using Answer = Result<net::HttpResponse>;
+  using Answer = HubClient::Answer;
 
   void StartNamed(std::size_t index);
   void TakeInfo(std::size_t index, Answer answer);

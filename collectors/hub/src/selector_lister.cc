@@ -66,8 +66,10 @@ class SelectorLister : public ModelLister {
                      {"args", selector.arguments},
                      {"cwd", options_.directory}});
     } else {
-      source.update(
-          {{"kind", "python"}, {"factory", selector.module + ":" + selector.function}, {"path", ImportFolders()}});
+      source.update({{"kind", "python"},
+                     {"factory", selector.module + ":" + selector.function},
+                     {"path", ImportFolders()},
+                     {"cwd", options_.directory}});
     }
     model.config_json = source.dump(-1, ' ', false, Json::error_handler_t::replace);
     return model;

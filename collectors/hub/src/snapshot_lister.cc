@@ -20,16 +20,21 @@ constexpr std::size_t kMaxListBytes = 1u << 30;
 constexpr std::size_t kMaxLineBytes = 16u << 20;
 constexpr int kMaxDepth = 64;
 
+// A recording that is missing, and one that cannot be understood, are one thing to the caller: a wrong setting.
+Error Damaged(const Error& error) {
+  return {ErrorCode::kConfig, "hub.snapshot_dir: not a recording of a Hub: " + error.message};
+}
+
 Result<void> CheckRecording(const fs::path& directory) {
   const fs::path path = directory / "recording.json";
   const Result<std::string> text = ReadFile(path, 1u << 20);
-  if (!text) return Error{ErrorCode::kConfig, "hub.snapshot_dir: not a recording of a Hub: " + text.error().message};
+  if (!text) return Damaged(text.error());
   const Result<Json> about = ParseJson(*text, 1u << 20, kMaxDepth);
-  if (!about) return about.error().Within(path.string());
+  if (!about) return Damaged(about.error().Within(path.string()));
   const auto format = IntegerAt(*about, "format");
   if (format == 1) return {};
-  return Error{ErrorCode::kInvalid, path.string() + ": format " + (format ? std::to_string(*format) : "(none)") +
-                                        " is not known here, only 1"};
+  return Damaged({ErrorCode::kConfig, path.string() + ": format " + (format ? std::to_string(*format) : "(none)") +
+                                          " is not known here, only 1"});
 }
 
 std::string FolderOf(std::string id) {
@@ -71,7 +76,7 @@ class SnapshotLister : public ModelLister {
   Result<std::vector<ListedModel>> ReadModels(const FamilyTable& families, std::vector<std::string>& warnings) const {
     const fs::path path = directory_ / "models.jsonl";
     const Result<std::string> read = ReadFile(path, kMaxListBytes);
-    if (!read) return read.error();
+    if (!read) return Damaged(read.error());
     std::vector<ListedModel> models;
     std::string_view text = *read;
     for (int number = 1; !text.empty(); ++number) {
@@ -84,8 +89,8 @@ class SnapshotLister : public ModelLister {
       if (!model) {
         warnings.push_back(path.string() + ": line " + std::to_string(number) + ": " + model.error().message);
         if (constexpr std::size_t kMaxBad = 20; warnings.size() > kMaxBad) {
-          return Error{ErrorCode::kInvalid, path.string() + ": too many bad lines, the last " + std::to_string(number) +
-                                                ": " + model.error().message};
+          return Damaged({ErrorCode::kConfig, path.string() + ": too many bad lines, the last " +
+                                                  std::to_string(number) + ": " + model.error().message});
         }
         continue;
       }

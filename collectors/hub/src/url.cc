@@ -20,6 +20,9 @@ std::size_t PathStart(std::string_view url) {
   return std::min(url.find_first_of("/?#", scheme + 3), url.size());
 }
 
+// Scheme, host and port as they stand: "https://user@host:1".
+std::string_view UntilPath(std::string_view url) { return url.substr(0, PathStart(url)); }
+
 bool IsPublicHub(std::string_view origin) {
   constexpr std::array<std::string_view, 3> kOrigins = {"https://huggingface.co", "https://www.huggingface.co",
                                                         "https://hf.co"};
@@ -85,6 +88,21 @@ std::string AtEndpoint(std::string_view url, std::string_view endpoint) {
   const std::string origin = Origin(url);
   if (!IsPublicHub(origin) || origin == Origin(endpoint)) return std::string(url);
   return std::string(endpoint) + std::string(url.substr(PathStart(url)));
+}
+
+std::optional<std::string> NextPage(std::string_view link, std::string_view page, std::string_view endpoint) {
+  const auto is_doubtful = [](unsigned char c) { return c <= ' ' || c == 0x7F || c == '\\'; };
+  if (std::any_of(link.begin(), link.end(), is_doubtful)) return std::nullopt;
+  const auto url = ResolveLocation(std::string(endpoint) + std::string(page), link);
+  if (!url || UntilPath(*url).find('@') != std::string_view::npos) return std::nullopt;
+  const std::string origin = Origin(*url);
+  if (origin != Origin(endpoint) && !IsPublicHub(origin)) return std::nullopt;
+  std::string_view target = std::string_view(*url).substr(PathStart(*url));
+  target = target.substr(0, target.find('#'));
+  const std::string_view prefix = endpoint.substr(PathStart(endpoint));  // of a mirror
+  if (origin == Origin(endpoint) && target.starts_with(prefix)) target.remove_prefix(prefix.size());
+  if (target.substr(0, target.find('?')) != page.substr(0, page.find('?'))) return std::nullopt;
+  return std::string(target);
 }
 
 std::optional<std::string> NextLink(std::string_view header) {

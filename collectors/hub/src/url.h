@@ -25,4 +25,9 @@ std::string AtEndpoint(std::string_view url, std::string_view endpoint);
 // The target of rel="next" in a Link header.
 std::optional<std::string> NextLink(std::string_view link_header);
 
+// `link` as path and query below `endpoint`, when it is a further page of `page` (a path below `endpoint`) at the
+// endpoint itself, or at the public Hub, whose name a mirror passes on. Nothing for any other scheme, host, port or
+// path, for a link with a user, and for one that parsers read differently.
+std::optional<std::string> NextPage(std::string_view link, std::string_view page, std::string_view endpoint);
+
 }  // namespace breakwatch::hub

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::size_t kReasonBytes = 120, kTextBytes = 2000, kSourceBytes = 300, kMaxHints = 16;
 constexpr std::string_view kHead = "Graph break in user code at ";
-constexpr std::string_view kReason = "Graph Break Reason: ";
-constexpr std::string_view kUserCode = "\n\nUser code traceback:\n";
+constexpr std::string_view kReason = "Graph Break Reason: ", kOldReason = "Reason: ";
+constexpr std::string_view kUserCode = "\n\nUser code traceback:\n", kOldUserCode = "\nUser code traceback:\n";
 constexpr std::string_view kWhileHandling = "*** While handling this graph break, another graph break occurred: ***";
 constexpr std::string_view kTraceback = "Traceback (most recent call last):\n";
 constexpr std::string_view kBlanks = " \t\n\r\f\v";
@@ -264,6 +264,55 @@ std::string_view TakeReason(std::string_view message, std::string_view traceback
   return message;
 }
 
+// --- the reason in older releases, which have no types
+
+constexpr std::string_view kBranching = "Data-dependent branching";
+constexpr std::string_view kUntyped = "Unsupported, no type given";
+
+struct OldName {
+  std::string_view text, name;
+};
+constexpr std::array<OldName, 2> kOldNames = {{
+    {kOldJump, kBranching},
+    {kOldInlined, kBranching},
+}};
+
+// Where a text begins to vary: values, addresses, names in quotes, lines.
+bool VariesAt(std::string_view text, std::size_t at) {
+  static constexpr std::array<std::string_view, 2> kBegins = {"()", " in file "};
+  const std::string_view rest = text.substr(at);
+  if (std::string_view("[{<;='\"").find(rest.front()) != kNone) return true;
+  const auto digit = [&](std::size_t i, std::string_view digits) {
+    return i < rest.size() && digits.find(rest[i]) != kNone;
+  };
+  if (rest.starts_with("0x") && digit(2, "0123456789abcdef")) return true;
+  if (rest.starts_with(": ") && digit(2, "0123456789")) return true;
+  return std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view begin) { return rest.starts_with(begin); });
+}
+
+// A reason without what varies, as the worker has it on these releases.
+std::string OldReason(std::string_view message) {
+  std::string_view first = FirstLine(Strip(message));
+  if (constexpr std::string_view kPrefix = "Unsupported: "; first.starts_with(kPrefix)) {
+    first.remove_prefix(kPrefix.size());
+  }
+  first.remove_prefix(std::min(first.find_first_not_of("'\""), first.size()));
+  if (first.starts_with("Dynamic control flow is not supported")) return std::string(kBranching);
+  for (const OldName& old : kOldNames) {
+    if (first == old.text) return std::string(old.name);
+  }
+  std::size_t end = 0;
+  while (end < first.size() && !VariesAt(first, end)) ++end;
+  std::string reason = Bounded(Strip(first.substr(0, end)));
+  return reason.empty() ? std::string(kUntyped) : reason;
+}
+
+// The message of the break that this one replaced, where the printed traceback says so, else its own.
+std::string_view OldMessage(std::string_view message, std::string_view traceback) {
+  const Raised cause = CauseIn(traceback);
+  return cause.module == "torch._dynamo.exc" && cause.cls == "Unsupported" ? cause.text : message;
+}
+
 // --- the place
 
 struct Frame {
@@ -336,20 +385,28 @@ std::optional<BreakSite> ParseBreak(std::string_view payload, std::string_view t
   payload.remove_prefix(kHead.size());
   const std::string_view place = payload.substr(0, payload.find('\n'));
   payload.remove_prefix(std::min(payload.size(), place.size() + 1));
-  if (!payload.starts_with(kReason)) return std::nullopt;
-  payload.remove_prefix(kReason.size());
-  const std::size_t stack = payload.find(kUserCode);
-  const std::string_view below = stack == kNone ? std::string_view() : payload.substr(stack + kUserCode.size());
+  const bool old = payload.starts_with(kOldReason);
+  if (!old && !payload.starts_with(kReason)) return std::nullopt;
+  payload.remove_prefix(old ? kOldReason.size() : kReason.size());
+  const std::string_view user_code = payload.find(kUserCode) == kNone ? kOldUserCode : kUserCode;
+  const std::size_t stack = payload.find(user_code);
+  const std::string_view below = stack == kNone ? std::string_view() : payload.substr(stack + user_code.size());
   std::string_view reason = payload.substr(0, stack);
   reason = reason.substr(0, reason.find("\n\nStack variable source attribution:\n"));
 
   BreakSite site;
   site.occurrences = 1;
   const Logged logged = Unwrap(reason);
-  const std::size_t traceback = below.find(kTraceback);
+  const std::size_t at = below.find(kTraceback);
+  const std::string_view traceback = at == kNone ? std::string_view() : below.substr(at);
   std::string outer;
-  const std::string_view message =
-      TakeReason(logged.message, traceback == kNone ? std::string_view() : below.substr(traceback), site, outer);
+  std::string_view message;
+  if (old && !IsTyped(logged.message)) {
+    message = OldMessage(logged.message, traceback);
+    site.reason = OldReason(message);
+  } else {
+    message = TakeReason(logged.message, traceback, site, outer);
+  }
   TakeTexts(message, site);
   site.fixability = FixabilityOf(site.hints);
   if (!outer.empty() && !logged.way.empty()) outer += " / ";
@@ -357,6 +414,43 @@ std::optional<BreakSite> ParseBreak(std::string_view payload, std::string_view t
   TakePlace(place, LastFrame(UserStack(below)), torch_root, files, site);
   site.site_id = SiteId(site);
   return site;
+}
+
+BreakSite UnloggedBreak(std::string_view message, const Unlogged& place, std::string_view torch_root,
+                        UserFiles& files) {
+  BreakSite site;
+  site.occurrences = 1;
+  if (IsTyped(message)) {
+    std::string outer;
+    TakeTexts(TakeReason(message, {}, site, outer), site);
+    site.wrapped_in = Bounded(outer);
+  } else {
+    site.reason = OldReason(message);
+    TakeTexts(message, site);
+  }
+  site.fixability = FixabilityOf(site.hints);
+  site.wrapped_in =
+      Bounded(site.wrapped_in + (site.wrapped_in.empty() || place.way.empty() ? "" : " / ") + std::string(place.way));
+  TakePlace(std::string(place.path) + ":" + std::to_string(place.line), {}, torch_root, files, site);
+  site.function = Clip(PlainFunction(place.function), kSourceBytes);
+  site.site_id = SiteId(site);
+  return site;
+}
+
+bool IsOldText(std::string_view message) { return !message.empty() && !IsTyped(message); }
+
+bool IsOldLog(std::string_view payload) {
+  payload.remove_prefix(std::min(payload.size(), payload.find('\n') == kNone ? 0 : payload.find('\n') + 1));
+  return payload.starts_with(kOldReason);
+}
+
+bool IsOldLog(std::string_view payload, std::string_view reason) {
+  if (!IsOldLog(payload)) return false;
+  payload.remove_prefix(payload.find('\n') + 1 + kOldReason.size());
+  constexpr std::string_view kPrefix = "Unsupported: ";
+  if (payload.starts_with(kPrefix)) payload.remove_prefix(kPrefix.size());
+  payload.remove_prefix(std::min(payload.find_first_not_of("'\""), payload.size()));
+  return payload.starts_with(reason);
 }
 
 }  // namespace breakwatch::trace

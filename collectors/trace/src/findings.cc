@@ -13,9 +13,9 @@ namespace breakwatch::trace {
 namespace {
 
 // Stands where a worker's version does: a trace read by another reader is read anew.
-constexpr char kReader[] = "trace-reader-2";
+constexpr char kReader[] = "trace-reader-3";
 
-constexpr std::size_t kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
+constexpr std::size_t kMaxRanks = 128, kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
 constexpr std::size_t kMaxReasonBytes = 500, kMaxErrorBytes = 16u << 10, kMaxDetailBytes = 400;
 
 // The first line of a text, bounded.
@@ -26,20 +26,18 @@ std::string OneLine(const std::string& text) {
 Status StatusOf(const Findings& found) {
   if (found.hard_failures > 0) return Status::kFailedCapture;
   if (found.breaks > 0) return Status::kGraphBreaks;
+  // Told to go on after errors, it ran as if nothing had been asked of the compiler.
+  if (found.suppressed > 0 && found.knows_code && found.fallbacks == found.ended) return Status::kFailedCapture;
   // Who does not know how it ended cannot say that nothing broke.
   return found.ended < found.compiles ? Status::kFailedCapture : Status::kFullGraph;
 }
 
-std::string TextOf(const Failure& failure) {
-  return OneLine(failure.type) + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
-         OneLine(failure.reason);
-}
-
 std::string DetailOf(const Findings& found) {
   std::string detail = Summary(found);
-  if (found.hard_failures > 0) detail = TextOf(found.failures.front()) + "; " + detail;
+  if (found.hard_failures > 0) detail = FailureText(found.failures.front()) + "; " + detail;
   if (found.suppressed > 0) {
-    detail += "; " + Counted(found.suppressed, "error") + " suppressed, the first " + TextOf(found.first_suppressed);
+    detail +=
+        "; " + Counted(found.suppressed, "error") + " suppressed, the first " + FailureText(found.first_suppressed);
   }
   if (found.ended < found.compiles) {
     detail += "; the trace ends inside " + Counted(found.compiles - found.ended, "compilation");
@@ -86,6 +84,26 @@ void Findings::AddRecompileReason(std::string reason) {
   }
 }
 
+void Findings::Wrap(const std::string& site_id, std::string_view way) {
+  const auto known = places_.find(site_id);
+  if (known != places_.end() && sites[known->second].occurrences == 1) sites[known->second].wrapped_in = way;
+}
+
+bool Findings::AddSiteOf(const BreakSite& site, std::int64_t of_rank) {
+  if (const auto known = places_.find(site.site_id); known != places_.end()) {
+    const auto shared = other_ranks.find(site.site_id);
+    if (shared != other_ranks.end() && shared->second.size() < kMaxRanks) shared->second.push_back(of_rank);
+    return false;
+  }
+  if (sites.size() >= kMaxSites) return false;
+  other_ranks[site.site_id] = {of_rank};
+  places_.emplace(site.site_id, sites.size());
+  sites.push_back(site);
+  breaks += site.occurrences;
+  ++sites_total;
+  return true;
+}
+
 void Findings::DropSites() {
   sites = {};
   places_ = {};
@@ -101,6 +119,11 @@ bool Findings::SameNumbers(const Findings& other) const {
     const auto it = other.places_.find(place.first);
     return it != other.places_.end() && other.sites[it->second].occurrences == sites[place.second].occurrences;
   });
+}
+
+std::string FailureText(const Failure& failure) {
+  return OneLine(failure.type) + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
+         OneLine(failure.reason);
 }
 
 std::string Summary(const Findings& found) {

@@ -40,8 +40,13 @@ struct Findings {
   Failure first_suppressed;
   std::string error;  // of the first hard failure: its traceback
   std::string torch, python;
+  std::map<std::string, std::vector<std::int64_t>> other_ranks;  // by site_id: of sites that only other ranks have
 
   void AddBreak(BreakSite event);
+  // A site of another rank, with its breaks, where this one has it not. True: it had not.
+  bool AddSiteOf(const BreakSite& site, std::int64_t of_rank);
+  // Says of a site that was met once what became of the frame.
+  void Wrap(const std::string& site_id, std::string_view way);
   void AddFailure(Failure failure, bool hard, std::string traceback);
   void AddRecompileReason(std::string reason);
   bool SameNumbers(const Findings& other) const;
@@ -55,5 +60,7 @@ struct Findings {
 CaptureResult ToCapture(const Findings& findings);
 // "4 breaks at 3 sites, 2 graphs": for details and comparisons.
 std::string Summary(const Findings& findings);
+// "BackendCompilerFailed in 0/0: what it says", one line.
+std::string FailureText(const Failure& failure);
 
 }  // namespace breakwatch::trace

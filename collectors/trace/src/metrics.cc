@@ -20,12 +20,28 @@ std::optional<double> Micros(std::string_view value) {
 std::optional<bool> Bool(std::string_view value) { return IsNull(value) ? std::nullopt : std::optional(IsTrue(value)); }
 
 using Out = CompileMetrics;
+
+// Each is the text of what began the compilation anew: a break, or the class of what is none.
+void TakeRestarts(std::string_view value, Out& metrics) {
+  constexpr int kMaxRestarts = 64;
+  for (int i = 0; i < kMaxRestarts; ++i) {
+    const std::string_view element = Element(value, i);
+    if (element.empty()) return;
+    std::string text = Text(element);
+    if (text.find("  Explanation: ") != std::string::npos) {
+      metrics.restarted_by_break = true;
+    } else if (!text.empty() && !text.starts_with("<class ")) {
+      metrics.old_restarts.push_back(std::move(text));
+    }
+  }
+}
+
 struct Field {
   std::string_view key;
   void (*take)(std::string_view, Out&);
 };
 // The same quantity has an older and a newer name; the newer, in microseconds, stands later in a record.
-constexpr std::array<Field, 25> kFields = {{
+constexpr std::array<Field, 27> kFields = {{
     {"co_name", [](std::string_view v, Out& m) { m.function = Text(v); }},
     {"co_filename", [](std::string_view v, Out& m) { m.file = Text(v); }},
     {"co_firstlineno", [](std::string_view v, Out& m) { m.line = AsInt(v); }},
@@ -45,7 +61,11 @@ constexpr std::array<Field, 25> kFields = {{
      [](std::string_view v, Out& m) {
        if (!IsNull(v)) m.seconds = Micros(v);
      }},
-    {"backend_compile_time_s", [](std::string_view v, Out& m) { m.backend_s = AsNumber(v); }},
+    {"backend_compile_time_s",
+     [](std::string_view v, Out& m) {
+       m.backend_s = AsNumber(v);
+       m.no_backend = IsNull(v);
+     }},
     {"inductor_compile_time_s", [](std::string_view v, Out& m) { m.inductor_s = AsNumber(v); }},
     {"aot_autograd_cumulative_compile_time_us",
      [](std::string_view v, Out& m) {
@@ -63,8 +83,9 @@ constexpr std::array<Field, 25> kFields = {{
     {"fail_reason", [](std::string_view v, Out& m) { m.fail_reason = Text(v); }},
     {"recompile_reason", [](std::string_view v, Out& m) { m.recompile_reason = Text(v); }},
     {"exception_stack_trace", [](std::string_view v, Out& m) { m.traceback = Text(Element(v, 0), kMaxError); }},
-    {"restart_reasons",
-     [](std::string_view v, Out& m) { m.restarted_by_break = v.find("  Explanation: ") != std::string_view::npos; }},
+    {"restart_reasons", TakeRestarts},
+    {"fail_user_frame_filename", [](std::string_view v, Out& m) { m.fail_file = Text(v); }},
+    {"fail_user_frame_lineno", [](std::string_view v, Out& m) { m.fail_line = AsInt(v); }},
     {"pytorch_version", [](std::string_view v, Out& m) { m.torch = Text(v, 64); }},
     {"python_version",
      [](std::string_view v,

@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 5> kSoftFailures = {"SkipFrame", "SkipCod
                                                            "UnspecializeRestartAnalysis"};
 
 // Of an `Unsupported` after which it goes on, too: where the job must not, it is a FailOnRecompileLimitHit.
+constexpr std::string_view kInLoop = "Skipping frame because there is a graph break in a for/while loop";
 constexpr std::string_view kLimit = "Dynamo recompile limit exceeded";
 
 std::string Text(const std::string& text, std::size_t max) { return Truncate(ToUtf8(text), max); }
@@ -95,11 +96,58 @@ void ProcessFold::TakeBreak(const Record& record) {
     return;
   }
   event->compile_id = record.id.Text();
-  if (const auto open = open_.find(event->compile_id); open != open_.end()) {
-    ++open->second.events;
-    open->second.last_site = event->site_id;
+  const auto found = open_.find(event->compile_id);
+  Open* open = found == open_.end() ? nullptr : &found->second;
+  logs_as_older_ = logs_as_older_ || IsOldLog(record.payload);
+  if (open != nullptr && open->jump) {
+    // In an inlined callee it is logged inside and then outside: once is meant.
+    if (IsOldLog(record.payload, kOldInlined)) open->jump.reset();
+    CountJump(*open);
   }
-  found_.AddBreak(*std::move(event));
+  if (open != nullptr && IsOldLog(record.payload, kOldJump)) {
+    open->jump = *std::move(event);
+    return;
+  }
+  CountEvent(*std::move(event), open);
+}
+
+void ProcessFold::CountEvent(BreakSite event, Open* open) {
+  if (open != nullptr) {
+    ++open->events;
+    open->last_site = event.site_id;
+  }
+  found_.AddBreak(std::move(event));
+}
+
+void ProcessFold::CountJump(Open& open) {
+  if (open.jump) CountEvent(*std::exchange(open.jump, std::nullopt), &open);
+}
+
+// Older releases do not log the break that leaves a frame to Python, nor one at which they step back to an earlier
+// instruction: the metrics tell of the former with its text, of the latter that there was one. True: it left the frame.
+bool ProcessFold::CountUnlogged(const std::string& id, Open& open, const CompileMetrics& metrics, bool jumped) {
+  constexpr std::string_view kStepBack = "Unknown fail_and_restart_analysis";
+  if (open.events == 0) {
+    for (const std::string& text : metrics.old_restarts) {
+      const bool step = text == kStepBack;
+      BreakSite event = UnloggedBreak(step ? std::string_view("Step unsupported") : text,
+                                      {metrics.file, metrics.line.value_or(0), metrics.function, "cannot resume"},
+                                      torch_root_, files_);
+      event.compile_id = id;
+      CountEvent(std::move(event), &open);
+    }
+  }
+  // A newer release logs it, and one that does not was asked for a whole graph.
+  const bool older = logs_as_older_ || IsOldText(metrics.fail_reason);
+  if (metrics.fail_type != "Unsupported" || !older || metrics.fail_reason.starts_with(kLimit)) return false;
+  // The branch on a value that was logged inside and reached the frame's end.
+  if (jumped && metrics.fail_reason.find(kOldInlined) != std::string::npos) return true;
+  BreakSite event =
+      UnloggedBreak(metrics.fail_reason, {metrics.fail_file, metrics.fail_line.value_or(0), {}, "frame skipped"},
+                    torch_root_, files_);
+  event.compile_id = id;
+  CountEvent(std::move(event), &open);
+  return true;
 }
 
 void ProcessFold::TakeRecompileReasons(const Record& record) {
@@ -116,11 +164,13 @@ void ProcessFold::TakeVersion(const Record& record) {
 
 void ProcessFold::TakeGraph(const Record& record) {
   ++found_.graphs;
+  const auto open = open_.find(record.id.Text());
+  if (open != open_.end()) ++open->second.graphs, CountJump(open->second);
   if (found_.segments.size() >= kMaxSegments) return;
   GraphSegment segment;
   segment.index = static_cast<int>(found_.segments.size());
   segment.compile_id = record.id.Text();
-  if (const auto open = open_.find(segment.compile_id); open != open_.end()) {
+  if (open != open_.end()) {
     Open& compile = open->second;
     segment.file = compile.file;
     segment.line = compile.line;
@@ -129,6 +179,20 @@ void ProcessFold::TakeGraph(const Record& record) {
     if (compile.segments++ == 0) compile.first_segment = found_.segments.size();
   }
   found_.segments.push_back(std::move(segment));
+}
+
+// A graph that computes nothing: Dynamo makes it, and newer releases do not hand it to the backend, which is where
+// graphs are counted.
+void ProcessFold::TakeBackGraph(const Open& open) {
+  found_.graphs -= open.graphs;
+  if (open.segments != 1) return;
+  found_.segments.erase(found_.segments.begin() + static_cast<std::ptrdiff_t>(open.first_segment));
+  for (std::size_t i = open.first_segment; i < found_.segments.size(); ++i) {
+    found_.segments[i].index = static_cast<int>(i);
+  }
+  for (auto& [id, other] : open_) {
+    if (other.segments > 0 && other.first_segment > open.first_segment) --other.first_segment;
+  }
 }
 
 // Counts are of the whole compilation: they describe a graph only where it is the only one.
@@ -154,19 +218,37 @@ void ProcessFold::TakeMetrics(const Record& record) {
   if (found_.torch.empty()) found_.torch = Text(metrics.torch, 64);
   if (found_.python.empty()) found_.python = Text(metrics.python, 64);
   // A backward and what is compiled while running come again under their forward's id.
-  if (!record.id.known() || metrics.is_runtime || metrics.is_backward) return;
+  if (!record.id.known() || metrics.is_runtime || metrics.is_backward) {
+    if (metrics.fail_type.empty()) return;
+    const bool told_to = metrics.suppress_errors.value_or(false);
+    const Failure failure{record.id.Text(), metrics.fail_type, metrics.fail_reason};
+    if (told_to && ++found_.suppressed == 1) found_.first_suppressed = failure;
+    found_.AddFailure(failure, !told_to, metrics.traceback);
+    return;
+  }
   TakeEnd(record, metrics);
 }
 
 void ProcessFold::TakeEnd(const Record& record, const CompileMetrics& metrics) {
   const std::string id = record.id.Text();
-  const Open open = std::exchange(Begin(id, record.id), {});
+  Open open = std::exchange(Begin(id, record.id), {});
   open_.erase(id);
   ++found_.ended;
+  const bool jumped = open.jump.has_value();
+  CountJump(open);
+  // Older releases log a break in a loop as any other, and then leave the frame.
+  if (metrics.fail_type == "SkipFrame" && metrics.fail_reason.starts_with(kInLoop)) {
+    found_.Wrap(open.last_site, "graph break in loop / frame skipped");
+  }
+  const bool left = CountUnlogged(id, open, metrics, jumped);
   if (!metrics.guarded_code) found_.knows_code = false;
   if (metrics.guarded_code == false) ++found_.fallbacks;
   if (metrics.ops) found_.ops = found_.ops.value_or(0) + *metrics.ops;
-  DescribeSegments(open, metrics);
+  if (open.graphs == 1 && metrics.ops == 0 && metrics.no_backend) {
+    TakeBackGraph(open);
+  } else {
+    DescribeSegments(open, metrics);
+  }
   if (!metrics.recompile_reason.empty() && !reasons_in_artifacts_) {
     reasons_in_metrics_ = true;
     found_.AddRecompileReason(metrics.recompile_reason);
@@ -175,7 +257,7 @@ void ProcessFold::TakeEnd(const Record& record, const CompileMetrics& metrics) {
   if (metrics.fail_type.empty()) return;
   // An `Unsupported` that was logged as a break is one; without, it was raised: a whole graph was asked for.
   const bool logged = metrics.fail_type == "Unsupported" && open.events > 0;
-  const bool expected = logged || metrics.fail_reason.starts_with(kLimit) ||
+  const bool expected = left || logged || metrics.fail_reason.starts_with(kLimit) ||
                         std::find(kSoftFailures.begin(), kSoftFailures.end(), metrics.fail_type) != kSoftFailures.end();
   const Failure failure{id, metrics.fail_type, metrics.fail_reason};
   if (!expected && metrics.suppress_errors.value_or(false) && ++found_.suppressed == 1)

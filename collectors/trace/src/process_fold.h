@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,12 +31,18 @@ class ProcessFold {
     std::int64_t events = 0;
     std::string last_site;
     std::size_t first_segment = 0, segments = 0;
+    std::int64_t graphs = 0;
+    std::optional<BreakSite> jump;  // logged by an older release: a branch on a value, which may be logged once more
   };
 
   void TakeString(const Record& record);
   void TakeStart(const Record& record);
   void TakeArtifact(const Record& record);
   void TakeBreak(const Record& record);
+  void CountEvent(BreakSite event, Open* open);
+  void CountJump(Open& open);
+  bool CountUnlogged(const std::string& id, Open& open, const CompileMetrics& metrics, bool jumped);
+  void TakeBackGraph(const Open& open);
   void TakeVersion(const Record& record);
   void TakeRecompileReasons(const Record& record);
   void TakeGraph(const Record& record);
@@ -53,6 +60,7 @@ class ProcessFold {
   std::map<std::string, Open> open_;
   bool reasons_in_metrics_ = false;  // recompile reasons are said twice: the first way met counts
   bool reasons_in_artifacts_ = false;
+  bool logs_as_older_ = false;  // a break was logged in the older form
 };
 
 }  // namespace breakwatch::trace

@@ -47,17 +47,20 @@ class Reading {
   Result<Findings> ReadRank(std::size_t begin, std::size_t end);
   Result<void> ReadFile(const TraceFile& file, Findings& found);
   void Take(Findings found);
+  void Unite(const Findings& found);
   Result<Import> Conclude();
   std::string ModeDetail(const Import& import) const;
   void AddWarnings(Import& import) const;
   std::string Disagreement() const;
+  std::string DetailOfRanks() const;
 
   const ReadOptions& options_;
   const std::vector<TraceFile> files_;
   std::uint64_t total_bytes_ = 0, done_bytes_ = 0, told_bytes_ = 0;
   Digest digest_{"SHA256"};
   ReadCounts counts_;
-  Findings published_;
+  Findings published_;  // of the lowest rank
+  Findings union_;      // the same, with what only other ranks met
   bool has_published_ = false;
   std::vector<Rank> ranks_;  // all, in order
 };
@@ -98,19 +101,38 @@ void Reading::Take(Findings found) {
   Rank rank;
   if (!has_published_ && found.compiles > 0) {
     has_published_ = true;
-    published_ = found;
+    union_ = published_ = found;
   } else {
     // Processes beside the ranks, such as compile workers, are not compared with them.
     const bool comparable = found.rank.has_value() || !published_.rank.has_value();
     rank.same = !comparable || !has_published_ || published_.SameNumbers(found);
+    if (has_published_ && found.rank && published_.rank) Unite(found);
   }
   found.DropSites();
   rank.numbers = std::move(found);
   ranks_.push_back(std::move(rank));
 }
 
+// Places where only other ranks break are places of the job.
+void Reading::Unite(const Findings& found) {
+  for (const BreakSite& site : found.sites) union_.AddSiteOf(site, *found.rank);
+  if (found.hard_failures == 0 || union_.hard_failures > 0) return;
+  // A job that ended with an error on one rank did not come through on the others.
+  Failure failure = found.failures.front();
+  failure.compile_id += (failure.compile_id.empty() ? "rank " : " of rank ") + std::to_string(*found.rank);
+  union_.AddFailure(std::move(failure), /*hard=*/true, found.error);
+}
+
 std::string NameOf(const Findings& found) {
   return found.rank ? "rank " + std::to_string(*found.rank) : "the processes without a rank";
+}
+
+// What the published rank did, and what only others met.
+std::string Reading::DetailOfRanks() const {
+  std::string text = NameOf(published_) + ": " + ToCapture(published_).detail;
+  if (!union_.other_ranks.empty()) text += "; " + Counted(union_.other_ranks.size(), "more site") + " on other ranks";
+  if (union_.hard_failures == published_.hard_failures) return text;
+  return FailureText(union_.failures.front()) + "; " + text;
 }
 
 // What the ranks do not agree about, for the result's detail.
@@ -137,7 +159,7 @@ void Reading::AddWarnings(Import& import) const {
        " records are cut by the ends of their files and were left out");
   warn(published_.unexplained, "1 compilation was restarted by a break that the trace does not show",
        " compilations were restarted by breaks that the trace does not show");
-  const auto attributed = static_cast<std::int64_t>(published_.sites.size());
+  const auto attributed = static_cast<std::int64_t>(union_.sites.size());
   if (attributed >= 4096) import.warnings.push_back("more than 4096 break sites: those met later are counted only");
   if (const std::string text = Disagreement(); !text.empty()) import.warnings.push_back(text);
 }
@@ -159,7 +181,7 @@ Json OfRank(const Rank& rank) {
 }
 
 std::string Reading::ModeDetail(const Import& import) const {
-  const Findings& f = published_;
+  const Findings& f = union_;
   Json detail = {{"files", import.files},
                  {"bytes", import.bytes},
                  {"records", import.records},
@@ -184,6 +206,9 @@ std::string Reading::ModeDetail(const Import& import) const {
     detail["failures"].push_back(
         {{"compile_id", failure.compile_id}, {"type", failure.type}, {"reason", failure.reason}});
   }
+  for (const auto& [site, ranks] : union_.other_ranks) {
+    if (detail["sites_of_other_ranks"].size() < kMaxRanksListed) detail["sites_of_other_ranks"][site] = ranks;
+  }
   if (ranks_.size() > 1) {
     detail["ranks_total"] = ranks_.size();
     for (const Rank& rank : ranks_) {
@@ -200,14 +225,14 @@ Result<Import> Reading::Conclude() {
                  counts_.records > 0 ? "nothing was compiled in this trace" : "no record of a trace could be read"};
   }
   Import import;
-  import.capture = ToCapture(published_);
+  import.capture = ToCapture(union_);
   import.bytes = done_bytes_;
   import.files = static_cast<std::int64_t>(files_.size());
   import.records = counts_.records;
   import.digest = digest_.Take();
   AddWarnings(import);
   import.capture.mode_detail_json = ModeDetail(import);
-  if (published_.rank && ranks_.size() > 1) import.capture.detail = NameOf(published_) + ": " + import.capture.detail;
+  if (published_.rank && ranks_.size() > 1) import.capture.detail = DetailOfRanks();
   if (const std::string text = Disagreement(); !text.empty()) import.capture.detail += "; " + text;
   if (counts_.unreadable > 0) {
     import.capture.detail += "; " + Counted(counts_.unreadable, "unreadable line");

@@ -87,6 +87,9 @@ bool RecordReader::Next(Record& record) {
       pending_ = false;
       continue;
     }
+    // A file that was copied as text may have its line ends changed; then a record's own line shows it.
+    crlf_ = line_.text.ends_with('\r');
+    if (crlf_) line_.text.remove_suffix(1);
     const bool blank = line_.text.empty();
     const bool good = !line_.too_long && TakeHead(line_.text, record);
     pending_ = false;
@@ -136,7 +139,8 @@ bool RecordReader::TakePayload(Record& record) {
   const bool check = !expected_.empty() && md5_.Available();
   bool first = true, too_long = false;
   while (Peek() && line_.text.starts_with('\t')) {
-    const std::string_view text = line_.text.substr(1);
+    std::string_view text = line_.text.substr(1);
+    if (crlf_ && text.ends_with('\r')) text.remove_suffix(1);
     too_long = too_long || line_.too_long;
     if (check) {
       if (!first) block_ += '\n';

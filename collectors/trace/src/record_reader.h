@@ -64,6 +64,7 @@ class RecordReader {
   Line line_;
   bool pending_ = false;  // `line_` was read and is not used yet
   bool ended_ = false;
+  bool crlf_ = false;  // the record's lines end in "\r\n"
   std::string head_, payload_, block_;
   std::string_view expected_;  // the payload's digest; empty: none
   ReadCounts counts_;

@@ -17,6 +17,7 @@
 
 #include "breakwatch/core/json.h"
 #include "control_wire.h"
+#include "strangers.h"
 
 namespace breakwatch::api {
 namespace {
@@ -44,22 +45,38 @@ Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defa
   if (!message.is_object() || !message.contains("request")) return unknown;
   const auto type = message.find("type");
   if (type == message.end() || *type != "sweep") return unknown;
-  auto request = SweepRequestFromJson(Dump(message["request"]), defaults);
+  std::optional<CaptureResult> imported;
+  if (message.contains("capture")) {
+    auto capture = CaptureResultFromJson(Dump(message["capture"]));
+    if (!capture) return Error{ErrorCode::kUsage, capture.error().Within("the imported capture").message};
+    imported = *std::move(capture);
+  }
+  auto request = SweepRequestFromJson(Dump(message["request"]), defaults, std::move(imported));
   if (!request) return request;
   request->python = TextOf(message, "python");
-  if (!message.contains("capture")) return request;
-  auto imported = CaptureResultFromJson(Dump(message["capture"]));
-  if (!imported) return Error{ErrorCode::kUsage, imported.error().Within("the imported capture").message};
-  if (!request->saved_plan || request->saved_plan->models.size() != 1) {
+  if (request->imported && (!request->saved_plan || request->saved_plan->models.size() != 1)) {
     return Error{ErrorCode::kUsage, "an imported capture needs a plan of one model"};
   }
-  request->imported = *std::move(imported);
   return request;
+}
+
+// Whether the other end is a process of this user: root is another one, unless it is ours.
+bool IsOwnUser(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+}
+
+// Of what is at `path`; 0: nothing.
+ino_t InodeOf(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
 // One connected command. Everything but `fd` is the socket thread's, unless the mutex is held.
 struct Follower {
   int fd = -1;
+  bool own_user = false;
   std::string in, out;
   std::string id;          // of its command; empty before it asked
   bool following = false;  // its sweeps are under way
@@ -71,11 +88,14 @@ struct Follower {
 
 class SocketServer final : public ControlSocket {
  public:
-  SocketServer(int listener, std::string path, CommandQueue& commands, SweepRequest defaults, Drain drain)
+  SocketServer(int listener, std::string path, CommandQueue& commands, SweepRequest defaults,
+               std::vector<std::string> toolchains, Drain drain)
       : listener_(listener),
         path_(std::move(path)),
+        inode_(InodeOf(path_)),
         commands_(commands),
         defaults_(std::move(defaults)),
+        toolchains_(std::move(toolchains)),
         drain_(std::move(drain)),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         thread_([this](const std::stop_token& stop) { Run(stop); }) {}
@@ -84,7 +104,8 @@ class SocketServer final : public ControlSocket {
     Wake();
     thread_.join();
     for (Follower& follower : followers_) close(follower.fd);
-    unlink(path_.c_str());
+    // Where the state directory was replaced meanwhile, the socket that is there is another daemon's.
+    if (InodeOf(path_) == inode_) unlink(path_.c_str());
     close(listener_);
     close(wake_);
   }
@@ -167,8 +188,10 @@ class SocketServer final : public ControlSocket {
 
   const int listener_;
   const std::string path_;
+  const ino_t inode_;
   CommandQueue& commands_;
   const SweepRequest defaults_;
+  const std::vector<std::string> toolchains_;
   const Drain drain_;
   const int wake_;
   std::mutex mutex_;
@@ -243,7 +266,9 @@ void SocketServer::Accept() {
     return;
   }
   setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kAnswerBufferBytes, sizeof kAnswerBufferBytes);
-  followers_.emplace_back().fd = fd;
+  Follower& follower = followers_.emplace_back();
+  follower.fd = fd;
+  follower.own_user = IsOwnUser(fd);
 }
 
 void SocketServer::Serve(Follower& follower, short events) {
@@ -272,6 +297,8 @@ void SocketServer::Request(Follower& follower, const std::string& line) {
   Result<void> accepted;
   if (!request) {
     accepted = request.error();
+  } else if (auto checked = follower.own_user ? Result<void>() : CheckStranger(*request, toolchains_); !checked) {
+    accepted = checked.error();
   } else if (!commands_.Push({Command::Kind::kSweep, id, std::move(*request), {}})) {
     accepted = Error{ErrorCode::kUnavailable, "too many commands wait already"};
   }
@@ -291,7 +318,8 @@ void SocketServer::Send(Follower& follower) {
 }  // namespace
 
 Result<std::unique_ptr<ControlSocket>> ControlSocket::Listen(const std::string& path, CommandQueue& commands,
-                                                             const SweepRequest& defaults, Drain drain) {
+                                                             const SweepRequest& defaults,
+                                                             std::vector<std::string> toolchains, Drain drain) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
@@ -310,7 +338,8 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::Listen(const std::string& 
     if (fd >= 0) close(fd);
     return error;
   }
-  return std::unique_ptr<ControlSocket>(std::make_unique<SocketServer>(fd, path, commands, defaults, std::move(drain)));
+  return std::unique_ptr<ControlSocket>(
+      std::make_unique<SocketServer>(fd, path, commands, defaults, std::move(toolchains), std::move(drain)));
 }
 
 }  // namespace breakwatch::api

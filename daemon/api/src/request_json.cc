@@ -2,8 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/api/control_socket.h"
+#include "breakwatch/core/choices.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::api {
@@ -18,10 +20,10 @@ Error Wrong(const std::string& field, const std::string& expected) {
   return {ErrorCode::kUsage, "field \"" + field + "\" should be " + expected};
 }
 
-// Each field of a request by name: how it is read into a SweepRequest. False: of another type.
+// Each field of a request by name: how it is read into a SweepRequest. False: of another type, or no such value.
 struct Field {
   const char* name;
-  const char* expected;
+  std::string expected;
   bool (*read)(const json& in, SweepRequest& out);
 };
 
@@ -47,7 +49,7 @@ bool Texts(const json& in, std::vector<std::string>& out) {
   return std::all_of(in.begin(), in.end(), [&](const json& element) { return Text(element, out.emplace_back()); });
 }
 
-constexpr Field kFields[] = {
+const Field kFields[] = {
     {"trigger", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.trigger); }},
     {"track", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.track); }},
     {"resume", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.resume); }},
@@ -58,7 +60,7 @@ constexpr Field kFields[] = {
        return rebuild.has_value();
      }},
     {"toolchain", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.toolchain); }},
-    {"modes", "a list of modes",
+    {"modes", "a list of " + OneOf(AllModes()),
      [](const json& in, SweepRequest& out) {
        return Texts(in, out.modes) && std::all_of(out.modes.begin(), out.modes.end(), IsMode);
      }},
@@ -69,7 +71,11 @@ constexpr Field kFields[] = {
        return true;
      }},
     {"per_family", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.list.per_family); }},
-    {"sort", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.list.sort); }},
+    {"sort", OneOf(AllSorts()),
+     [](const json& in, SweepRequest& out) {
+       const auto sorts = AllSorts();
+       return Text(in, out.list.sort) && std::find(sorts.begin(), sorts.end(), out.list.sort) != sorts.end();
+     }},
     {"filters", "a list of texts", [](const json& in, SweepRequest& out) { return Texts(in, out.list.filters); }},
     {"author", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.list.author); }},
     {"search", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.list.search); }},
@@ -88,13 +94,17 @@ constexpr Field kFields[] = {
     {"max_params", "a whole number or null",
      [](const json& in, SweepRequest& out) { return Whole(in, out.list.max_params); }},
     {"models", "a list of ids", [](const json& in, SweepRequest& out) { return Texts(in, out.list.ids); }},
-    {"plan", "a plan",
-     [](const json& in, SweepRequest& out) {
-       auto plan = PlanFromJson(in.dump(-1, ' ', false, json::error_handler_t::replace));
-       if (plan) out.saved_plan = std::move(*plan);
-       return plan.ok();
-     }},
 };
+
+// By itself: what is wrong with it is more than its type.
+constexpr const char* kPlan = "plan";
+Result<void> ReadPlan(const json& in, SweepRequest& out) {
+  auto plan = SavedPlanFromJson(in.dump(-1, ' ', false, json::error_handler_t::replace));
+  if (!plan) return Error{ErrorCode::kUsage, "field \"plan\": " + plan.error().message};
+  if (plan->models.empty()) return Error{ErrorCode::kUsage, "field \"plan\" plans no model"};
+  out.saved_plan = *std::move(plan);
+  return {};
+}
 
 template <class T>
 json OrNull(const std::optional<T>& value) {
@@ -127,17 +137,23 @@ std::string ToJson(const SweepRequest& r) {
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequest& defaults) {
+Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequest& defaults,
+                                          std::optional<CaptureResult> imported) {
   if (auto checked = CheckJson(text, kMaxRequestBytes, kMaxRequestDepth); !checked) {
     return Error{ErrorCode::kUsage, checked.error().message};
   }
   const json in = json::parse(text.begin(), text.end(), nullptr, false);
   if (!in.is_object()) return Error{ErrorCode::kUsage, "the request should be a JSON object"};
   SweepRequest out = defaults;
-  std::vector<std::string> names;
+  out.imported = std::move(imported);
+  std::vector<std::string> names{kPlan};
   for (const Field& field : kFields) names.emplace_back(field.name);
   for (const auto& item : in.items()) {
     const std::string& key = item.key();
+    if (key == kPlan) {
+      if (auto read = ReadPlan(item.value(), out); !read) return read.error();
+      continue;
+    }
     const auto field =
         std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& f) { return key == f.name; });
     if (field == std::end(kFields)) {

@@ -111,7 +111,9 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
        [](const DeliveryStats& d) { return static_cast<double>(d.events_pending); }},
       {"breakwatch_events_oldest_age_seconds", "Age of the oldest pending event.", MetricType::Gauge,
        [](const DeliveryStats& d) { return static_cast<double>(d.oldest_age.count()) / 1000; }},
-      {"breakwatch_dead_letters", "Events refused for good.", MetricType::Gauge,
+      {"breakwatch_export_paused", "1 while the target refuses every event.", MetricType::Gauge,
+       [](const DeliveryStats& d) { return d.paused ? 1.0 : 0.0; }},
+      {"breakwatch_dead_letters", "Events that were refused; `dead-letters` lists them.", MetricType::Gauge,
        [](const DeliveryStats& d) { return static_cast<double>(d.dead_letters); }},
   };
   for (const Series& series : kSeries) {

@@ -5,15 +5,22 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "breakwatch/api/control_socket.h"
+#include "breakwatch/core/choices.h"
 #include "breakwatch/core/exposition.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/mode.h"
+#include "breakwatch/core/text.h"
+#include "breakwatch/core/threads.h"
 #include "breakwatch/report/sweep.h"
 #include "documents.h"
+#include "framing.h"
 #include "self_metrics.h"
+#include "strangers.h"
 #include "task_queue.h"
 
 namespace breakwatch::api {
@@ -21,7 +28,6 @@ namespace {
 
 constexpr const char* kJson = "application/json";
 constexpr const char* kExposition = "text/plain; version=0.0.4; charset=utf-8";
-constexpr std::size_t kMaxBodyBytes = 64 * 1024;
 constexpr int kKeepAliveS = 2;  // an idle connection holds up the server's end for as long
 constexpr int kReadTimeoutS = 5, kWriteTimeoutS = 30, kMaxSweeps = 1000;
 
@@ -70,6 +76,51 @@ void Send(httplib::Response& response, int status, const std::string& message) {
   response.set_content(ErrorDocument(message), kJson);
 }
 
+// For a request whose body is left unread, so that nothing more can be read from its connection: the library closes one
+// whose answer could not be given to the end, which a source of bytes that fails after the last one makes it think.
+void SendAndClose(httplib::Response& response, const Refusal& refusal) {
+  response.status = refusal.status;
+  if (!refusal.allow.empty()) response.set_header("Allow", refusal.allow);
+  response.set_header("Connection", "close");
+  const std::string body = ErrorDocument(refusal.message);
+  response.set_content_provider(body.size(), kJson, [body](std::size_t at, std::size_t size, httplib::DataSink& sink) {
+    sink.write(body.data() + at, size);
+    return false;
+  });
+}
+
+// What the library refused by itself.
+std::string TextOf(const httplib::Request& request, int status) {
+  if (status == 404) return "nothing at " + request.method + " " + ToUtf8(request.path);
+  if (status == 414) return "the address is too long";
+  return "the request cannot be understood";
+}
+
+// Whether a filter of a list is empty or one of `names`. Sends 400 when it is neither.
+bool IsKnown(const httplib::Request& request, httplib::Response& response, const char* parameter,
+             const std::vector<std::string_view>& names) {
+  const std::string text = request.get_param_value(parameter);
+  if (text.empty() || std::find(names.begin(), names.end(), text) != names.end()) return true;
+  Send(response, 400, std::string(parameter) + " should be " + OneOf(names) + ", not \"" + ToUtf8(text) + "\"");
+  return false;
+}
+
+std::vector<std::string_view> FamilyNames() {
+  std::vector<std::string_view> names;
+  for (const Family family : AllFamilies()) names.push_back(FamilyName(family));
+  return names;
+}
+std::vector<std::string_view> StatusNames() {
+  std::vector<std::string_view> names;
+  for (const Status status : AllStatuses()) names.push_back(StatusName(status));
+  return names;
+}
+std::vector<std::string_view> ModeNames() {
+  std::vector<std::string_view> names(AllModes().begin(), AllModes().end());
+  names.push_back(kImport);
+  return names;
+}
+
 // A number among the query's parameters, `fallback` when absent. Sends 400 and returns nothing when it is none.
 std::optional<std::size_t> Number(const httplib::Request& request, httplib::Response& response, const char* name,
                                   std::size_t fallback) {
@@ -100,8 +151,20 @@ class HttpServer final : public Server {
     RouteOperations();
     RouteReads();
     RouteWrites();
+    server_.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+      const auto refusal = CheckFraming(request);
+      if (!refusal) return httplib::Server::HandlerResponse::Unhandled;
+      if (AnnouncesBody(request)) {
+        SendAndClose(response, *refusal);
+      } else {
+        if (!refusal->allow.empty()) response.set_header("Allow", refusal->allow);
+        Send(response, refusal->status, refusal->message);
+      }
+      return httplib::Server::HandlerResponse::Handled;
+    });
     server_.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
-      if (response.body.empty()) Send(response, response.status, "nothing at " + request.method + " " + request.path);
+      const bool is_answered = !response.body.empty() || response.has_header("Connection");
+      if (!is_answered) Send(response, response.status, TextOf(request, response.status));
     });
     server_.set_exception_handler([](const auto&, httplib::Response& response, std::exception_ptr) {
       Send(response, 500, "the request could not be answered");
@@ -126,10 +189,14 @@ class HttpServer final : public Server {
     }
     const bool v6 = address->host.find(':') != std::string::npos;
     address_ = (v6 ? "[" + address->host + "]" : address->host) + ":" + std::to_string(port);
-    thread_ = std::thread([this] {
-      server_.listen_after_bind();
-      ended_ = true;
-    });
+    try {
+      thread_ = std::thread([this] {
+        server_.listen_after_bind();
+        ended_ = true;
+      });
+    } catch (const std::system_error& error) {
+      return CannotStartThread("the HTTP server's", error);
+    }
     return {};
   }
   std::string Address() const override { return address_; }
@@ -137,14 +204,19 @@ class HttpServer final : public Server {
  private:
   void RouteOperations() {
     server_.Get("/", [](const auto&, httplib::Response& response) {
-      response.set_content("breakwatch\n/metrics\n/metrics/models\n/api/v1/sweeps\n/api/v1/models\n/api/v1/reasons\n",
-                           "text/plain");
+      response.set_content(
+          "breakwatch\n/metrics\n/metrics/models\n/api/v1/sweeps\n/api/v1/requests\n/api/v1/models\n/api/v1/reasons\n",
+          "text/plain");
     });
     server_.Get("/-/healthy", [](const auto&, httplib::Response& r) { r.set_content("healthy\n", "text/plain"); });
     server_.Get("/-/ready", [this](const auto&, httplib::Response& response) {
-      const bool ready = parts_.snapshot() != nullptr;
-      response.status = ready ? 200 : 503;
-      response.set_content(ready ? "ready\n" : "state is being loaded\n", "text/plain");
+      const auto held = parts_.held ? parts_.held() : Result<void>();
+      const bool loaded = parts_.snapshot() != nullptr;
+      response.status = loaded && held ? 200 : 503;
+      response.set_content(!held    ? held.error().message + "\n"
+                           : loaded ? "ready\n"
+                                    : "state is being loaded\n",
+                           "text/plain");
     });
     server_.Get("/metrics", [this](const auto&, httplib::Response& response) {
       response.set_content(SelfMetrics(parts_, options_.version), kExposition);
@@ -175,16 +247,29 @@ class HttpServer final : public Server {
                   if (!results) return Send(response, results.error());
                   response.set_content(List("results", *results), kJson);
                 });
+    server_.Get("/api/v1/requests", [this](const auto&, httplib::Response& response) {
+      response.set_content(parts_.requests.List(), kJson);
+    });
+    server_.Get(R"(/api/v1/requests/([^/]+))", [this](const httplib::Request& request, httplib::Response& response) {
+      const std::string id = request.matches[1];
+      const auto found = parts_.requests.Find(id);
+      if (!found) return Send(response, 404, "no request \"" + ToUtf8(id) + "\" among those that are remembered");
+      response.set_content(*found, kJson);
+    });
     server_.Get("/api/v1/models", [this](const httplib::Request& request, httplib::Response& response) {
       ModelFilter filter{request.get_param_value("family"), request.get_param_value("reason"),
                          request.get_param_value("gb_id"), request.get_param_value("status"), 0};
       const auto limit = Number(request, response, "limit", 0);
-      if (!limit) return;
+      if (!limit || !IsKnown(request, response, "family", FamilyNames()) ||
+          !IsKnown(request, response, "status", StatusNames())) {
+        return;
+      }
       filter.limit = *limit;
       WithSnapshot(response, [&](const Snapshot& s) { response.set_content(ModelsDocument(s, filter), kJson); });
     });
     server_.Get(R"(/api/v1/models/(.+))", [this](const httplib::Request& request, httplib::Response& response) {
       const std::string model = request.matches[1];
+      if (!IsKnown(request, response, "mode", ModeNames())) return;
       const auto results = parts_.queries.ResultsOf(model);
       if (!results) return Send(response, results.error());
       const ModelResult* result =
@@ -201,41 +286,36 @@ class HttpServer final : public Server {
     server_.Post("/api/v1/sweeps", [this](const httplib::Request& request, httplib::Response& response,
                                           const httplib::ContentReader& reader) {
       std::string body;
-      if (!ReadBody(request, reader, body)) return Send(response, 413, "a request for a sweep has at most 64 KiB");
-      if (!Authorised(request, response)) return;
+      if (!ReadBody(request, reader, body, response) || !Authorised(request, response)) return;
       auto sweep = SweepRequestFromJson(body.empty() ? "{}" : body, parts_.default_request());
       if (!sweep) return Send(response, sweep.error());
+      if (auto checked = CheckStranger(*sweep, parts_.toolchains); !checked) return Send(response, checked.error());
       sweep->trigger = "api";
       Enqueue(response, {Command::Kind::kSweep, {}, std::move(*sweep), {}});
     });
     server_.Post("/-/reload", [this](const httplib::Request& request, httplib::Response& response,
                                      const httplib::ContentReader& reader) {
       std::string body;
-      if (!ReadBody(request, reader, body)) return Send(response, 413, "a reload takes no body");
+      if (!ReadBody(request, reader, body, response)) return;
       if (!options_.enable_lifecycle) return Send(response, 403, "off: set web.enable_lifecycle, or send SIGHUP");
       if (Authorised(request, response)) Enqueue(response, {Command::Kind::kReload, {}, {}, {}});
     });
-    for (const char* path :
-         {"/api/v1/sweeps/.*", "/api/v1/models.*", "/api/v1/reasons", "/metrics.*", "/-/healthy", "/-/ready"}) {
-      server_.Post(path, [](const auto&, httplib::Response& response) {
-        response.set_header("Allow", "GET, HEAD");
-        Send(response, 405, "read only");
-      });
-    }
-    server_.Get("/-/reload", [](const auto&, httplib::Response& response) {
-      response.set_header("Allow", "POST");
-      Send(response, 405, "use POST");
-    });
   }
 
-  // Whether it was read whole. By a reader, because the library does not bound a chunked body, and waits for one that
-  // is not announced: `curl -X POST` sends none (RFC 9112, 6.3).
-  static bool ReadBody(const httplib::Request& request, const httplib::ContentReader& reader, std::string& body) {
-    if (!request.has_header("Content-Length") && !request.has_header("Transfer-Encoding")) return true;
-    return reader([&](const char* data, std::size_t size) {
+  // Whether it was read whole; else that is answered. By a reader, because the library does not bound a chunked body,
+  // and waits for one that is not announced: `curl -X POST` sends none (RFC 9112, 6.3).
+  static bool ReadBody(const httplib::Request& request, const httplib::ContentReader& reader, std::string& body,
+                       httplib::Response& response) {
+    if (!AnnouncesBody(request)) return true;
+    const bool read = reader([&](const char* data, std::size_t size) {
       body.append(data, size);
       return body.size() <= kMaxBodyBytes;
     });
+    if (read) return true;
+    const bool too_long = body.size() > kMaxBodyBytes;
+    SendAndClose(response, too_long ? Refusal{413, "a request has at most 64 KiB"}
+                                    : Refusal{400, "the body ended before its announced length, or is not readable"});
+    return false;
   }
 
   template <class Value>
@@ -262,19 +342,23 @@ class HttpServer final : public Server {
   }
 
   void Enqueue(httplib::Response& response, Command command) {
-    command.id = "api-" + std::to_string(++requests_);
-    const std::string id = command.id;
-    if (!parts_.commands.Push(std::move(command))) {
+    const bool is_sweep = command.kind == Command::Kind::kSweep;
+    const auto id = parts_.requests.Add(is_sweep ? RequestLog::Kind::kSweep : RequestLog::Kind::kReload,
+                                        !command.request.list.ids.empty());
+    if (id) command.id = *id;
+    if (!id || !parts_.commands.Push(std::move(command))) {
+      if (id) parts_.requests.Withdraw(*id);
       response.set_header("Retry-After", "10");
       return Send(response, 503, "too many commands wait already");
     }
+    const std::string location = "/api/v1/requests/" + *id;
     response.status = 202;
-    response.set_content("{\"id\": \"" + id + "\"}\n", kJson);
+    response.set_header("Location", location);
+    response.set_content("{\"id\": \"" + *id + "\", \"request\": \"" + location + "\"}\n", kJson);
   }
 
   const ServerOptions options_;
   const ServerParts parts_;
-  std::atomic<int> requests_{0};
   std::atomic<bool> ended_{false};
   httplib::Server server_;
   std::string address_;

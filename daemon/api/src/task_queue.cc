@@ -1,5 +1,6 @@
 #include "task_queue.h"
 
+#include <system_error>
 #include <utility>
 
 namespace breakwatch::api {
@@ -9,9 +10,21 @@ void TaskQueue::enqueue(std::function<void()> task) {
   room_.wait(lock, [this] { return stopping_ || tasks_.size() < idle_ || threads_.size() < max_threads_; });
   tasks_.push_back(std::move(task));
   if (tasks_.size() > idle_ && threads_.size() < max_threads_ && !stopping_) {
-    threads_.emplace_back([this] { Work(); });
+    try {
+      threads_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {
+      // The threads that there are take it; without any, who accepts connections answers this one.
+      if (threads_.empty()) return RunHere(lock);
+    }
   }
   work_.notify_one();
+}
+
+void TaskQueue::RunHere(std::unique_lock<std::mutex>& lock) {
+  const auto task = std::move(tasks_.back());
+  tasks_.pop_back();
+  lock.unlock();
+  task();
 }
 
 void TaskQueue::Work() {

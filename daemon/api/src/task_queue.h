@@ -23,6 +23,7 @@ class TaskQueue final : public httplib::TaskQueue {
 
  private:
   void Work();
+  void RunHere(std::unique_lock<std::mutex>& lock);
 
   const std::size_t max_threads_;
   std::mutex mutex_;

@@ -349,7 +349,7 @@ void Bisector::Finish() {
     session_->StoreLateEvents();
   }
   for (const std::string& exporter : behind_) {
-    app_.log(Level::kWarn, exporter + " did not accept everything in time; the next run sends it");
+    app_.log(Level::kWarn, exporter + " did not accept everything: see `breakwatch events status`");
   }
 }
 

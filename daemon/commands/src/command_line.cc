@@ -1,12 +1,16 @@
 // The command line: one table of settings' flags for all commands, then each command's own.
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
 #include <deque>
+#include <system_error>
 #include <utility>
 
 #include "breakwatch/config/keys.h"
-#include "breakwatch/core/text.h"
+#include "breakwatch/core/threads.h"
 #include "commands.h"
 #include "signals.h"
+#include "usage_errors.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -35,6 +39,7 @@ struct CommandLine {
   std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key: text, empty when not given
   bool json = false;
   bool blocks_signals = false;
+  const CLI::App* config_check = nullptr;
   std::function<int(App&)> run;
 };
 
@@ -117,7 +122,8 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
                       "By this toolchain alone; what is published stays the primary one's");
   command->add_flag("--track", o->track, "Keep these models in the tracked set for good");
   AddAllowFactories(command, line);
-  AddShort(command, line, "--modes", "capture.modes", "Modes to run each model in, with commas (capture.modes)");
+  AddShort(command, line, "--modes", "capture.modes",
+           "Modes to run each model in, with commas: eval is the steady state, cold the first call (capture.modes)");
   AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
   AddShort(command, line, "--rebuild", "sweep.rebuild", "if-needed, always or never (sweep.rebuild)");
 }
@@ -176,12 +182,13 @@ void AddReads(CommandLine& line) {
                              [show](App& app) { return RunShow(app, *show); });
   command->add_option("model", show->model, "Its id, or a part that only one model has")->required();
   command->add_option("--sweep", show->sweep, "Of this sweep instead of the newest result");
-  command->add_option("--mode", show->mode, "Of this mode; eval where there is one");
+  command->add_option("--mode", show->mode, "Of this mode or call variant; eval where there is one");
   command->add_option("--toolchain", show->toolchain, "By the toolchain of this name; the primary one first");
   command->add_option("--format", show->format, "text, md, csv (a row per break site) or json")->capture_default_str();
   command->footer(R"(Examples:
   breakwatch show org/name                     graphs, break sites, inputs, versions
   breakwatch show name --mode train            what another mode found
+  breakwatch show name --mode eval+minimal     called with the required arguments alone (capture.calls)
   breakwatch show name --toolchain old         by another toolchain
   breakwatch show name --json | jq .segments   every graph, every field)");
 
@@ -227,8 +234,7 @@ void AddDiscover(CommandLine& line) {
   auto discover = std::make_shared<DiscoverRequest>();
   auto* command = AddCommand(line, "discover", "Run a script and list the modules it calls, to capture them",
                              [discover](App& app) { return RunDiscover(app, *discover); });
-  command->add_option("script", discover->script, "The script; it runs in a worker, sandboxed where that is possible")
-      ->required();
+  command->add_option("script", discover->script, "The script; it runs in a worker, in the sandbox")->required();
   command->add_option("arguments", discover->arguments, "After --: the script's own");
   command->add_option("--max-depth", discover->max_depth, "Also modules that modules call, so many levels down")
       ->check(CLI::Range(0, 100));
@@ -273,14 +279,18 @@ CLI::App* AddParent(CommandLine& line, const std::string& name, const std::strin
 }
 
 void AddUpkeep(CommandLine& line) {
-  CLI::App* store = AddParent(line, "store", "The store: info, check, rebuild");
+  CLI::App* store = AddParent(line, "store", "The store: info, check, finish, rebuild, repair");
   AddNested(line, store, "info", "Where it is and what it holds", RunStoreInfo);
-  AddNested(line, store, "check", "Integrity, as far as the database can say", RunStoreCheck);
+  AddNested(line, store, "check", "Read every document and name what is damaged: table, row and model", RunStoreCheck);
+  AddNested(line, store, "finish", "Write the reports of sweeps that ended without one", RunStoreFinish);
   AddNested(line, store, "rebuild", "Fold the current state again from history", RunStoreRebuild);
+  AddNested(line, store, "repair", "Copy what is whole into a new database, and set the damaged one aside",
+            RunStoreRepair);
 
   CLI::App* config = AddParent(line, "config", "The settings: show, check, explain, example");
   AddNested(line, config, "show", "Every setting, its value and where it came from", RunConfigShow);
-  AddNested(line, config, "check", "Load the settings and say whether they are good", RunConfigCheck);
+  line.config_check =
+      AddNested(line, config, "check", "Load the settings and say whether they are good", RunConfigCheck);
   auto key = std::make_shared<std::string>();
   auto* explain = AddNested(line, config, "explain", "What a setting means",
                             [key](App& app) { return RunConfigExplain(app, *key); });
@@ -310,39 +320,42 @@ void AddUpkeep(CommandLine& line) {
   AddCommand(line, "version", "The version", RunVersion);
 }
 
-int FailUnknownFlag(const App& app, const std::string& flag) {
-  std::vector<std::string> names;
-  for (const config::Key& key : config::Keys()) names.push_back("--" + std::string(key.name));
-  const auto nearest = NearestName(flag.substr(0, flag.find('=')), names);
-  std::fprintf(app.err, "breakwatch: unknown option \"%s\"%s; see breakwatch --help\n", flag.c_str(),
-               nearest ? ("; did you mean \"" + *nearest + "\"?").c_str() : "");
-  return kExitUsage;
-}
-
-int Report(const App& app, const CLI::App& cli, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) return cli.exit(error);  // --help
-  for (const std::string& word : cli.remaining()) {
-    if (word.starts_with("-")) return FailUnknownFlag(app, word);
-    if (word == "true" || word == "false") {
-      std::fprintf(app.err, "breakwatch: \"%s\" is left over: a switch takes it as --hub.offline=%s\n", word.c_str(),
-                   word.c_str());
-      return kExitUsage;
-    }
-    std::vector<std::string> names;
-    for (const CLI::App* command : cli.get_subcommands([](const CLI::App*) { return true; }))
-      names.push_back(command->get_name());
-    const auto nearest = NearestName(word, names);
-    std::fprintf(app.err, "breakwatch: unknown command \"%s\"%s; see breakwatch --help\n", word.c_str(),
-                 nearest ? ("; did you mean \"" + *nearest + "\"?").c_str() : "");
-    return kExitUsage;
+CLI::App* AddLetters(CommandLine& line, CLI::App* parent, const char* name, const char* doc,
+                     int (*run)(App&, const DeadLetterOptions&), bool selects, bool blocks_signals = false) {
+  auto o = std::make_shared<DeadLetterOptions>();
+  auto* command = AddNested(
+      line, parent, name, doc, [o, run](App& app) { return run(app, *o); }, blocks_signals);
+  command->add_option("--exporter", o->exporter, "Of this exporter: loki, file, ...; any where none is named");
+  if (!selects) {
+    command->add_option("--limit", o->limit, "At most so many")->check(CLI::Range(1, 100'000))->capture_default_str();
+    return command;
   }
-  std::fprintf(app.err, "breakwatch: %s; see breakwatch --help\n", error.what());
-  return kExitUsage;
+  command->add_option("events", o->ids, "Ids of events")->check(CLI::PositiveNumber);
+  command->add_flag("--all", o->all, "All of them");
+  return command;
 }
 
-}  // namespace
+void AddDelivery(CommandLine& line) {
+  CLI::App* events = AddParent(line, "events", "The event log: status");
+  AddNested(line, events, "status", "What each exporter has still to send, and what its target refused",
+            RunEventsStatus);
 
-int Main(App& app, int argc, char** argv) {
+  CLI::App* letters = AddParent(line, "dead-letters", "Events that a target refused: list, show, retry, drop");
+  AddLetters(line, letters, "list", "Which events were refused, by whom and why", RunDeadLettersList, false);
+  AddLetters(line, letters, "show", "An event, and the answer to it", RunDeadLettersShow, true);
+  AddLetters(line, letters, "retry", "Send them again, in order and with their ids", RunDeadLettersRetry, true, true);
+  AddLetters(line, letters, "drop", "Remove them for good", RunDeadLettersDrop, true);
+  letters->footer(R"(Examples:
+  breakwatch dead-letters list --exporter loki
+  breakwatch dead-letters show 4711
+  breakwatch dead-letters retry 4711 4712        once what the target said of them is put right
+  breakwatch dead-letters retry --all
+  breakwatch dead-letters drop --exporter loki --all
+Beside a daemon, `retry` queues them and the daemon sends them within seconds. Otherwise they are sent at once, within
+delivery.drain_timeout; exit code 3 when not all were accepted.)");
+}
+
+int Run(App& app, int argc, char** argv) {
   CommandLine line;
   line.cli.footer(kFooter);
   line.cli.require_subcommand(1);
@@ -354,11 +367,12 @@ int Main(App& app, int argc, char** argv) {
   AddCompare(line);
   AddDiscover(line);
   AddBisect(line);
+  AddDelivery(line);
   AddUpkeep(line);
   try {
     line.cli.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return Report(app, line.cli, error);
+    return ReportParse(app, line.cli, error);
   }
   for (const auto& [key, text] : line.switches) {
     if (!text.empty()) line.sources.flags.emplace_back(key, std::vector<std::string>{text});
@@ -369,9 +383,25 @@ int Main(App& app, int argc, char** argv) {
   auto loaded = config::Load(app.sources);
   if (!loaded) return Fail(app, loaded.error());
   app.loaded = std::move(*loaded);
-  for (const std::string& warning : app.loaded.warnings) app.log(Level::kWarn, warning);
+  if (!line.config_check->parsed()) {  // which prints them itself
+    for (const std::string& warning : app.loaded.warnings) app.log(Level::kWarn, warning);
+  }
   if (line.blocks_signals) BlockSignals();
-  return line.run(app);
+  try {
+    return line.run(app);
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) throw;
+    return Fail(app, CannotStartThread("a", error));
+  }
+}
+
+}  // namespace
+
+int Main(App& app, int argc, char** argv) {
+  ReserveStandardDescriptors();
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not the end of the program
+  const int code = Run(app, argc, argv);
+  return CodeWithOutput(app, code);
 }
 
 }  // namespace breakwatch::commands

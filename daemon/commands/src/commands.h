@@ -71,8 +71,22 @@ struct BisectOptions {
 };
 int RunBisect(App& app, const BisectOptions& options);
 
+struct DeadLetterOptions {
+  std::string exporter;           // empty: any
+  std::vector<std::int64_t> ids;  // of events
+  bool all = false;
+  int limit = 50;
+};
+int RunDeadLettersList(App& app, const DeadLetterOptions& options);
+int RunDeadLettersShow(App& app, const DeadLetterOptions& options);
+int RunDeadLettersRetry(App& app, const DeadLetterOptions& options);
+int RunDeadLettersDrop(App& app, const DeadLetterOptions& options);
+int RunEventsStatus(App& app);
+
 int RunStoreInfo(App& app);
 int RunStoreCheck(App& app);
+int RunStoreFinish(App& app);
+int RunStoreRepair(App& app);
 int RunStoreRebuild(App& app);
 
 int RunConfigShow(App& app);
@@ -94,12 +108,26 @@ int Write(const App& app, const std::string& path, const std::string& text);
 // --json or the text of people, with colour on a terminal.
 report::Format FormatOf(const App& app);
 report::Style StyleOf(const App& app);
+// The only ways to standard output and, in words of its own, to standard error: control characters are escaped. A
+// failure to print shows in the exit code, at the end.
 void Print(const App& app, const std::string& text);
+void Complain(const App& app, const std::string& text);  // "breakwatch: ", the text, a line end
+// Error: kStore, naming the file and the cause.
+Result<void> WriteFile(const std::string& path, const std::string& text);
+// What the contract puts first of two exit codes.
+int FirstThatApplies(int a, int b);
+// Before anything is opened: a closed standard descriptor must not become a database's.
+void ReserveStandardDescriptors();
+// The exit code of a command that ends with `code`, once its output is out.
+int CodeWithOutput(const App& app, int code);
 
 // Hands the request to the daemon of the state directory and follows it; nothing: no daemon is there. The daemon goes
 // on without its follower, so a signal ends only the wait.
 Result<std::optional<api::Followed>> HandOver(const App& app, const SweepRequest& request, ProgressListener& progress);
 // Says which exporters are behind, and returns the exit code of one sweep.
 int CodeOf(const App& app, const Sweep& sweep, const std::vector<std::string>& behind);
+// The exit code that `breakwatch sweep` would end with, of a request that came to `outcome`; `by_name`: of models by
+// name.
+int CodeOfRequest(const api::Followed& outcome, bool by_name);
 
 }  // namespace breakwatch::commands

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "breakwatch/report/compare.h"
@@ -40,9 +41,10 @@ Result<Sweep> Previous(store::Store& store) {
   if (!wanted) return wanted.error();
   const auto sweeps = store.Sweeps(kMaxSweepsSearched);
   if (!sweeps) return sweeps.error();
-  for (const Sweep& sweep : *sweeps) {
-    const bool is_before = std::pair(sweep.started_at, sweep.id) < std::pair(latest->started_at, latest->id);
-    if (!is_before || sweep.state != SweepState::kFinished || sweep.source != latest->source ||
+  // Newest first: those before the latest come after it.
+  const auto at = std::find_if(sweeps->begin(), sweeps->end(), [&](const Sweep& s) { return s.id == latest->id; });
+  for (const Sweep& sweep : std::span(at, sweeps->end()).subspan(at == sweeps->end() ? 0 : 1)) {
+    if (sweep.state != SweepState::kFinished || sweep.source != latest->source ||
         sweep.toolchain.name != latest->toolchain.name) {
       continue;
     }

@@ -102,8 +102,7 @@ int RunDiscover(App& app, const DiscoverRequest& request) {
   }
   const std::string ended = Text(*found, "ended");
   if (ended.empty()) return kExitOk;
-  std::fprintf(app.err, "breakwatch: the script ended early: %s\n%s%s", ended.c_str(),
-               Text(*found, "output_tail").c_str(), Text(*found, "error").c_str());
+  Complain(app, "the script ended early: " + ended + "\n" + Text(*found, "output_tail") + Text(*found, "error"));
   return kExitFailure;
 }
 

@@ -77,6 +77,26 @@ Check Server(App& app, const std::string& name, const std::string& url, const st
   return {name, Check::State::kOk, url + " answers", ""};
 }
 
+// What waits or was refused; nothing where there is no store yet.
+std::vector<Check> Delivery(App& app) {
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  const auto states = store ? (*store)->DeliveryStates() : Result<std::vector<store::DeliveryState>>(store.error());
+  std::vector<Check> checks;
+  if (!states) return checks;  // the check of the store says so
+  for (const store::DeliveryState& state : *states) {
+    if (!state.paused.empty()) {
+      checks.push_back({"events", Check::State::kFailed, state.exporter + " is paused: " + state.paused,
+                        "put right what the answer says; no event is lost meanwhile"});
+    }
+    if (state.dead_letters > 0) {
+      checks.push_back({"events", Check::State::kWarning,
+                        state.exporter + " refused " + Counted(state.dead_letters, "event"),
+                        "breakwatch dead-letters list, then retry or drop"});
+    }
+  }
+  return checks;
+}
+
 Check Hub(App& app) {
   const std::string& source = app.settings().hub.source;
   if (source != "live" && source != "file") return {"hub", Check::State::kOk, "not asked: hub.source is " + source, ""};
@@ -114,6 +134,7 @@ std::vector<Check> AllChecks(App& app) {
     checks.push_back(Exporter(app, "loki", exporters.loki, "/ready"));
   }
   checks.push_back(StoreCheck(app));
+  for (Check& check : Delivery(app)) checks.push_back(std::move(check));
   checks.push_back(Disk(settings));
   return checks;
 }

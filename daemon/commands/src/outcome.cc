@@ -1,6 +1,15 @@
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
 #include "breakwatch/commands/app.h"
+#include "breakwatch/core/printable.h"
+#include "breakwatch/report/progress.h"
 #include "commands.h"
 #include "signals.h"
 
@@ -27,8 +36,12 @@ int ExitCode(const Error& error) {
 }
 
 int Fail(const App& app, const Error& error) {
-  std::fprintf(app.err, "breakwatch: %s\n", error.message.c_str());
+  Complain(app, error.message);
   return ExitCode(error);
+}
+
+void Complain(const App& app, const std::string& text) {
+  std::fputs(("breakwatch: " + Printable(text) + "\n").c_str(), app.err);
 }
 
 report::Format FormatOf(const App& app) { return app.json ? report::Format::kJson : report::Format::kText; }
@@ -36,22 +49,88 @@ report::Format FormatOf(const App& app) { return app.json ? report::Format::kJso
 report::Style StyleOf(const App& app) {
   report::Style style;
   style.color = isatty(fileno(app.out)) == 1 && std::getenv("NO_COLOR") == nullptr;
+  style.width = report::TerminalColumns(app.out);
+  std::error_code unknown;
+  style.directory = std::filesystem::current_path(unknown).string();
+  if (const char* home = std::getenv("HOME")) style.home = home;
   return style;
 }
 
 void Print(const App& app, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), app.out);
-  std::fflush(app.out);
+  const std::string shown = StyleOf(app).color ? PrintableInColor(text) : Printable(text);
+  const bool written = std::fwrite(shown.data(), 1, shown.size(), app.out) == shown.size() && std::fflush(app.out) == 0;
+  if (!written && app.output->error == 0) app.output->error = errno;
+}
+
+Result<void> WriteFile(const std::string& path, const std::string& text) {
+  const auto failed = [&] { return Error{ErrorCode::kStore, "cannot write " + path + ": " + std::strerror(errno)}; };
+  std::FILE* file = std::fopen(path.c_str(), "wbe");
+  if (file == nullptr) return failed();
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  const Error error = written ? Error{} : failed();
+  // Some file systems tell of a full disk or a quota only here.
+  if (std::fclose(file) != 0 && written) return failed();
+  return written ? Result<void>() : error;
+}
+
+int Write(const App& app, const std::string& path, const std::string& text) {
+  if (path.empty() || path == "-") return Print(app, text), kExitOk;
+  const auto written = WriteFile(path, text);
+  return written ? kExitOk : Fail(app, written.error());
+}
+
+int FirstThatApplies(int a, int b) {
+  for (const int code : {kExitInterrupted, kExitUsage, kExitConfig, kExitStore, kExitUnavailable, kExitIncomplete,
+                         kExitRegressions, kExitFailure}) {
+    if (a == code || b == code) return code;
+  }
+  return kExitOk;
+}
+
+void ReserveStandardDescriptors() {
+  // A write to a reader's descriptor fails, as one to a closed descriptor would; messages are dropped.
+  constexpr std::pair<int, int> kModes[] = {
+      {STDIN_FILENO, O_RDONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}};
+  for (const auto& [fd, mode] : kModes) {
+    if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free one is `fd`: those below are open by now.
+    if (open("/dev/null", mode) != fd) _exit(kExitStore);
+  }
+}
+
+void NoteDamage(const App& app, const store::Damage& damage) {
+  const std::string text = store::Describe(damage);
+  {
+    const std::lock_guard lock(app.output->mutex);
+    if (!app.output->damage.insert(text).second) return;
+  }
+  app.log(Level::kError, "damaged and left out: " + text);
+}
+
+int CodeWithOutput(const App& app, int code) {
+  if (std::fflush(app.out) != 0 && app.output->error == 0) app.output->error = errno;
+  if (std::ferror(app.out) != 0 && app.output->error == 0) app.output->error = EIO;
+  if (app.output->error != 0) {
+    const std::string cause = std::strerror(app.output->error);
+    code = FirstThatApplies(code, Fail(app, {ErrorCode::kStore, "cannot write to standard output: " + cause}));
+  }
+  const std::lock_guard lock(app.output->mutex);
+  if (app.output->damage.empty()) return code;
+  return FirstThatApplies(code, Fail(app, {ErrorCode::kStore,
+                                           "what is damaged in the store was left out: `breakwatch store check` names "
+                                           "all of it, `breakwatch store repair` keeps what is whole"}));
 }
 
 Result<std::optional<api::Followed>> HandOver(const App& app, const SweepRequest& request, ProgressListener& progress) {
-  const ExitOnSignals exit_on_signals;
+  const ExitOnSignals exit_on_signals("\nbreakwatch: no longer waiting; the daemon goes on with the sweep\n");
   return api::FollowSweep(app.settings().state_dir + "/control.sock", request, progress);
 }
 
 int CodeOf(const App& app, const Sweep& sweep, const std::vector<std::string>& behind) {
   for (const std::string& exporter : behind) {
-    app.log(Level::kError, exporter + " did not accept everything in time; what is pending is sent by the next run");
+    app.log(Level::kError, exporter +
+                               " did not accept everything: `breakwatch events status` shows what is pending, which "
+                               "the next run sends, and `breakwatch dead-letters list` what was refused");
   }
   return sweep.complete && behind.empty() ? kExitOk : kExitIncomplete;
 }

@@ -1,7 +1,8 @@
 // The commands that read: show, reasons, report. They always work, also beside a running sweep.
 #include <algorithm>
-#include <fstream>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
@@ -40,6 +41,35 @@ Result<std::vector<ModelResult>> ResultsToShow(store::Store& store, const Settin
   return std::move(sweep->results);
 }
 
+constexpr int kMaxSweepsSearched = 1000;
+
+// What other sweeps know of the first call of a sweep's models, or of their steady state: stands beside its results.
+Result<std::vector<ModelResult>> Counterparts(store::Store& store, const StoredSweep& sweep) {
+  std::vector<ModelResult> others;
+  const auto sweeps = store.Sweeps(kMaxSweepsSearched);
+  if (!sweeps) return sweeps.error();
+  for (const auto& [here, there] : {std::pair(kMainMode, kColdMode), std::pair(kColdMode, kMainMode)}) {
+    std::set<std::string> models;
+    for (const ModelResult& r : sweep.results) {
+      if (r.capture.mode == here) models.insert(r.info.id);
+    }
+    for (const ModelResult& r : sweep.results) {
+      if (r.capture.mode == there) models.erase(r.info.id);
+    }
+    const bool known = std::any_of(sweeps->begin(), sweeps->end(), [mode = std::string(there)](const Sweep& other) {
+      return other.modes.contains(mode);
+    });
+    if (models.empty() || !known) continue;  // the question below reads of every result there is
+    auto newest = store.NewestResults(
+        {.model = {}, .mode = std::string(there), .toolchain = sweep.sweep.toolchain.name, .revision = {}});
+    if (!newest) return newest.error();
+    for (ModelResult& r : *newest) {
+      if (models.contains(r.info.id)) others.push_back(std::move(r));
+    }
+  }
+  return others;
+}
+
 Error NoResult(const ShowOptions& options, const std::string& model, std::span<const ModelResult> all) {
   std::string message = "no result of " + model;
   if (!options.mode.empty()) message += " in mode " + options.mode;
@@ -72,17 +102,6 @@ Result<std::string> FindModel(store::Store& store, const std::string& selector) 
     message += "; did you mean \"" + *nearest + "\"?";
   }
   return Error{ErrorCode::kUsage, message};
-}
-
-int Write(const App& app, const std::string& path, const std::string& text) {
-  if (path.empty() || path == "-") {
-    Print(app, text);
-    return kExitOk;
-  }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  if (!file.flush()) return Fail(app, {ErrorCode::kStore, "cannot write " + path});
-  return kExitOk;
 }
 
 Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& settings, const std::string& model) {
@@ -133,9 +152,13 @@ int RunReport(App& app, const ReportOptions& options) {
     if (!sweeps) return Fail(app, sweeps.error());
     return Write(app, options.output, report::Render(report::SweepsTable(*sweeps), *format, StyleOf(app)));
   }
-  const auto sweep = LoadSweep(app, options.sweep);
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  const auto sweep = LoadSweep(**store, options.sweep);
   if (!sweep) return Fail(app, sweep.error());
-  return Write(app, options.output, report::RenderSweep(sweep->sweep, sweep->results, *format, StyleOf(app)));
+  const auto others = Counterparts(**store, *sweep);
+  if (!others) return Fail(app, others.error());
+  return Write(app, options.output, report::RenderSweep(sweep->sweep, sweep->results, *format, StyleOf(app), *others));
 }
 
 }  // namespace breakwatch::commands

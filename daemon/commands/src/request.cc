@@ -2,6 +2,8 @@
 #include <fstream>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/mode.h"
+#include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/selector.h"
 #include "commands.h"
 
@@ -20,7 +22,7 @@ Result<Plan> ReadPlan(const std::string& path) {
     text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
   }
   if (file.bad()) return Error{ErrorCode::kUsage, "cannot read the plan " + path};
-  auto plan = PlanFromJson(text);
+  auto plan = SavedPlanFromJson(text);
   if (!plan) return Error{ErrorCode::kUsage, path + " is not a plan: " + plan.error().message};
   if (plan->models.empty()) return Error{ErrorCode::kUsage, path + " plans no model"};
   return plan;
@@ -32,7 +34,7 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
   SweepRequest request;
   request.list = settings.hub.list;
   request.list.ids = options.models;
-  request.modes = settings.capture.modes;
+  request.modes = WithCalls(settings.capture.modes, settings.capture.calls);
   request.toolchain = options.toolchain;
   request.track = options.track;
   request.resume = options.resume;
@@ -47,7 +49,9 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
     }
     request.saved_plan = std::move(*plan);
   }
-  if (auto checked = CheckNames(request); !checked) return checked.error();
+  if (auto checked = CheckNames(request); !checked) {
+    return request.saved_plan ? checked.error().Within(options.plan_file) : checked.error();
+  }
   return request;
 }
 

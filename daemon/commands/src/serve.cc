@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "breakwatch/api/control_socket.h"
+#include "breakwatch/api/request_log.h"
 #include "breakwatch/api/server.h"
 #include "breakwatch/core/text.h"
 #include "commands.h"
@@ -13,6 +14,7 @@
 #include "session.h"
 #include "signals.h"
 #include "stored_queries.h"
+#include "sweep_files.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -126,21 +128,27 @@ int RunServe(App& app, const ServeOptions& options) {
   auto session = Session::Open(app, progress, Session::Use::kDaemon);
   if (!session) return Fail(app, session.error());
   Session& parts = **session;
+  files.WriteMissing();
   const auto request = MakeRequest(settings, {});
   if (!request) return Fail(app, request.error());
   Reloads reloads(app, files, *request);
   files.OnTrim([&](int keep_sweeps) { parts.TrimEvents(keep_sweeps); });
   parts.OnReload([&] { return reloads.Reload(); });
-  auto control = api::ControlSocket::Listen(settings.state_dir + "/control.sock", parts.commands(), *request,
-                                            [&](std::stop_token stop) { return parts.Drain(std::move(stop)); });
+  const auto drain = [&](std::stop_token stop) { return parts.Drain(std::move(stop)); };
+  const std::vector<std::string> toolchains = app.toolchain_names(settings);
+  auto control =
+      api::ControlSocket::Listen(settings.state_dir + "/control.sock", parts.commands(), *request, toolchains, drain);
   if (!control) return Fail(app, control.error());
   progress.Add(**control);
+  api::RequestLog requests(*app.clock, drain, CodeOfRequest);
+  progress.Add(requests);
 
   StoredQueries queries(app);
   api::ServerOptions web{settings.web.listen_address, *token, settings.web.max_requests, settings.web.enable_lifecycle,
                          app.version};
   auto server = api::Server::Start(web, {parts.commands(), queries, *app.clock, [&] { return parts.LatestSnapshot(); },
-                                         [&] { return reloads.State(); }, [&] { return reloads.Request(); }});
+                                         [&] { return reloads.State(); }, [&] { return reloads.Request(); }, requests,
+                                         toolchains, [&] { return parts.Held(); }});
   if (!server) {
     Fail(app, server.error());
     return kExitFailure;
@@ -151,7 +159,8 @@ int RunServe(App& app, const ServeOptions& options) {
   Notify("READY=1\nSTATUS=listening on " + (*server)->Address());
   const auto served = parts.loop().Serve();
   Notify("STOPPING=1");
-  parts.Drain(kLastDrain);
+  // What is gone can say nothing more, and another writer may be at work in its place.
+  if (parts.Held()) parts.Drain(kLastDrain);
   if (!served && served.error().code != ErrorCode::kInterrupted) return Fail(app, served.error());
   app.log(Level::kInfo, "stopped");
   return kExitOk;

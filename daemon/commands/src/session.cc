@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "breakwatch/config/show.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/report/directory.h"
+#include "delivery_options.h"
 #include "resources_of_captures.h"
 
 namespace breakwatch::commands {
@@ -49,7 +51,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   auto ignored = app.ignored_config_keys(settings);
   if (!ignored) return ignored.error();
   engine::LoopOptions options;
-  options.plan.modes = settings.capture.modes;
+  options.plan.modes = WithCalls(settings.capture.modes, settings.capture.calls);
   options.plan.toolchain = *toolchain;
   options.plan.ignored_config_keys = std::move(*ignored);
   options.plan.verify_share = settings.capture.verify_share;
@@ -70,7 +72,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
     options.sweep_interval = std::chrono::ceil<std::chrono::seconds>(*settings.sweep.interval);
   options.default_request.list = settings.hub.list;
   options.default_request.trigger = "interval";
-  options.default_request.modes = settings.capture.modes;
+  options.default_request.modes = options.plan.modes;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) options.default_request.rebuild = *rebuild;
   return options;
 }
@@ -123,13 +125,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
 
   for (const auto& events : exporters->events) event_exporters_.emplace_back(events.exporter->Name());
 
-  engine::DeliveryOptions delivery;
-  delivery.first_backoff = settings.delivery.first_backoff;
-  delivery.max_backoff = settings.delivery.max_backoff;
-  delivery.check_target = settings.delivery.check_target;
-  delivery.metric_interval = settings.delivery.metric_interval;
-  delivery.batch_events = settings.delivery.batch_events;
-  delivery.batch_bytes = static_cast<std::size_t>(settings.delivery.batch_bytes);
+  engine::DeliveryOptions delivery = DeliveryOptionsOf(settings);
   delivery.report = [this](Level level, std::string_view exporter, std::string_view text) {
     app_.log(level, std::string(exporter) + ": " + std::string(text));
     if (level < Level::kWarn) return;
@@ -154,12 +150,16 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   // How much memory another host has is not known here.
   const auto& launcher = settings.capture.launcher;
   const bool here = launcher.empty() || launcher == std::vector<std::string>{"auto"};
-  engine::LoopParts parts{*store_,  *lister_,
-                          *runner_, *app_.clock,
-                          progress, commands_,
-                          publish,  [this] { delivery_->NotifyEvents(); },
-                          reload,   [this](const std::string& name) { return OpenToolchain(name); }};
+  engine::LoopParts parts{
+      *store_,  *lister_,
+      *runner_, *app_.clock,
+      progress, commands_,
+      publish,  [this] { delivery_->NotifyEvents(); },
+      reload,   [this](const std::string& name, const std::string& python) {
+                            return OpenToolchain(name, python); }};
   if (here) parts.available_memory = AvailableMemory;
+  parts.held = [this] { return lock_.TakeChanges(), Held(); };
+  parts.held_fd = lock_.WatchFd();
   loop_ = std::make_unique<engine::Loop>(std::move(parts), *options);
   if (auto started = loop_->Start(); !started) return started;
   // An empty store has nothing to publish, yet its state is loaded.
@@ -168,16 +168,21 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   return {};
 }
 
-Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name) {
+Result<void> Session::Held() const {
+  auto held = lock_.Held();
+  return held ? store_->StillThere() : held;
+}
+
+Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name, const std::string& python) {
   Settings known = app_.settings();
-  const std::size_t equals = name.find('=');
   // Before the configured ones: what was asked for is this interpreter, whatever others are called.
-  if (equals != std::string::npos) known.capture.toolchains.insert(known.capture.toolchains.begin(), name);
-  const auto settings = app_.with_toolchain(known, name.substr(0, equals));
+  const std::string entry = name + "=" + python;
+  if (!python.empty()) known.capture.toolchains.insert(known.capture.toolchains.begin(), entry);
+  const auto settings = app_.with_toolchain(known, name);
   if (!settings) return settings.error();
   auto toolchain = app_.describe_toolchain(*settings);  // each time: it may have been upgraded
   if (!toolchain) return toolchain.error();
-  std::unique_ptr<CaptureRunner>& runner = further_[name];
+  std::unique_ptr<CaptureRunner>& runner = further_[entry];
   if (!runner) {
     auto made = app_.make_runner(*settings);
     if (!made) return made.error();
@@ -231,34 +236,6 @@ void Session::StoreLateEvents() {
   if (!stored) return;
   delivery_->NotifyEvents();
   Drain(kLateEvents);  // for the exporters that work; what the others miss is sent by the next run
-}
-
-void SweepFiles::OnFinished(const Sweep& sweep) {
-  if (IsImport(sweep) || sweep.trigger == kBisect) return;  // one result that a question was about, no report
-  const Settings& settings = app_.settings();
-  const auto write = [&]() -> Result<std::string> {
-    auto store = app_.open_store(settings, /*read_only=*/true);
-    if (!store) return store.error();
-    const auto plan = (*store)->LoadPlan(sweep.id);
-    if (!plan) return plan.error();
-    const auto results = (*store)->Results(sweep.id);
-    if (!results) return results.error();
-    return report::WriteSweepDirectory(settings.state_dir, sweep, *plan, *results,
-                                       report::EnvironmentJson(app_.version, sweep.toolchain, SettingsJson()));
-  };
-  if (const auto written = write(); !written) {
-    app_.log(Level::kError, written.error().Within("the sweep is stored, but its directory is not written").message);
-  }
-  const int kept = loaded_ ? loaded_->settings.retention.sweeps : settings.retention.sweeps;
-  report::TrimSweepDirectories(settings.state_dir, static_cast<std::size_t>(kept));
-  if (trim_events_) trim_events_(kept);
-}
-
-std::string SweepFiles::SettingsJson() const { return config::ShowJson(loaded_ ? *loaded_ : app_.loaded); }
-
-void SweepFiles::Use(const config::Loaded& loaded, const Settings& settings) {
-  loaded_ = loaded;
-  loaded_->settings = settings;
 }
 
 }  // namespace breakwatch::commands

@@ -66,13 +66,15 @@ class Session {
   void StoreLateEvents();
   // Removes delivered events of old sweeps. Thread: the loop's.
   void TrimEvents(int keep_sweeps);
+  // Error: the state directory or the store was removed or replaced; what runs on it ends. Thread: any.
+  Result<void> Held() const;
   // Called for kReload on the loop.
   void OnReload(std::function<Result<engine::LoopOptions>()> reload) { reload_ = std::move(reload); }
 
  private:
   Session(App& app, store::WriterLock lock) : app_(app), lock_(std::move(lock)) {}
   Result<void> Assemble(ProgressListener& progress, Use use);
-  Result<engine::FurtherToolchain> OpenToolchain(const std::string& name);
+  Result<engine::FurtherToolchain> OpenToolchain(const std::string& name, const std::string& python);
 
   App& app_;
   store::WriterLock lock_;
@@ -87,25 +89,6 @@ class Session {
   std::vector<std::string> event_exporters_;                       // names
   std::unique_ptr<engine::DeliveryThread> delivery_;
   std::unique_ptr<engine::Loop> loop_;
-};
-
-// Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes, and removes what is older than
-// retention.sweeps. Owner: the command; thread: the loop's.
-class SweepFiles final : public ProgressListener {
- public:
-  explicit SweepFiles(App& app) : app_(app) {}
-  void OnFinished(const Sweep& sweep) override;
-  // The settings in use since a reload.
-  void Use(const config::Loaded& loaded, const Settings& settings);
-  // Called at each end with how many sweeps to keep the events of.
-  void OnTrim(std::function<void(int keep_sweeps)> trim) { trim_events_ = std::move(trim); }
-
- private:
-  std::string SettingsJson() const;
-
-  App& app_;
-  std::optional<config::Loaded> loaded_;  // absent: the program's own
-  std::function<void(int)> trim_events_;
 };
 
 }  // namespace breakwatch::commands

@@ -3,6 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "breakwatch/commands/app.h"
@@ -13,18 +16,36 @@ namespace {
 // Ends the thread; nobody else has a use for it.
 constexpr int kEnd = SIGUSR2;
 
-sigset_t Handled() {
+constexpr std::array kEnding = {SIGINT, SIGTERM};
+
+// What whoever started the program had it ignore, as `nohup` and shells do for what runs in the background, stays
+// ignored. Blocked, it would be taken by sigwait all the same.
+bool IsIgnored(int number) {
+  struct sigaction now {};
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+sigset_t NotIgnored(std::span<const int> numbers) {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, kEnd}) sigaddset(&set, signal);
+  for (const int number : numbers) {
+    if (!IsIgnored(number)) sigaddset(&set, number);
+  }
   return set;
 }
 
-sigset_t Ending() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set, signal);
+sigset_t Handled() {
+  sigset_t set = NotIgnored(std::array{SIGINT, SIGTERM, SIGHUP, SIGUSR1});
+  sigaddset(&set, kEnd);
   return set;
+}
+
+// What ExitOnSignals says; a handler can be given nothing.
+const char* last_words = "";
+
+void ExitNow(int) {
+  (void)!write(STDERR_FILENO, last_words, std::strlen(last_words));
+  _exit(kExitInterrupted);
 }
 
 }  // namespace
@@ -36,16 +57,19 @@ void BlockSignals() {
   signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not the end of the program
 }
 
-ExitOnSignals::ExitOnSignals() {
-  for (const int number : {SIGINT, SIGTERM}) signal(number, [](int) { _exit(kExitInterrupted); });
-  const sigset_t set = Ending();
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+ExitOnSignals::ExitOnSignals(const char* words) : set_(NotIgnored(kEnding)) {
+  last_words = words;
+  for (const int number : kEnding) {
+    if (sigismember(&set_, number) == 1) signal(number, ExitNow);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
 }
 
 ExitOnSignals::~ExitOnSignals() {
-  const sigset_t set = Ending();
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  for (const int number : {SIGINT, SIGTERM}) signal(number, SIG_DFL);
+  pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  for (const int number : kEnding) {
+    if (sigismember(&set_, number) == 1) signal(number, SIG_DFL);
+  }
 }
 
 Signals::Signals(CommandQueue& commands, std::function<SweepRequest()> sweep, Command::Kind on_hangup)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <functional>
 #include <thread>
@@ -11,7 +12,8 @@
 namespace breakwatch::commands {
 
 // SIGINT and SIGTERM: stop (a second one ends the program at once, exit 130). SIGUSR1: a sweep. SIGHUP: as asked; a
-// daemon reloads, while for a sweep in the foreground it means that the terminal is gone.
+// daemon reloads, while for a sweep in the foreground it means that the terminal is gone. One that was ignored when the
+// program started stays ignored.
 // Owner: the command. The signals must be blocked in every thread (BlockSignals, before any thread starts).
 class Signals {
  public:
@@ -35,10 +37,14 @@ void BlockSignals();
 // Thread: the one that made it, where the signals are blocked.
 class ExitOnSignals {
  public:
-  ExitOnSignals();
+  // `words`: written to standard error at such an end; a literal.
+  explicit ExitOnSignals(const char* words = "");
   ~ExitOnSignals();
   ExitOnSignals(const ExitOnSignals&) = delete;
   ExitOnSignals& operator=(const ExitOnSignals&) = delete;
+
+ private:
+  const sigset_t set_;
 };
 
 }  // namespace breakwatch::commands

@@ -4,15 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cctype>
 #include <set>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/report/directory.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
 #include "local_gateway.h"
 #include "session.h"
 #include "signals.h"
+#include "sweep_files.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -43,8 +45,8 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
 // a resumed sweep was planned by its own.
 std::string FlagsTyped(const App& app, bool of_a_request) {
   static const std::set<std::string, std::less<>> kOfARequest{
-      "capture.modes",  "hub.author", "hub.filters", "hub.gated", "hub.library", "hub.max_params", "hub.min_params",
-      "hub.per_family", "hub.search", "hub.sort",    "hub.task",  "hub.top",     "sweep.rebuild"};
+      "capture.calls",  "capture.modes",  "hub.author", "hub.filters", "hub.gated", "hub.library", "hub.max_params",
+      "hub.min_params", "hub.per_family", "hub.search", "hub.sort",    "hub.task",  "hub.top",     "sweep.rebuild"};
   std::string flags;
   for (const auto& [key, origin] : app.loaded.origins) {
     if (!origin.starts_with("flag ") || key == "state_dir" || key.starts_with("log.")) continue;
@@ -57,12 +59,13 @@ void NameFlagsWithoutEffect(const App& app, const std::string& why, const std::s
   if (!flags.empty()) app.log(Level::kWarn, why + "; without effect: " + flags);
 }
 
-// `by_us`: not by a daemon, whose exporters are not known here.
-void PrintPlaces(const App& app, bool by_us) {
+// `by_us`: not by a daemon, whose exporters are not known here. `reported`: the report is written.
+void PrintPlaces(const App& app, bool by_us, bool reported) {
   if (app.json) return;
   const Settings& settings = app.settings();
   const std::string& state = settings.state_dir;
-  std::string text = "\nReport    " + state + "/latest/report.md\nResults   " + state + "/latest/results.jsonl\n";
+  std::string text = "\n";
+  if (reported) text += "Report    " + state + "/latest/report.md\nResults   " + state + "/latest/results.jsonl\n";
   text += "Store     " + config::StoreUrl(settings) + "\n";
   if (settings.exporters.file.enabled) text += "Events    " + config::EventFilePath(settings) + "\n";
   if (const auto& gateway = settings.exporters.pushgateway; by_us) {
@@ -75,25 +78,55 @@ void PrintPlaces(const App& app, bool by_us) {
   Print(app, text);
 }
 
-// What the contract puts first of two exit codes.
-int FirstThatApplies(int a, int b) {
-  for (const int code : {kExitInterrupted, kExitUsage, kExitConfig, kExitStore, kExitUnavailable, kExitIncomplete,
-                         kExitRegressions, kExitFailure}) {
-    if (a == code || b == code) return code;
-  }
-  return kExitOk;
+// Whether a daemon wrote the reports: the first sweep's is the latest and the last one's the newest, so both are kept.
+bool IsReported(const App& app, const std::vector<Sweep>& sweeps) {
+  const auto is_missing = [&](const Sweep& sweep) {
+    return HasReport(sweep) && !report::HasSweepDirectory(app.settings().state_dir, sweep.id);
+  };
+  if (sweeps.empty() || (!is_missing(sweeps.front()) && !is_missing(sweeps.back()))) return true;
+  Fail(app, {ErrorCode::kStore, "the sweep is stored, but the daemon of " + app.settings().state_dir +
+                                    " did not write its report: see its log"});
+  return false;
 }
 
-// What all sweeps of a request came to, by a toolchain each.
-int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us) {
+// As a shell takes it.
+std::string Quoted(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("/._-+=:@%,").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// The command that goes on with a sweep that was stopped.
+std::string ResumeCommand(const App& app) {
+  std::string command = "breakwatch sweep --resume";
+  for (const std::string& file : app.sources.files) command += " --config.file " + Quoted(file);
+  if (app.settings().state_dir != Settings().state_dir) command += " --state-dir " + Quoted(app.settings().state_dir);
+  return command;
+}
+
+// Says of a sweep that was stopped how to go on with it.
+int FailSweep(const App& app, Error error) {
+  if (error.code != ErrorCode::kInterrupted) return Fail(app, error);
+  const auto store = app.open_store(app.settings(), /*read_only=*/true);
+  const auto unfinished = store ? (*store)->NewestUnfinished() : Result<std::optional<Sweep>>(std::optional<Sweep>());
+  if (unfinished && *unfinished) error.message += "; to go on with it: " + ResumeCommand(app);
+  return Fail(app, error);
+}
+
+// What all sweeps of a request came to, by a toolchain each. `reported`: their reports are written.
+int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us, bool reported) {
   int code = kExitOk;
   for (const Sweep& sweep : swept.sweeps) {
     if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
     code = FirstThatApplies(code, Conclude(app, sweep, swept.behind, !request.list.ids.empty()));
   }
-  if (swept.error) return Fail(app, *swept.error);
-  PrintPlaces(app, by_us);
-  return code;
+  if (swept.error) return FirstThatApplies(code, FailSweep(app, *swept.error));
+  PrintPlaces(app, by_us, reported);
+  return reported ? code : FirstThatApplies(code, kExitStore);
 }
 
 int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress) {
@@ -105,14 +138,18 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   if (!session) return Fail(app, session.error());
   const Signals signals((*session)->commands(), [&] { return request; });
   files.OnTrim([&](int keep_sweeps) { (*session)->TrimEvents(keep_sweeps); });
-  const auto swept = (*session)->loop().RunSweeps(request);
+  const auto made_up = files.WriteMissing();
+  auto swept = (*session)->loop().RunSweeps(request);
+  // The sweep to resume had ended, all but its report.
+  if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound && !made_up.empty())
+    swept = {made_up, std::nullopt};
   if (swept.sweeps.empty()) {
     if (swept.error->code == ErrorCode::kInterrupted) (*session)->Drain();
-    return Fail(app, *swept.error);
+    return FailSweep(app, *swept.error);
   }
   const std::vector<std::string> behind = (*session)->Drain();
   (*session)->StoreLateEvents();
-  return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true);
+  return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true, !files.failed());
 }
 
 Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
@@ -122,14 +159,22 @@ Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
   return MakeRequest(app.settings(), options);
 }
 
-class Silent final : public ProgressListener {};
+// Without progress; a warning is none.
+class Silent final : public ProgressListener {
+ public:
+  explicit Silent(const App& app) : app_(app) {}
+  void OnWarning(std::string_view text) override { app_.log(Level::kWarn, std::string(text)); }
+
+ private:
+  const App& app_;
+};
 
 }  // namespace
 
 int RunSweep(App& app, const SweepOptions& options) {
   const auto request = RequestOf(app, options);
   if (!request) return Fail(app, request.error());
-  Silent silent;
+  Silent silent(app);
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   ProgressListener& progress = options.quiet ? static_cast<ProgressListener&>(silent) : printer;
 
@@ -143,7 +188,7 @@ int RunSweep(App& app, const SweepOptions& options) {
   if (*followed) {
     NameFlagsWithoutEffect(app, "the daemon of " + app.settings().state_dir + " swept by its own settings",
                            FlagsTyped(app, /*of_a_request=*/false));
-    return ConcludeAll(app, *request, **followed, /*by_us=*/false);
+    return ConcludeAll(app, *request, **followed, /*by_us=*/false, IsReported(app, (*followed)->sweeps));
   }
   if (options.local_gateway) UseLocalGateway(app);
   return SweepHere(app, *request, progress);
@@ -165,7 +210,7 @@ int RunPlan(App& app, const SweepOptions& options) {
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   CommandQueue commands;
   std::unique_ptr<CaptureRunner> further;
-  const auto open_toolchain = [&](const std::string& name) -> Result<engine::FurtherToolchain> {
+  const auto open_toolchain = [&](const std::string& name, const std::string&) -> Result<engine::FurtherToolchain> {
     const auto settings = app.with_toolchain(app.settings(), name);
     if (!settings) return settings.error();
     auto toolchain = app.describe_toolchain(*settings);
@@ -191,12 +236,10 @@ int RunPlan(App& app, const SweepOptions& options) {
   const auto plan = loop.PlanOnly(*request);
   if (!plan) return Fail(app, plan.error());
   if (!options.output.empty()) {
-    std::ofstream file(options.output, std::ios::binary | std::ios::trunc);
-    file << ToJson(*plan) << "\n";
-    if (!file.flush()) return Fail(app, {ErrorCode::kStore, "cannot write " + options.output});
+    if (auto written = WriteFile(options.output, ToJson(*plan) + "\n"); !written) return Fail(app, written.error());
   }
   Print(app, report::RenderPlan(*plan, FormatOf(app), StyleOf(app)));
-  return kExitOk;
+  return plan->models.empty() ? kExitIncomplete : kExitOk;
 }
 
 }  // namespace breakwatch::commands

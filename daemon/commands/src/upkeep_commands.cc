@@ -4,8 +4,10 @@
 #include "breakwatch/config/show.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/aggregate.h"
+#include "breakwatch/store/repair.h"
 #include "breakwatch/store/writer_lock.h"
 #include "commands.h"
+#include "sweep_files.h"
 
 namespace breakwatch::commands {
 
@@ -37,11 +39,100 @@ int RunStoreInfo(App& app) {
   return kExitOk;
 }
 
+namespace {
+
+nlohmann::ordered_json ToJson(const std::vector<store::Damage>& damage) {
+  auto list = nlohmann::ordered_json::array();
+  for (const store::Damage& one : damage)
+    list.push_back({{"table", one.table}, {"row", one.row}, {"model", one.model}, {"what", one.what}});
+  return list;
+}
+
+std::string Dump(const nlohmann::ordered_json& document) {
+  return document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string Lines(const std::vector<store::Damage>& damage) {
+  std::string text;
+  for (const store::Damage& one : damage) text += store::Describe(one) + "\n";
+  if (damage.size() == store::Store::kMaxDamage) text += "...\n";
+  return text;
+}
+
+Result<void> Rebuild(store::Store& store, const Settings& settings) {
+  engine::AggregateOptions options;
+  options.unranked_sweeps = settings.retention.unranked_sweeps;
+  return engine::RebuildCurrent(store, options);
+}
+
+// The copy, whole: folded again and checked.
+Result<void> FoldCopy(const App& app, const std::string& url) {
+  auto copy = store::Store::Open({url}, *app.clock);
+  if (!copy) return copy.error();
+  if (auto rebuilt = Rebuild(**copy, app.settings()); !rebuilt) return rebuilt;
+  return (*copy)->Check();
+}
+
+}  // namespace
+
 int RunStoreCheck(App& app) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
-  if (const auto checked = (*store)->Check(); !checked) return Fail(app, checked.error());
-  Print(app, "ok: " + config::StoreUrl(app.settings()) + "\n");
+  const auto damage = (*store)->FindDamage();
+  if (!damage) return Fail(app, damage.error());
+  const std::string url = config::StoreUrl(app.settings());
+  if (app.json)
+    Print(app, Dump({{"store", url}, {"damage", ToJson(*damage)}}));
+  else
+    Print(app, damage->empty() ? "ok: " + url + "\n" : Lines(*damage));
+  if (damage->empty()) return kExitOk;
+  return Fail(app, {ErrorCode::kStore,
+                    url + " is damaged: stop the daemon and run `breakwatch store repair`, which keeps what is whole, "
+                          "or restore a backup"});
+}
+
+int RunStoreFinish(App& app) {
+  if (const auto there = app.open_store(app.settings(), /*read_only=*/true); !there) return Fail(app, there.error());
+  const auto lock = store::WriterLock::Take(app.settings().state_dir);
+  if (!lock) return Fail(app, lock.error());
+  SweepFiles files(app);
+  const std::vector<Sweep> written = files.WriteMissing();
+  std::string text;
+  for (const Sweep& sweep : written) text += app.settings().state_dir + "/sweeps/" + sweep.id + "\n";
+  Print(app, text + "written: " + Counted(written.size(), "report") + "\n");
+  return files.failed() ? kExitStore : kExitOk;
+}
+
+int RunStoreRepair(App& app) {
+  const std::string url = config::StoreUrl(app.settings());
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store && store.error().code != ErrorCode::kStore) return Fail(app, store.error());
+  const auto lock = store::WriterLock::Take(app.settings().state_dir);
+  if (!lock) return Fail(app, lock.error());
+  if (store && (*store)->Check()) return Print(app, "ok: nothing is damaged in " + url + "\n"), kExitOk;
+  if (store) store->reset();
+  auto repair = store::Repair::Begin(url, *app.clock);
+  if (!repair) return Fail(app, repair.error());
+  if (auto copied = (*repair)->Copy(); !copied) return Fail(app, copied.error());
+  if (auto folded = FoldCopy(app, (*repair)->NewUrl()); !folded) return Fail(app, folded.error());
+  const auto aside = (*repair)->PutInPlace();
+  if (!aside) return Fail(app, aside.error());
+  std::int64_t kept = 0;
+  for (const auto& [table, rows] : (*repair)->kept()) kept += rows;
+  if (app.json) {
+    Print(app, Dump({{"store", url},
+                     {"damaged", *aside},
+                     {"lost_file", (*repair)->LostPath()},
+                     {"kept_rows", (*repair)->kept()},
+                     {"lost_rows", (*repair)->lost_rows()},
+                     {"lost", ToJson((*repair)->lost())}}));
+    return kExitOk;
+  }
+  std::string text = "repaired: " + Counted(static_cast<std::size_t>(kept), "row") + " kept, " +
+                     Counted(static_cast<std::size_t>((*repair)->lost_rows()), "row") + " lost\n";
+  if (!(*repair)->lost().empty()) text += "lost:\n" + Lines((*repair)->lost());
+  text += "the damaged database is " + *aside + "\nwhat is lost is in     " + (*repair)->LostPath() + "\n";
+  Print(app, text);
   return kExitOk;
 }
 
@@ -52,9 +143,7 @@ int RunStoreRebuild(App& app) {
   auto store = app.open_store(app.settings(), /*read_only=*/false);
   if (!store) return Fail(app, store.error());
   if (const auto locked = (*store)->LockAsWriter(); !locked) return Fail(app, locked.error());
-  engine::AggregateOptions options;
-  options.unranked_sweeps = app.settings().retention.unranked_sweeps;
-  if (const auto rebuilt = engine::RebuildCurrent(**store, options); !rebuilt) return Fail(app, rebuilt.error());
+  if (const auto rebuilt = Rebuild(**store, app.settings()); !rebuilt) return Fail(app, rebuilt.error());
   const auto current = (*store)->LoadCurrent();
   if (!current) return Fail(app, current.error());
   Print(app, "rebuilt: " + Counted(current->models.size(), "model") + " folded from history\n");

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <set>
 #include <utility>
 
+#include "breakwatch/core/choices.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch {
@@ -14,10 +17,21 @@ namespace {
 // A folder's and a model's name on disk, each byte of which may have become three of UTF-8.
 constexpr std::size_t kMaxNameBytes = 2048, kShownBytes = 80;
 
+std::string Shown(const std::string& name) {
+  const std::string shown = Truncate(ToUtf8(name), kShownBytes);
+  return "\"" + shown + (shown.size() < name.size() ? "…" : "") + "\"";
+}
+
 Result<void> CheckName(const std::string& name, const char* what, std::size_t min_bytes) {
   if (name.size() >= min_bytes && name.size() <= kMaxNameBytes) return {};
-  const bool is_long = name.size() > kMaxNameBytes;
-  return Error{ErrorCode::kUsage, "\"" + Truncate(name, kShownBytes) + (is_long ? "…" : "") + "\" is no " + what};
+  return Error{ErrorCode::kUsage, Shown(name) + " is no " + what};
+}
+
+Result<void> CheckPlanned(const PlannedModel& planned, bool imported) {
+  if (auto checked = CheckName(planned.info.id, "model's name", 1); !checked) return checked;
+  if (auto checked = CheckName(planned.info.sha, "commit", 0); !checked) return checked;
+  if (IsMode(planned.mode) || (imported && planned.mode == kImport)) return {};
+  return Error{ErrorCode::kUsage, "field \"mode\" should be " + OneOf(AllModes()) + ", not " + Shown(planned.mode)};
 }
 
 }  // namespace
@@ -27,9 +41,14 @@ Result<void> CheckNames(const SweepRequest& request) {
     if (auto checked = CheckName(id, "model's name", 1); !checked) return checked;
   }
   if (!request.saved_plan) return {};
-  for (const PlannedModel& planned : request.saved_plan->models) {
-    if (auto checked = CheckName(planned.info.id, "model's name", 1); !checked) return checked;
-    if (auto checked = CheckName(planned.info.sha, "commit", 0); !checked) return checked;
+  std::set<std::pair<std::string, std::string>> seen;
+  const std::vector<PlannedModel>& models = request.saved_plan->models;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    auto checked = CheckPlanned(models[i], request.imported.has_value());
+    if (checked && !seen.emplace(models[i].info.id, models[i].mode).second) {
+      checked = Error{ErrorCode::kUsage, Shown(models[i].info.id) + " is planned twice in mode " + models[i].mode};
+    }
+    if (!checked) return checked.error().Within("models[" + std::to_string(i) + "]");
   }
   return {};
 }

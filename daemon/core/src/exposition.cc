@@ -188,7 +188,11 @@ std::vector<std::pair<std::string, std::string>> ExtraToolchains(const Snapshot&
     const std::size_t slash = std::min(entry.find('/'), entry.size());
     const std::string name = entry.substr(0, slash);
     const std::string main(name == kImport ? kImport : kMainMode);  // what imports have instead of a mode
-    asked.emplace(name, slash < entry.size() ? entry.substr(slash + 1) : main);
+    const auto mode = asked.emplace(name, slash < entry.size() ? entry.substr(slash + 1) : main).first->second;
+    // A first call means something only beside the steady state, and a call variant beside the default call.
+    const ModeParts parts = SplitMode(mode);
+    if (!parts.call.empty()) asked.emplace(name, parts.mode);
+    if (parts.mode == kColdMode) asked.emplace(name, kMainMode);
   }
   std::vector<std::pair<std::string, std::string>> extra;
   for (const auto& [asked_name, mode] : asked) {
@@ -298,11 +302,13 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
       {{"breakwatch_export_failures_total", "counter", "Exports that were not accepted."}, &DeliveryStats::failures},
       {{"breakwatch_events_pending", "gauge", "Stored events that the exporter has still to send."},
        &DeliveryStats::events_pending},
-      {{"breakwatch_dead_letters", "gauge", "Events that the exporter's target refused for good."},
+      {{"breakwatch_dead_letters", "gauge", "Events that the exporter's target refused; `dead-letters` lists them."},
        &DeliveryStats::dead_letters},
   };
   static constexpr SeriesFamily kSuccess{"breakwatch_export_last_success_timestamp_seconds", "gauge",
                                          "When an export was last accepted."};
+  static constexpr SeriesFamily kPaused{"breakwatch_export_paused", "gauge",
+                                        "1 while the exporter's target refuses every event."};
   static constexpr SeriesFamily kAge{"breakwatch_events_oldest_age_seconds", "gauge",
                                      "Age of the oldest event still to be sent."};
   for (const Counted& counted : kCounted) {
@@ -314,12 +320,15 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
   for (const DeliveryStats& stats : delivery)
     if (stats.last_success != SystemTime{})
       out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.last_success));
+  out.Begin(kPaused);
+  for (const DeliveryStats& stats : delivery)
+    out.Sample(Labels({{"exporter", stats.exporter}}), "", std::int64_t{stats.paused ? 1 : 0});
   out.Begin(kAge);
   for (const DeliveryStats& stats : delivery)
     out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.oldest_age));
 }
 
-void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains) {
+void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains, const std::string& sandbox) {
   static constexpr SeriesFamily kBuild{"breakwatch_build_info", "gauge", "1; the version that published this."};
   static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge",
                                            "1; a Python environment that captures."};
@@ -334,6 +343,10 @@ void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains)
   }
   out.Begin(kToolchain);
   for (const std::string& labels : rows) out.Sample(labels, "", std::int64_t{1});
+  static constexpr SeriesFamily kSandbox{"breakwatch_sandbox_info", "gauge", "1; what captures run in."};
+  if (sandbox.empty()) return;
+  out.Begin(kSandbox);
+  out.Sample(Labels({{"sandbox", sandbox}}), "", std::int64_t{1});
 }
 
 }  // namespace
@@ -349,7 +362,7 @@ void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink
     WriteReasons(out, snapshot.reasons);
     WriteSweep(out, snapshot.sweep);
     WriteDelivery(out, snapshot.delivery);
-    WriteInfos(out, snapshot.toolchains);
+    WriteInfos(out, snapshot.toolchains, snapshot.sandbox);
   }
   out.Finish();
 }

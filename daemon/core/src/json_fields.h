@@ -11,6 +11,9 @@
 
 namespace breakwatch::json_fields {
 
+// Of the documents that carry one.
+inline constexpr int kSchema = 1;
+
 // Text that is itself JSON, kept as text in core values and as a value in documents.
 template <class Text>
 struct Raw {
@@ -19,13 +22,13 @@ struct Raw {
 template <class Text>
 Raw(Text&) -> Raw<Text>;
 
-// Text that is left out of documents while it is empty: a field that came later, and that most values lack.
-template <class Text>
+// What is left out of documents while it is empty: a field that came later, and that most values lack.
+template <class Value>
 struct WhenAny {
-  Text& text;
+  Value& value;
 };
-template <class Text>
-WhenAny(Text&) -> WhenAny<Text>;
+template <class Value>
+WhenAny(Value&) -> WhenAny<Value>;
 
 template <class V, class T>
 void DescribeToolchain(V& v, T& t) {
@@ -43,6 +46,7 @@ template <class V, class T>
 void DescribeJob(V& v, T& j) {
   v("job", j.id), v("model", j.model), v("revision", j.revision), v("config", Raw{j.config_json});
   v("architecture", j.architecture), v("task", j.task), v("library", j.library), v("mode", j.mode);
+  v("call", WhenAny{j.call});
   v("depth", j.depth), v("repeat", j.repeat), v("inputs_spec", Raw{j.inputs_spec_json}), v("structure", j.structure);
   v("limits", j.limits);
 }
@@ -74,9 +78,11 @@ void DescribeFindings(V& v, T& r) {
   v("unexplained_events", r.unexplained_events), v("depth", r.depth), v("depth_mismatch", r.depth_mismatch);
   v("flaky", r.flaky), v("capture_s", r.capture_s), v("cpu_s", r.cpu_s), v("wall_s", r.wall_s);
   v("peak_rss_mb", r.peak_rss_mb), v("phase_s", r.phase_s), v("inputs", Raw{r.inputs_json});
+  v("optional_passed", WhenAny{r.optional_passed}), v("optional_left_out", WhenAny{r.optional_left_out});
+  v("ops_depth", WhenAny{r.ops_depth});
   v("inputs_digest", r.inputs_digest), v("sites", r.sites), v("segments", r.segments);
   v("mode_detail", Raw{r.mode_detail_json}), v("error", r.error), v("output_tail", r.output_tail);
-  v("remedy", WhenAny{r.remedy}), v("started_at", r.started_at);
+  v("remedy", WhenAny{r.remedy}), v("sandbox", WhenAny{r.sandbox}), v("started_at", r.started_at);
 }
 
 template <class V, class T>

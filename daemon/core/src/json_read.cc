@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
 #include "json_enums.h"
 #include "json_fields.h"
@@ -18,6 +20,7 @@ using json_fields::WhenAny;
 // Bounds of what a worker may say of one capture; beyond them text is cut.
 constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
 constexpr std::size_t kMaxHints = 32, kMaxInputsBytes = 256 * 1024;
+constexpr std::size_t kMaxOptionalArguments = 64;
 constexpr std::size_t kMaxPhases = 16, kMaxPhaseBytes = 64;
 constexpr std::size_t kMaxSegments = 512, kMaxOpKinds = 32, kMaxTopOps = 16, kMaxOpBytes = 256;
 constexpr std::size_t kMaxModeDetailBytes = 64 * 1024;
@@ -27,16 +30,30 @@ constexpr int kMaxDocumentDepth = 100;
 // Absent and null fields keep their default; the first wrong one is remembered by name.
 class Reader {
  public:
-  explicit Reader(const json& in) : in_(in) {
-    if (!in.is_object()) Fail("", "an object");
+  // `strict`: a person wrote it, so a field of no known name is a mistake.
+  explicit Reader(const json& in, bool strict = false) : in_(in), strict_(strict) {
+    if (!in.is_object()) error = Error{ErrorCode::kInvalid, "should be an object"};
   }
 
   template <class T>
   void operator()(const char* name, T&& value) {
     if (error || !in_.is_object()) return;
+    if (strict_) known_.emplace_back(name);
     const auto it = in_.find(name);
     if (it == in_.end() || it->is_null()) return;
     Read(name, *it, value);
+  }
+
+  // After the last field.
+  void Finish() {
+    if (!strict_ || error) return;
+    for (const auto& [name, value] : in_.items()) {
+      if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+      const auto nearest = NearestName(name, known_);
+      error = Error{ErrorCode::kInvalid, "unknown field \"" + Truncate(ToUtf8(name), kMaxPhaseBytes) + "\"" +
+                                             (nearest ? "; did you mean \"" + *nearest + "\"?" : "")};
+      return;
+    }
   }
 
   std::optional<Error> error;
@@ -81,7 +98,10 @@ class Reader {
   void Read(const char*, const json& in, const Raw<std::string>& out) {
     out.text = in.dump(-1, ' ', false, json::error_handler_t::replace);
   }
-  void Read(const char* name, const json& in, const WhenAny<std::string>& out) { Read(name, in, out.text); }
+  template <class T>
+  void Read(const char* name, const json& in, const WhenAny<T>& out) {
+    Read(name, in, out.value);
+  }
   template <class Enum>
   requires std::is_enum_v<Enum>
   void Read(const char* name, const json& in, Enum& out) {
@@ -99,7 +119,12 @@ class Reader {
   void Read(const char* name, const json& in, std::vector<T>& out) {
     if (!in.is_array()) return Fail(name, "a list");
     out.clear();
-    for (const json& element : in) Read(name, element, out.emplace_back());
+    for (const json& element : in) {
+      Read(name, element, out.emplace_back());
+      if (!error) continue;
+      error.reset();  // once more, to say which element it is
+      return Read((name + ("[" + std::to_string(out.size() - 1) + "]")).c_str(), element, out.back());
+    }
   }
   template <class T>
   void Read(const char* name, const json& in, std::map<std::string, T>& out) {
@@ -113,8 +138,9 @@ class Reader {
 
   template <class Fill>
   void Nested(const char* name, const json& in, const Fill& fill) {
-    Reader reader(in);
+    Reader reader(in, strict_);
     fill(reader);
+    reader.Finish();
     if (reader.error && !error) error = reader.error->Within(name);
   }
   void Read(const char* n, const json& in, Toolchain& t) {
@@ -140,15 +166,18 @@ class Reader {
   }
 
   const json& in_;
+  const bool strict_;
+  std::vector<std::string> known_;
 };
 
 template <class T, class Fill>
-Result<T> Document(std::string_view text, const Fill& fill) {
+Result<T> Document(std::string_view text, const Fill& fill, bool strict = false) {
   if (auto checked = CheckJson(text, kMaxDocumentBytes, kMaxDocumentDepth); !checked) return checked.error();
   const json in = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   T value;
-  Reader reader(in);
+  Reader reader(in, strict);
   fill(reader, value);
+  reader.Finish();
   if (reader.error) return *reader.error;
   return value;
 }
@@ -184,9 +213,14 @@ void Bound(GraphSegment& segment) {
 
 // A worker runs other people's code: what it says is bounded before anything keeps it.
 void Bound(CaptureResult& result) {
-  for (std::string* label : {&result.detail, &result.remedy, &result.phase, &result.architecture, &result.model_type,
-                             &result.mode, &result.device, &result.dtype, &result.depth, &result.inputs_digest}) {
+  for (std::string* label :
+       {&result.detail, &result.remedy, &result.phase, &result.architecture, &result.model_type, &result.mode,
+        &result.device, &result.dtype, &result.depth, &result.ops_depth, &result.inputs_digest}) {
     Cut(*label, kMaxLabelBytes);
+  }
+  for (auto* names : {&result.optional_passed, &result.optional_left_out}) {
+    if (names->size() > kMaxOptionalArguments) names->resize(kMaxOptionalArguments);
+    for (std::string& name : *names) Cut(name, kMaxLabelBytes);
   }
   for (std::string* line : {&result.detail, &result.remedy}) {
     for (char& c : *line) {
@@ -233,6 +267,22 @@ Result<ModelResult> ModelResultFromJson(std::string_view text) {
 
 Result<Plan> PlanFromJson(std::string_view text) {
   return Document<Plan>(text, [](Reader& r, Plan& p) { json_fields::DescribePlan(r, p); });
+}
+Result<Plan> SavedPlanFromJson(std::string_view text) {
+  int schema = 0;
+  auto plan = Document<Plan>(
+      text, [&](Reader& r, Plan& p) { r("schema", schema), json_fields::DescribePlan(r, p); }, /*strict=*/true);
+  if (!plan) return plan;
+  if (schema != json_fields::kSchema) {
+    return Error{ErrorCode::kInvalid, "field \"schema\" should be " + std::to_string(json_fields::kSchema) +
+                                          ", as `breakwatch plan --output` writes it"};
+  }
+  for (std::size_t i = 0; i < plan->models.size(); ++i) {
+    const std::string& config = plan->models[i].config_json;
+    if (config.empty() || config.front() == '{') continue;
+    return Error{ErrorCode::kInvalid, "models[" + std::to_string(i) + "]: field \"config\" should be an object"};
+  }
+  return plan;
 }
 Result<Sweep> SweepFromJson(std::string_view text) {
   return Document<Sweep>(text, [](Reader& r, Sweep& s) { json_fields::DescribeSweep(r, s); });

@@ -16,8 +16,6 @@ using json_fields::WhenAny;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr int kSchema = 1;
-
 std::string Dump(const ordered_json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 class Writer {
@@ -26,8 +24,9 @@ class Writer {
   void operator()(const char* name, const T& value) {
     out[name] = Value(value);
   }
-  void operator()(const char* name, const WhenAny<const std::string>& value) {
-    if (!value.text.empty()) out[name] = value.text;
+  template <class T>
+  void operator()(const char* name, const WhenAny<const T>& field) {
+    if (!field.value.empty()) out[name] = Value(field.value);
   }
 
   ordered_json out = ordered_json::object();
@@ -118,10 +117,10 @@ std::string ToJson(const CaptureResult& result) {
   return Document([&](Writer& w) { json_fields::DescribeCapture(w, result); });
 }
 std::string ToJson(const Plan& plan) {
-  return Document([&](Writer& w) { w("schema", kSchema), json_fields::DescribePlan(w, plan); });
+  return Document([&](Writer& w) { w("schema", json_fields::kSchema), json_fields::DescribePlan(w, plan); });
 }
 std::string ToJson(const Sweep& sweep) {
-  return Document([&](Writer& w) { w("schema", kSchema), json_fields::DescribeSweep(w, sweep); });
+  return Document([&](Writer& w) { w("schema", json_fields::kSchema), json_fields::DescribeSweep(w, sweep); });
 }
 std::string ToJson(const TrackedModel& model) {
   return Document([&](Writer& w) { json_fields::DescribeTracked(w, model); });
@@ -130,7 +129,7 @@ std::string ToJson(const TrackedModel& model) {
 std::string ToJson(const ModelResult& r) {
   const CaptureResult& c = r.capture;
   return Document([&](Writer& w) {
-    w("schema", kSchema), w("sweep_id", r.sweep_id);
+    w("schema", json_fields::kSchema), w("sweep_id", r.sweep_id);
     json_fields::DescribeInfo(w, r.info);
     if (r.info.model_type.empty()) w("model_type", c.model_type);
     const bool known = !c.architecture.empty() || r.info.architectures.empty();

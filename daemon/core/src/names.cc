@@ -3,6 +3,7 @@
 #include <array>
 
 #include "breakwatch/core/capture.h"
+#include "breakwatch/core/choices.h"
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/plan.h"
@@ -14,8 +15,11 @@ namespace {
 constexpr std::array<std::string_view, 4> kActions = {"capture", "share", "reuse", "skip"};
 constexpr std::array<std::string_view, 3> kRebuilds = {"if-needed", "always", "never"};
 constexpr std::array<std::string_view, 3> kSweepStates = {"running", "finished", "interrupted"};
-constexpr std::array<std::string_view, 7> kModes = {"eval",   "train",  "dynamic",  "fullgraph",
-                                                    "nested", "export", "recompile"};
+constexpr std::array<std::string_view, 8> kModes = {"eval",   "train",  "dynamic",   "fullgraph",
+                                                    "nested", "export", "recompile", "cold"};
+// Each includes those before it; the first has no name in that of a result.
+constexpr std::array<std::string_view, 3> kCalls = {"default", "minimal", "all"};
+constexpr std::array<std::string_view, 5> kSorts = {"downloads", "likes", "lastModified", "createdAt", "trendingScore"};
 constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
 
 template <class Enum, std::size_t N>
@@ -38,7 +42,44 @@ std::string_view SweepStateName(SweepState state) { return kSweepStates[static_c
 std::optional<SweepState> ParseSweepState(std::string_view name) { return Parse<SweepState>(kSweepStates, name); }
 
 std::span<const std::string_view> AllModes() { return kModes; }
-bool IsMode(std::string_view name) { return std::find(kModes.begin(), kModes.end(), name) != kModes.end(); }
+std::span<const std::string_view> AllCalls() { return kCalls; }
+
+ModeParts SplitMode(std::string_view name) {
+  const std::size_t plus = std::min(name.find('+'), name.size());
+  return {name.substr(0, plus), plus == name.size() ? std::string_view() : name.substr(plus + 1)};
+}
+
+std::vector<std::string> WithCalls(const std::vector<std::string>& modes, std::string_view calls) {
+  const auto last = std::find(kCalls.begin(), kCalls.end(), calls);
+  std::vector<std::string> names;
+  for (const std::string& mode : modes) {
+    names.push_back(mode);
+    for (auto call = kCalls.begin() + 1; last != kCalls.end() && call <= last; ++call) {
+      names.push_back(mode + "+" + std::string(*call));
+    }
+  }
+  return names;
+}
+
+const std::vector<std::string>& AllModesWithCalls() {
+  static const std::vector<std::string> kAll = WithCalls({kModes.begin(), kModes.end()}, kCalls.back());
+  return kAll;
+}
+
+bool IsMode(std::string_view name) {
+  const auto& all = AllModesWithCalls();
+  return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+std::span<const std::string_view> AllSorts() { return kSorts; }
+
+std::string OneOf(std::span<const std::string_view> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + std::string(names[i]);
+  }
+  return text;
+}
 
 std::string_view LevelName(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
 #include "breakwatch/core/json.h"
@@ -29,7 +28,7 @@ constexpr char kLastSuccess[] = "last_success";                // RFC 3339: end 
 constexpr char kNewestSweep[] = "newest_finished_sweep";       // JSON of a Sweep
 
 // Raised when the same history comes to other rows than before.
-constexpr char kThisFold[] = "2";
+constexpr char kThisFold[] = "3";
 
 // A model that is not tracked and was not met for so long is forgotten; its history stays.
 constexpr std::chrono::hours kForgetAfter{30 * 24};
@@ -132,12 +131,6 @@ std::set<std::string> Aggregate::PinnedArchitectures() const {
   return classes;
 }
 
-bool IsGivenUp(const Sweep& sweep) {
-  const int ended = std::accumulate(sweep.statuses.begin(), sweep.statuses.end(), 0,
-                                    [](int sum, const auto& status) { return sum + status.second; });
-  return sweep.state == SweepState::kFinished && ended < sweep.planned;
-}
-
 store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
   const bool import = IsImport(sweep);
@@ -180,7 +173,7 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
         if (kept.second.numbers.contains(name)) changes.Row(kept.first).numbers.erase(name);
         if (kept.second.attempts.contains(name)) changes.Row(kept.first).attempts.erase(name);
       };
-      std::for_each(AllModes().begin(), AllModes().end(), forget);
+      std::for_each(AllModesWithCalls().begin(), AllModesWithCalls().end(), forget);
       forget(kImport);
     }
   }
@@ -218,7 +211,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
     row.in_ranking = info.rank > 0;
     row.rank = info.rank;
   }
-  if (IsMain(result)) {
+  if (IsMain(result) || row.imported) {  // of a model that is known from imports alone, they are the attempts
     row.status = status;
     row.status_commit = info.sha;
     row.detail = result.capture.detail;
@@ -266,7 +259,8 @@ store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
   if (Meta(kTrackedImport) == sweep.id) changes.SetMeta(kTrackedImport, "");
   if (IsImport(sweep)) return changes.Take();
   if (Meta(kFillingSweep) == sweep.id) changes.SetMeta(kFillingSweep, "");
-  if (IsGivenUp(sweep) || !plan.primary) return changes.Take();
+  // A listing that was empty says nothing of any model: most likely a filter was mistyped.
+  if (IsGivenUp(sweep) || !plan.primary || plan.models.empty()) return changes.Take();
 
   changes.SetMeta(kNewestSweep, ToJson(sweep));
   if (!sweep.complete) return changes.Take();

@@ -30,27 +30,56 @@ void EventChannel::StoreFailed(const Error& error, SteadyTime now) {
 
 // Everything that only needs the store: the cursor, how much waits, the next batch.
 Result<void> EventChannel::Prepare(store::Store& store) {
-  if (!known_) {
-    auto cursor = store.Cursor(stats_.exporter);
-    if (!cursor) return cursor.error();
-    auto dead = store.CountDeadLetters(stats_.exporter);
-    if (!dead) return dead.error();
-    cursor_ = saved_cursor_ = *cursor;
-    stats_.dead_letters = *dead;
-    known_ = true;
-  }
+  if (auto read = ReadState(store); !read) return read;
   if (auto saved = SaveCursor(store); !saved) return saved;
   auto newest = store.NewestEventId();
   if (!newest) return newest.error();
   newest_ = std::max(*newest, cursor_);
-  if (!batch_.empty() || cursor_ >= newest_) return {};
-  auto events = store.EventsAfter(cursor_, options_.batch_events, options_.batch_bytes);
+  return batch_.empty() ? TakeBatch(store) : Result<void>();
+}
+
+Result<void> EventChannel::ReadState(store::Store& store) {
+  if (!known_) {
+    auto cursor = store.Cursor(stats_.exporter);
+    if (!cursor) return cursor.error();
+    auto states = store.DeliveryStates();
+    if (!states) return states.error();
+    for (const store::DeliveryState& state : *states) {
+      if (state.exporter == stats_.exporter) stats_.paused = !state.paused.empty();
+    }
+    cursor_ = saved_cursor_ = *cursor;
+    known_ = true;
+  }
+  // Another process may have queued or dropped some.
+  auto dead = store.CountDeadLetters(stats_.exporter);
+  if (!dead) return dead.error();
+  auto queued = store.CountQueuedLetters(stats_.exporter);
+  if (!queued) return queued.error();
+  stats_.dead_letters = *dead;
+  queued_ = *queued;
+  return {};
+}
+
+Result<void> EventChannel::TakeBatch(store::Store& store) {
+  DropBatch();
+  of_letters_ = queued_ > 0;
+  if (!of_letters_ && cursor_ >= newest_) return {};
+  auto events = of_letters_ ? store.QueuedLetters(stats_.exporter, options_.batch_events, options_.batch_bytes)
+                            : store.EventsAfter(cursor_, options_.batch_events, options_.batch_bytes);
   if (!events) return events.error();
   batch_ = *std::move(events);
-  if (batch_.empty()) cursor_ = newest_;  // what was between is gone from the log: nothing to wait for
+  // What was between is gone from the log, or somebody dropped the letters: nothing to wait for.
+  if (batch_.empty() && !of_letters_) cursor_ = newest_;
+  if (batch_.empty() && of_letters_) queued_ = 0;
   try_ = batch_.size();
-  suspect_ = 0;
   return {};
+}
+
+void EventChannel::DropBatch() {
+  batch_.clear();
+  held_.clear();
+  try_ = suspect_ = 0;
+  proven_ = false;
 }
 
 Result<void> EventChannel::Send(store::Store& store, const Clock& clock) {
@@ -66,7 +95,7 @@ Result<void> EventChannel::Send(store::Store& store, const Clock& clock) {
       return {};
     case Delivery::kRefused:
       ++stats_.failures;
-      return RefusedBy(store, outcome);
+      return RefusedBy(store, clock, outcome);
   }
   return {};
 }
@@ -75,12 +104,35 @@ Result<void> EventChannel::Delivered(store::Store& store, const Clock& clock) {
   if (backoff_.FailuresInARow() > 0) Report(Level::kInfo, "works again");
   backoff_.Worked();
   stats_.last_success = clock.Now();
-  cursor_ = batch_[try_ - 1].id;
+  const bool was_paused = stats_.paused && !of_letters_;
+  if (auto resumed = Resume(store); !resumed) return resumed;
+  if (was_paused && !held_.empty()) {
+    // Those held may have been refused as all were: the target gets them once more, and this one again behind them.
+    DropBatch();
+    return {};
+  }
+  // Those before it first: a cursor past an event that is not buried would lose it.
+  if (auto buried = BuryHeld(store); !buried) return buried;
+  if (auto noted = NoteDelivered(store); !noted) return noted;
   batch_.erase(batch_.begin(), batch_.begin() + static_cast<std::ptrdiff_t>(try_));
   suspect_ -= std::min(suspect_, try_);
+  proven_ = true;
   if (suspect_ == 0) batch_.clear();  // nothing is suspected any more: a whole batch next
   try_ = std::max<std::size_t>(1, suspect_ / 2);
   return SaveCursor(store);
+}
+
+// Should the store fail here, the batch is sent once more.
+Result<void> EventChannel::NoteDelivered(store::Store& store) {
+  if (!of_letters_) {
+    cursor_ = batch_[try_ - 1].id;
+    return {};
+  }
+  store::LetterFilter sent{stats_.exporter, {}};
+  for (std::size_t i = 0; i < try_; ++i) sent.ids.push_back(batch_[i].id);
+  if (auto dropped = store.DropDeadLetters(sent); !dropped) return dropped.error();
+  queued_ -= std::min(queued_, static_cast<std::int64_t>(try_));
+  return {};
 }
 
 namespace {
@@ -91,22 +143,67 @@ bool IsDeliveryFailed(const StoredEvent& event) {
 
 }  // namespace
 
-Result<void> EventChannel::RefusedBy(store::Store& store, const Outcome& outcome) {
-  if (try_ > 1) {
+Result<void> EventChannel::RefusedBy(store::Store& store, const Clock& clock, const Outcome& outcome) {
+  if (try_ > 1 && !stats_.paused) {
     suspect_ = try_;
     try_ = try_ / 2;
     return {};
   }
-  const StoredEvent& culprit = batch_.front();
-  // Should the store fail here, the event is sent, refused and buried once more.
-  if (auto buried = store.BuryEvent(stats_.exporter, culprit, outcome.detail); !buried) return buried;
-  Report(IsDeliveryFailed(culprit) ? Level::kInfo : Level::kWarn,
-         "refused event " + std::to_string(culprit.id) + ", now a dead letter: " + outcome.detail);
+  if (try_ > 1) {  // all is refused still, or so it seems: no search, a few by themselves
+    try_ = 1;
+    return {};
+  }
+  const Held culprit{batch_.front(), outcome.detail};
+  // A cursor past those held would lose them: after one of them, an answer about this event has to wait, too.
+  if (of_letters_ || proven_ || (outcome.names_events && held_.empty())) {
+    if (auto buried = Bury(store, culprit); !buried) return buried;
+    DropBatch();
+    return {};
+  }
+  held_.push_back(culprit);
+  batch_.erase(batch_.begin());
+  suspect_ = 0;
+  if (batch_.empty() || held_.size() >= kTriedAlone) return Pause(store, clock, outcome.detail);
+  return {};
+}
+
+Result<void> EventChannel::Pause(store::Store& store, const Clock& clock, const std::string& detail) {
+  if (!stats_.paused) {
+    Report(Level::kWarn, "paused: refuses every event (" + std::to_string(held_.size()) +
+                             " were tried alone), so none is given up; will try again: " + detail);
+  }
+  stats_.paused = true;
+  backoff_.Failed(clock.Steady(), std::nullopt);
+  DropBatch();
+  return store.SetPaused(stats_.exporter, detail);
+}
+
+Result<void> EventChannel::Resume(store::Store& store) {
+  if (!stats_.paused || of_letters_) return {};
+  if (auto resumed = store.SetPaused(stats_.exporter, ""); !resumed) return resumed;
+  stats_.paused = false;
+  return {};
+}
+
+Result<void> EventChannel::BuryHeld(store::Store& store) {
+  while (!held_.empty()) {
+    if (auto buried = Bury(store, held_.front()); !buried) return buried;
+    held_.erase(held_.begin());
+  }
+  return {};
+}
+
+// Should the store fail here, the event is sent, refused and buried once more.
+Result<void> EventChannel::Bury(store::Store& store, const Held& culprit) {
+  auto buried = of_letters_ ? store.RefuseQueuedLetter(stats_.exporter, culprit.event.id, culprit.detail)
+                            : store.BuryEvent(stats_.exporter, culprit.event, culprit.detail);
+  if (!buried) return buried;
+  const std::string id = std::to_string(culprit.event.id);
+  Report(IsDeliveryFailed(culprit.event) ? Level::kInfo : Level::kWarn,
+         "refused event " + id + ", now a dead letter (breakwatch dead-letters show " + id + "): " + culprit.detail);
   ++stats_.dead_letters;
   refused_ = true;
-  cursor_ = saved_cursor_ = culprit.id;
-  batch_.clear();
-  suspect_ = 0;
+  of_letters_ ? queued_ -= std::min<std::int64_t>(queued_, 1) : cursor_ = saved_cursor_ = culprit.event.id;
   return {};
 }
 
@@ -119,7 +216,7 @@ Result<void> EventChannel::SaveCursor(store::Store& store) {
 }
 
 void EventChannel::UpdateStats(const Clock& clock) {
-  stats_.events_pending = std::max<std::int64_t>(0, newest_ - cursor_);
+  stats_.events_pending = std::max<std::int64_t>(0, newest_ - cursor_) + queued_;
   stats_.oldest_age = std::chrono::milliseconds(0);
   if (batch_.empty()) return;
   const auto age = clock.Now() - SystemTime{std::chrono::nanoseconds(batch_.front().ts_ns)};

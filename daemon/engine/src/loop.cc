@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <memory>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include "breakwatch/core/text.h"
+#include "breakwatch/core/threads.h"
 #include "events.h"
 #include "listing.h"
 #include "loop_state.h"
@@ -92,7 +95,7 @@ class Loop::Impl {
   Result<Sweep> BeginNew(const Request& request);
   Result<Sweep> Resume(Sweep sweep, const Request& request);
   Result<Sweep> Execute(Sweep sweep, SweepRun& run, const Plan& plan);
-  Result<void> GiveUpUnfinished();
+  Result<std::vector<store::SweepEnd>> GiveUpUnfinished();
   void NoteInterruption(Sweep sweep);
   void Accept(const Request& request, const std::string& sweep_id) {
     for (const std::string& command : request.commands) parts().progress.OnAccepted(command, sweep_id);
@@ -118,7 +121,13 @@ class Loop::Impl {
 
 Result<RankedList> Loop::Impl::List(const SweepRequest& request) {
   if (request.saved_plan) return ListOf(*request.saved_plan);
-  Listing listing(parts().lister, request.list);
+  std::unique_ptr<Listing> started;
+  try {
+    started = std::make_unique<Listing>(parts().lister, request.list);
+  } catch (const std::system_error& error) {
+    return CannotStartThread("the lister's", error);
+  }
+  Listing& listing = *started;
   state_.wake.Add(listing.Fd());
   struct Unwatch {
     WakeSet& wake;
@@ -128,6 +137,7 @@ Result<RankedList> Loop::Impl::List(const SweepRequest& request) {
   while (true) {
     state_.TakeCommands();
     if (state_.stopping()) return Error{ErrorCode::kInterrupted, "stopped while listing"};
+    if (auto held = state_.Held(); !held) return held.error();
     auto news = listing.Take();
     if (news.total > 0) parts().progress.OnListing(news.resolved, news.total);
     if (news.answer) return *std::move(news.answer);
@@ -139,6 +149,14 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
   auto list = List(request);
   if (!list) return list.error();
   for (const std::string& warning : list->warnings) parts().progress.OnWarning(warning);
+  // Most likely a mistyped filter: no model is known to have left the ranking.
+  if (list->models.empty()) {
+    list->ranked = false;
+    parts().progress.OnWarning(
+        "the listing of " + list->source +
+        " is empty: check hub.author, hub.search, hub.task, hub.library and hub.filters; nothing "
+        "is captured, and the tracked models stay as they are");
+  }
   PlanOptions options = state_.options.plan;
   auto toolchain = ToolchainOf(request);
   if (!toolchain) return toolchain.error();
@@ -169,7 +187,7 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
 
 Result<Toolchain> Loop::Impl::ToolchainOf(const SweepRequest& request) {
   if (request.imported) return state_.UseImport(*request.imported);
-  return state_.UseToolchain(request.python.empty() ? request.toolchain : request.toolchain + "=" + request.python);
+  return state_.UseToolchain(request.toolchain, request.python);
 }
 
 Loop::Swept Loop::Impl::RunAll(const Request& request) {
@@ -245,29 +263,34 @@ Result<Sweep> Loop::Impl::BeginNew(const Request& request) {
   sweep.ranked = plan->ranked;
   sweep.planned = static_cast<int>(plan->models.size());
   sweep.toolchain = plan->toolchain;
+  std::vector<store::SweepEnd> given_up;
   if (sweep.ranked) {
-    if (auto given_up = GiveUpUnfinished(); !given_up) return given_up.error();
+    auto ends = GiveUpUnfinished();
+    if (!ends) return ends.error();
+    given_up = *std::move(ends);
   }
   const std::vector<Event> events = BeginEvents(sweep, *plan);
   const store::CurrentChange change = state_.aggregate().Begin(sweep, *plan);
-  if (auto begun = parts().store.BeginSweep(sweep, *plan, events, change); !begun) return begun.error();
+  // In one transaction: where the new one cannot begin, the old ones can still be resumed.
+  if (auto begun = parts().store.BeginSweep(sweep, *plan, events, change, given_up); !begun) return begun.error();
   state_.EventsStored();
   parts().progress.OnPlan(*plan, 0);
   SweepRun run(state_, sweep.id, *plan);
   return Execute(sweep, run, *plan);
 }
 
-// A new listing makes what older sweeps left undone stale; resuming one after it would turn time back.
-Result<void> Loop::Impl::GiveUpUnfinished() {
-  while (true) {
-    auto unfinished = parts().store.NewestUnfinished();
-    if (!unfinished) return unfinished.error();
-    if (!*unfinished) return {};
-    Sweep& old = **unfinished;
+// A new listing makes what older sweeps left undone stale; resuming one after it would turn time back. The fold in
+// memory takes their ends; the caller stores them.
+Result<std::vector<store::SweepEnd>> Loop::Impl::GiveUpUnfinished() {
+  auto unfinished = parts().store.Unfinished();
+  if (!unfinished) return unfinished.error();
+  std::vector<store::SweepEnd> ends;
+  for (Sweep& old : *unfinished) {
     auto results = parts().store.Results(old.id);
     if (!results) return results.error();
     auto plan = parts().store.LoadPlan(old.id);
-    if (!plan) return plan.error();
+    if (!plan && plan.error().retryable) return plan.error();
+    if (!plan) plan = Plan{};  // damaged; of a sweep that is given up nothing of it counts
     old.statuses.clear(), old.modes.clear();
     for (const ModelResult& result : *results) {
       const std::string status(StatusName(result.capture.status));
@@ -275,10 +298,10 @@ Result<void> Loop::Impl::GiveUpUnfinished() {
     }
     old.state = SweepState::kFinished;
     old.finished_at = parts().clock.Now();
-    const std::array events = {SweepFinished(old)};
-    const store::CurrentChange change = state_.aggregate().Finish(old, *plan);
-    if (auto finished = parts().store.FinishSweep(old, events, change); !finished) return finished;
+    store::CurrentChange change = state_.aggregate().Finish(old, *plan);
+    ends.push_back({old, {SweepFinished(old)}, std::move(change)});
   }
+  return ends;
 }
 
 Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
@@ -304,6 +327,8 @@ Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
 }
 
 Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) {
+  if (const std::string warning = state_.runner().Sandbox().warning; !warning.empty())
+    parts().progress.OnWarning(warning);
   auto ran = run.Run();
   sweep.statuses = run.Statuses();
   sweep.modes = run.StatusesByMode();
@@ -311,7 +336,7 @@ Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) 
   if (!ran) return ran.error();
   sweep.state = SweepState::kFinished;
   sweep.finished_at = parts().clock.Now();
-  sweep.complete = std::none_of(AllStatuses().begin(), AllStatuses().end(), [&](Status status) {
+  sweep.complete = !plan.models.empty() && std::none_of(AllStatuses().begin(), AllStatuses().end(), [&](Status status) {
     return IsIncomplete(status) && sweep.statuses.contains(std::string(StatusName(status)));
   });
   const std::array events = {SweepFinished(sweep)};
@@ -337,6 +362,7 @@ Result<void> Loop::Impl::Serve() {
   while (true) {
     state_.TakeCommands();
     if (state_.stopping()) return {};
+    if (auto held = state_.Held(); !held) return held;
     const auto request = NextDue();
     if (!request) {
       if (state_.options.release_when_idle) Release();

@@ -11,14 +11,16 @@ namespace breakwatch::engine {
 LoopState::LoopState(LoopParts loop_parts, LoopOptions loop_options)
     : parts(std::move(loop_parts)), options(std::move(loop_options)), runner_(&parts.runner) {
   wake.Add(parts.commands.Fd());
+  if (parts.held_fd >= 0) wake.Add(parts.held_fd);
 }
 
-Result<Toolchain> LoopState::UseToolchain(const std::string& name) {
+Result<Toolchain> LoopState::UseToolchain(const std::string& name, const std::string& python) {
   UsePrimary();
-  if (name.empty() || name == options.plan.toolchain.name) return options.plan.toolchain;
+  const bool is_primary = name.empty() || name == options.plan.toolchain.name;
+  if (is_primary && python.empty()) return options.plan.toolchain;
   if (!parts.open_toolchain)
     return Error{ErrorCode::kUsage, "there is no further toolchain here, so none named " + name};
-  auto opened = parts.open_toolchain(name);
+  auto opened = parts.open_toolchain(name, python);
   if (!opened) return opened.error();
   (void)runner_->StopAll();  // two sets of zygotes would share the memory
   runner_ = opened->runner;
@@ -46,7 +48,7 @@ void LoopState::TakeCommands() {
         stopping_ = true;
         break;
       case Command::Kind::kReload:
-        Reload();
+        Reload(command->id);
         break;
       case Command::Kind::kStoreEvent: {
         const std::array events = {std::move(command->event)};
@@ -64,7 +66,7 @@ void LoopState::TakeCommands() {
   }
 }
 
-void LoopState::Reload() {
+void LoopState::Reload(const std::string& command_id) {
   if (!parts.reload) return;
   auto reloaded = parts.reload();
   const Error* refused = reloaded ? nullptr : &reloaded.error();
@@ -75,14 +77,16 @@ void LoopState::Reload() {
   // The settings are in use or refused whether or not the store can take the event; it says so itself at its next
   // write.
   if (parts.store.AppendEvents(events)) EventsStored();
+  parts.progress.OnServed(command_id, refused);
 }
 
 Result<void> LoopState::EnsureAggregate(bool writes) {
   if (aggregate_) return {};
   auto current = parts.store.LoadCurrent();
   if (!current) return current.error();
+  const bool damaged = current->damaged;
   aggregate_.emplace(*std::move(current), options.aggregate);
-  if (aggregate_->IsOfThisFold()) return {};
+  if (aggregate_->IsOfThisFold() && !damaged) return {};
   auto folded = FoldHistory(parts.store, options.aggregate);
   if (!folded) {
     aggregate_.reset();
@@ -95,7 +99,9 @@ Result<void> LoopState::EnsureAggregate(bool writes) {
 void LoopState::Publish(bool urgent) {
   published_at = parts.clock.Steady();
   if (parts.publish) {
-    parts.publish(std::make_shared<const Snapshot>(aggregate_->MakeSnapshot(parts.clock.Now())), urgent);
+    Snapshot snapshot = aggregate_->MakeSnapshot(parts.clock.Now());
+    snapshot.sandbox = parts.runner.Sandbox().used;
+    parts.publish(std::make_shared<const Snapshot>(std::move(snapshot)), urgent);
   }
 }
 

@@ -18,8 +18,11 @@ class LoopState {
   void TakeCommands();
   bool stopping() const { return stopping_; }
 
+  // Error: the store or the lock is gone; nothing may be begun or written any more.
+  Result<void> Held() const { return parts.held ? parts.held() : Result<void>(); }
+
   // Loads `current` when memory has none or a failed write left it ahead of the store.
-  // An older program's fold is folded again, and stored unless nothing may be written.
+  // An older program's fold, or one with damaged rows, is folded again, and stored unless nothing may be written.
   Result<void> EnsureAggregate(bool writes = true);
   Aggregate& aggregate() { return *aggregate_; }
   void ForgetAggregate() { aggregate_.reset(); }
@@ -33,8 +36,9 @@ class LoopState {
 
   // Whose captures the sweep under way makes.
   CaptureRunner& runner() { return *runner_; }
-  // The primary toolchain, or a further one by its name or as NAME=PYTHON; the runner is its own from then on.
-  Result<Toolchain> UseToolchain(const std::string& name);
+  // The primary toolchain, or a further one by its name, with its interpreter where no setting names it; the runner is
+  // its own from then on.
+  Result<Toolchain> UseToolchain(const std::string& name, const std::string& python = {});
   // The one that ran what was imported; the runner answers with that from then on.
   Toolchain UseImport(CaptureResult imported);
   // Back to the primary one; a further one's zygotes end.
@@ -47,7 +51,7 @@ class LoopState {
   SteadyTime published_at{};  // the newest snapshot
 
  private:
-  void Reload();
+  void Reload(const std::string& command_id);
 
   std::optional<Aggregate> aggregate_;
   std::unique_ptr<CaptureRunner> import_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::engine {
@@ -59,7 +60,7 @@ std::string ToolchainChanges(const Toolchain& before, const Toolchain& after) {
 
 // What was captured last is this very model, in another mode.
 bool IsOtherMode(const PlannedModel& planned, const RevisionRecord& before, const PlanOptions& options) {
-  return std::any_of(AllModes().begin(), AllModes().end(), [&](std::string_view mode) {
+  return std::any_of(AllModesWithCalls().begin(), AllModesWithCalls().end(), [&](const std::string& mode) {
     const auto digest = StructureDigest(planned.info, planned.config_json, options, mode);
     return mode != planned.mode && digest && *digest == before.structure;
   });
@@ -109,6 +110,7 @@ std::set<std::string> ChosenToVerify(const Known& known, const std::string& swee
 std::optional<SystemTime> QuarantinedUntil(const CaptureHistory& history, const PlanOptions& options, SystemTime now) {
   if (history.failures_in_a_row < options.quarantine_after) return std::nullopt;
   const SystemTime until = history.last_failure_at + options.quarantine_for;
+  if (now < history.last_failure_at) return std::nullopt;  // the clock was ahead then: nobody knows how long ago it was
   return now < until ? std::optional(until) : std::nullopt;
 }
 
@@ -122,6 +124,12 @@ class Planner {
     planned.info = model.info;
     planned.config_json = model.config_json;
     planned.mode = mode;
+    if (!SplitMode(mode).call.empty() && RunsOwnCode(model.info)) {
+      planned.status = Status::kSkippedUnsupportedLibrary;
+      planned.detail = "no call variants of your own code: it is called with the inputs it came with";
+      planned.reason = "excluded";
+      return planned;
+    }
     if (model.excluded) {
       planned.status = model.excluded;
       planned.detail = model.detail.empty() ? std::string(StatusName(*model.excluded)) : model.detail;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
 #include "events.h"
@@ -124,6 +125,7 @@ Result<void> SweepRun::RunToEnd() {
   while (done_count_ < plan_.models.size()) {
     state_.TakeCommands();
     if (state_.stopping()) return Error{ErrorCode::kInterrupted, "sweep " + sweep_id_ + " stopped"};
+    if (auto held = state_.Held(); !held) return held;
     if (auto started = StartCaptures(); !started) return started;
     if (!known_.empty()) {
       if (auto settled = SettleSome(); !settled) return settled;
@@ -316,7 +318,8 @@ CaptureJob SweepRun::JobOf(std::size_t index) const {
   if (!planned.info.architectures.empty()) job.architecture = planned.info.architectures.front();
   job.task = planned.info.task;
   job.library = planned.info.library;
-  job.mode = planned.mode;
+  job.mode = SplitMode(planned.mode).mode;
+  job.call = SplitMode(planned.mode).call;
   job.depth = planned.depth;
   job.repeat = planned.repeat;
   job.inputs_spec_json = planned.inputs_spec_json;

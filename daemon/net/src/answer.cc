@@ -25,6 +25,7 @@ Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what,
                   std::span<const AnswerMeaning> meanings) {
   if (!answer) return {Delivery::kTryAgain, what + ": " + answer.error().message, answer.error().after};
   const auto covers = [&](const AnswerMeaning& meaning) {
+    if (meaning.only_without_body && answer->body.find_first_not_of(" \t\r\n") != std::string::npos) return false;
     return meaning.from <= answer->status && answer->status <= meaning.to;
   };
   const auto found = std::find_if(meanings.begin(), meanings.end(), covers);
@@ -32,7 +33,12 @@ Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what,
   if (meaning.delivery == Delivery::kDelivered) return {};
   Outcome outcome{
       meaning.delivery, what + ": " + std::to_string(answer->status) + ", " + std::string(meaning.advice), {}};
-  if (const std::string body = OneLine(answer->body); !body.empty()) outcome.detail += ": " + body;
+  if (const std::string body = OneLine(answer->body); !body.empty()) {
+    // Of an answer that should have none, what kind of body came says who answered.
+    if (answer->status < 300)
+      outcome.detail += ": " + OneLine(answer->Header("content-type").value_or("no content type"));
+    outcome.detail += ": " + body;
+  }
   if (meaning.delivery == Delivery::kTryAgain) {
     outcome.after = RetryAfter(*answer);
     if (!outcome.after && meaning.slow) outcome.after = kSlow;

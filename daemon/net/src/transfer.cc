@@ -218,6 +218,12 @@ Error Transfer::MakeError(CURLcode code) const {
             url + ": the answer is longer than " + std::to_string(request_.max_response_bytes) + " bytes"};
   }
   if (headers_over_bound_) return {ErrorCode::kInvalid, url + ": the answer's headers are too long"};
+  // The same code for a URL that is none and for an answer that is none: only the second comes after a request.
+  long sent_bytes = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
+  if (code == CURLE_UNSUPPORTED_PROTOCOL && sent_bytes > 0) {
+    return {ErrorCode::kUnavailable, url + ": what answers does not speak HTTP"};
+  }
   if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
     return {ErrorCode::kInvalid, url + ": not an http or https URL"};
   }

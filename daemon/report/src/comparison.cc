@@ -180,7 +180,7 @@ Table SiteChangeTable(const Comparison& c) {
                           {"gb_id", "ID"},
                           {"breaks_a", "BREAKS A", true},
                           {"breaks_b", "B", true},
-                          {"place", "AT", false, 64},
+                          {.name = "place", .title = "AT", .widest = 64, .keep_end = true},
                           {"function", ""},
                           {"source_line", ""},
                           {"site_id", ""}},

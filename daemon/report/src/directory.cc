@@ -87,14 +87,29 @@ Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Swee
     fs::remove_all(fresh, error);
     return written.error();
   }
-  std::error_code none;
-  const bool leaves = !plan.primary && fs::is_symlink(fs::symlink_status(state_dir + "/latest", none));
-  if (leaves) return final_path;
-  if (auto linked = ReplaceLink("sweeps/" + sweep.id, state_dir + "/latest"); !linked) return linked.error();
   return final_path;
 }
 
-void TrimSweepDirectories(const std::string& state_dir, std::size_t keep) {
+Result<void> LinkLatest(const std::string& state_dir, const std::string& id) {
+  return ReplaceLink("sweeps/" + id, state_dir + "/latest");
+}
+
+bool HasSweepDirectory(const std::string& state_dir, const std::string& id) {
+  std::error_code none;
+  return IsFileName(id) && fs::is_directory(state_dir + "/sweeps/" + id, none);
+}
+
+void RemoveUnfinishedDirectories(const std::string& state_dir) {
+  std::error_code error;
+  std::vector<fs::path> unfinished;
+  for (fs::directory_iterator entry(state_dir + "/sweeps", error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().string().starts_with('.')) unfinished.push_back(entry->path());
+  }
+  for (const fs::path& path : unfinished) fs::remove_all(path, error);
+}
+
+void TrimSweepDirectories(const std::string& state_dir, std::size_t keep, std::span<const std::string> newest) {
   std::error_code error;
   const std::string latest = fs::read_symlink(state_dir + "/latest", error).filename().string();
   std::vector<std::string> ids;
@@ -103,7 +118,13 @@ void TrimSweepDirectories(const std::string& state_dir, std::size_t keep) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with('.') && entry->is_directory(error)) ids.push_back(name);
   }
-  std::sort(ids.begin(), ids.end(), std::greater<>());
+  const auto place = [&](const std::string& id) {
+    return std::find(newest.begin(), newest.end(), id) - newest.begin();
+  };
+  std::sort(ids.begin(), ids.end(), [&](const std::string& a, const std::string& b) {
+    const auto at_a = place(a), at_b = place(b);
+    return at_a != at_b ? at_a < at_b : a > b;
+  });
   for (std::size_t i = keep; i < ids.size(); ++i) {
     if (ids[i] != latest) fs::remove_all(state_dir + "/sweeps/" + ids[i], error);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "breakwatch/core/printable.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::report {
@@ -90,7 +91,7 @@ std::string MarkdownText(std::string_view text) {
 }
 
 std::string CsvField(std::string_view text) {
-  std::string field = ToUtf8(text);
+  std::string field = Printable(text);
   if (!field.empty() && std::string_view("=+-@\t\r").find(field[0]) != std::string_view::npos) field.insert(0, 1, '\'');
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string quoted = "\"";
@@ -113,6 +114,14 @@ std::string Fit(std::string_view utf8, std::size_t columns) {
     if (width > columns - 1) break;
   }
   return std::string(utf8.substr(0, end)) + std::string(kEllipsis);
+}
+
+std::string FitEnd(std::string_view utf8, std::size_t columns) {
+  std::size_t width = DisplayWidth(utf8), size = 0, begin = 0;
+  if (width <= columns) return std::string(utf8);
+  if (columns == 0) return {};
+  for (; begin < utf8.size() && width > columns - 1; begin += size) width -= WidthOf(CodePoint(utf8, begin, size));
+  return std::string(kEllipsis) + std::string(utf8.substr(begin));
 }
 
 std::string Pad(std::string_view utf8, std::size_t columns, bool right) {

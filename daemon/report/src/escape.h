@@ -18,6 +18,8 @@ std::string CsvField(std::string_view text);
 std::size_t DisplayWidth(std::string_view utf8);
 // At most `columns` wide, ending in "…" when something was left out.
 std::string Fit(std::string_view utf8, std::size_t columns);
+// The same from the end: what is left out was at the beginning.
+std::string FitEnd(std::string_view utf8, std::size_t columns);
 // Fit, then blanks up to `columns`.
 std::string Pad(std::string_view utf8, std::size_t columns, bool right);
 

@@ -7,7 +7,9 @@
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
+#include "contrast.h"
 #include "escape.h"
+#include "prose.h"
 #include "segments.h"
 #include "table_json.h"
 
@@ -15,6 +17,8 @@ namespace breakwatch::report {
 namespace {
 
 constexpr std::size_t kMaxGraphsShown = 40;
+// Of prose: at most where no terminal says how wide it is, and at least however narrow that is.
+constexpr std::size_t kColumns = 100, kLeastColumns = 20;
 
 void AddNumber(std::string& text, const char* name, const std::optional<std::int64_t>& value) {
   if (value) text += (text.empty() ? "" : ", ") + std::string(name) + " " + std::to_string(*value);
@@ -32,11 +36,18 @@ std::string Numbers(const CaptureResult& c) {
   AddNumber(text, "breaks", c.breaks);
   AddNumber(text, "sites", c.break_sites);
   AddNumber(text, "reasons", c.unique_reasons);
-  AddNumber(text, "ops", c.ops_captured);
+  if (!HasOpsOfAnotherRun(c)) AddNumber(text, "ops", c.ops_captured);
   AddNumber(text, "frames", c.frames_total);
   AddNumber(text, "frames fallen back", c.frames_fallback);
   AddNumber(text, "recompiles", c.recompiles);
   return text;
+}
+
+// Not on the line of the others: two models were captured.
+std::string OpsText(const CaptureResult& c) {
+  if (!HasOpsOfAnotherRun(c)) return {};
+  return std::to_string(*c.ops_captured) + " in the run at reduced depth; all other numbers and the graphs below are " +
+         "of the run at full depth";
 }
 
 std::string OtherCounts(const CaptureResult& c) {
@@ -79,6 +90,18 @@ std::string DepthOf(const CaptureResult& c) {
   return text;
 }
 
+std::string Names(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+// Which of the arguments that forward can do without were passed.
+std::string OptionalText(const CaptureResult& c) {
+  if (c.optional_passed.empty() && c.optional_left_out.empty()) return {};
+  return "passed: " + Names(c.optional_passed) + "; not passed: " + Names(c.optional_left_out);
+}
+
 // Facts with a value, in order.
 std::vector<Fact> FactsOf(const ModelResult& r) {
   const CaptureResult& c = r.capture;
@@ -98,11 +121,13 @@ std::vector<Fact> FactsOf(const ModelResult& r) {
       {"class", c.architecture.empty() && !info.architectures.empty() ? info.architectures.front() : c.architecture},
       {"config", ConfigOf(info)},
       {"numbers", Numbers(c)},
+      {"ops", OpsText(c)},
       {"other counts", OtherCounts(c)},
       {"depth", DepthOf(c)},
-      {"mode", c.mode},
+      {"mode", ModeText(r)},
       {"dtype", c.dtype.empty() ? c.device : c.dtype + " on " + c.device},
       {"inputs", InputsText(c.inputs_json)},
+      {"optional", OptionalText(c)},
       {"phase", HasNumbers(c.status) ? "" : c.phase},
       {"times", Times(c)},
       {"toolchain", c.toolchain.torch.empty() ? "" : c.toolchain.Key() + ", worker " + c.toolchain.worker},
@@ -128,12 +153,14 @@ std::string HeadOf(const BreakSite& site) {
   return site.fixability.empty() || site.fixability == "none" ? text : text + ", " + site.fixability;
 }
 
-std::vector<Fact> FactsOf(const BreakSite& site) {
-  std::vector<Fact> facts{
-      {"at", PlaceOf(site)}, {"code", site.source_line}, {"module", site.module_path}, {"why", site.explanation}};
-  for (const std::string& hint : site.hints) facts.emplace_back("hint", hint);
-  facts.emplace_back("context", site.context);
-  facts.emplace_back("wrapped in", site.wrapped_in);
+std::vector<Fact> FactsOf(const BreakSite& site, const Style& style) {
+  std::vector<Fact> facts{{"at", PlaceOf(site)},
+                          {"code", site.source_line},
+                          {"module", site.module_path},
+                          {"why", ShortPaths(site.explanation, style)}};
+  for (const std::string& hint : site.hints) facts.emplace_back("hint", ShortPaths(hint, style));
+  facts.emplace_back("context", ShortPaths(site.context, style));
+  facts.emplace_back("wrapped in", ShortPaths(site.wrapped_in, style));
   facts.emplace_back("compile", site.compile_id);
   facts.emplace_back("site", site.site_id);
   facts.emplace_back("page", ReasonUrl(site.gb_id));
@@ -152,9 +179,21 @@ std::string Block(const std::string& text, const std::string& indent) {
   return out;
 }
 
-std::string FactLines(const std::vector<Fact>& facts, const std::string& indent, std::size_t width) {
+// `columns`: of a line; 0: each fact has one.
+std::string FactLines(const std::vector<Fact>& facts, const std::string& indent, std::size_t width,
+                      std::size_t columns) {
+  const std::size_t begin = indent.size() + width + 2;
+  const std::size_t left = columns == 0       ? std::string::npos
+                           : columns <= begin ? kLeastColumns
+                                              : std::max(kLeastColumns, columns - begin);
   std::string out;
-  for (const auto& [name, value] : facts) out += indent + Pad(name, width, false) + "  " + OneLine(value) + "\n";
+  for (const auto& [name, value] : facts) {
+    std::string head = indent + Pad(name, width, false) + "  ";
+    for (const std::string& line : columns == 0 ? std::vector{OneLine(value)} : Wrapped(OneLine(value), left)) {
+      out += head + line + "\n";
+      head.assign(begin, ' ');
+    }
+  }
   return out;
 }
 
@@ -170,6 +209,25 @@ std::string OthersText(const ModelResult& shown, std::span<const ModelResult> al
     if (c.status == Status::kGraphBreaks && c.breaks) text += ", " + std::to_string(*c.breaks) + " breaks";
   }
   return text;
+}
+
+// In which ways of calling the model another answer is known than this one.
+std::vector<Contrast> ContrastsWith(const ModelResult& shown, std::span<const ModelResult> all) {
+  std::vector<const ModelResult*> results{&shown};
+  for (const ModelResult& r : all) {
+    if (r.info.id == shown.info.id) results.push_back(&r);
+  }
+  std::vector<Contrast> contrasts = ContrastsOf(results);
+  std::erase_if(contrasts, [&](const Contrast& c) { return c.base != &shown && c.other != &shown; });
+  return contrasts;
+}
+
+// What stands beside the facts of one result: how others differ, and which others there are.
+std::vector<Fact> FactsBeside(const ModelResult& shown, std::span<const ModelResult> all) {
+  std::vector<Fact> facts;
+  for (const Contrast& contrast : ContrastsWith(shown, all)) facts.emplace_back("differs", ContrastText(contrast));
+  if (const std::string others = OthersText(shown, all); !others.empty()) facts.emplace_back("others", others);
+  return facts;
 }
 
 std::string MoreGraphs(const CaptureResult& c) {
@@ -198,16 +256,16 @@ std::string GraphsText(const CaptureResult& c, Style style) {
 std::string ModelText(const ModelResult& r, Style style, std::span<const ModelResult> all) {
   const bool bold = style.color;
   std::string out = (bold ? "\x1b[1m" : "") + OneLine(r.info.id) + (bold ? "\x1b[0m\n" : "\n");
-  out += FactLines(FactsOf(r), "  ", 12);
-  if (const std::string others = OthersText(r, all); !others.empty()) out += FactLines({{"others", others}}, "  ", 12);
+  out += FactLines(FactsOf(r), "  ", 12, style.width);
+  out += FactLines(FactsBeside(r, all), "  ", 12, style.width);
   if (const auto facts = ModeFacts(r.capture.mode_detail_json); !facts.empty()) {
-    out += "\n  in mode " + OneLine(r.capture.mode) + "\n" + FactLines(facts, "    ", 16);
+    out += "\n  in mode " + OneLine(r.capture.mode) + "\n" + FactLines(facts, "    ", 16, style.width);
   }
   out += GraphsText(r.capture, style);
   std::size_t number = 0;
   for (const BreakSite& site : r.capture.sites) {
     out += "\n  " + std::to_string(++number) + ". " + OneLine(HeadOf(site)) + "\n";
-    out += FactLines(FactsOf(site), "     ", 10);
+    out += FactLines(FactsOf(site, style), "     ", 10, style.width == 0 ? kColumns : style.width);
   }
   if (!r.capture.error.empty()) out += "\n  error\n" + Block(r.capture.error, "    ");
   if (!r.capture.output_tail.empty()) out += "\n  the end of what it printed\n" + Block(r.capture.output_tail, "    ");
@@ -233,16 +291,16 @@ std::string GraphsMarkdown(const CaptureResult& c) {
   return "\n" + Render(table, Format::kMarkdown) + (more.empty() ? "" : "\n" + MarkdownText(more) + "\n");
 }
 
-std::string ModelMarkdown(const ModelResult& r, std::span<const ModelResult> all) {
+std::string ModelMarkdown(const ModelResult& r, const Style& style, std::span<const ModelResult> all) {
   auto facts = FactsOf(r);
-  if (const std::string others = OthersText(r, all); !others.empty()) facts.emplace_back("others", others);
+  for (Fact& fact : FactsBeside(r, all)) facts.push_back(std::move(fact));
   std::string out = "# " + MarkdownText(r.info.id) + "\n\n" + Render(FactTable(facts), Format::kMarkdown);
   if (const auto found = ModeFacts(r.capture.mode_detail_json); !found.empty()) {
     out += "\n## In mode " + MarkdownText(r.capture.mode) + "\n\n" + Render(FactTable(found), Format::kMarkdown);
   }
   out += GraphsMarkdown(r.capture);
   for (const BreakSite& site : r.capture.sites) {
-    out += "\n## " + MarkdownText(HeadOf(site)) + "\n\n" + Render(FactTable(FactsOf(site)), Format::kMarkdown);
+    out += "\n## " + MarkdownText(HeadOf(site)) + "\n\n" + Render(FactTable(FactsOf(site, style)), Format::kMarkdown);
   }
   return out + CodeBlock("Error", r.capture.error) + CodeBlock("The end of what it printed", r.capture.output_tail);
 }
@@ -293,6 +351,13 @@ Json ModelJson(const ModelResult& r, std::span<const ModelResult> all) {
                       {"sweep_id", other.sweep_id}});
   }
   document["other_results"] = std::move(others);
+  Json differences = Json::array();
+  for (const Contrast& contrast : ContrastsWith(r, all)) {
+    differences.push_back({{"mode", contrast.base->capture.mode},
+                           {"other_mode", contrast.other->capture.mode},
+                           {"text", ContrastText(contrast)}});
+  }
+  document["differences"] = std::move(differences);
   return document;
 }
 
@@ -319,7 +384,7 @@ std::string RenderModel(const ModelResult& result, Format format, Style style, s
     case Format::kJson:
       return Dump(ModelJson(result, all));
     case Format::kMarkdown:
-      return ModelMarkdown(result, all);
+      return ModelMarkdown(result, style, all);
     case Format::kCsv:
       return Render(SiteTable(result), Format::kCsv);
   }

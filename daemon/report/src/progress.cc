@@ -10,13 +10,14 @@
 #include <string>
 
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/printable.h"
 #include "breakwatch/core/text.h"
 #include "escape.h"
 
 namespace breakwatch::report {
 namespace {
 
-constexpr std::size_t kBarColumns = 20;
+constexpr std::size_t kBarColumns = 20, kShortBarColumns = 8;
 constexpr auto kBetweenDraws = std::chrono::milliseconds(100);
 
 // "0:41", "1:02:03".
@@ -67,9 +68,10 @@ std::string ModeOf(const ModelResult& result) {
 }  // namespace
 
 std::string ProgressBar(const Progress& p, std::size_t width) {
-  const std::size_t filled = p.total == 0 ? 0 : std::min(kBarColumns, p.done * kBarColumns / p.total);
-  std::string text = "[" + std::string(filled, '#') + std::string(kBarColumns - filled, '.') + "] " +
-                     std::to_string(p.done) + "/" + std::to_string(p.total) + "  ";
+  const std::size_t columns = width >= 60 ? kBarColumns : width >= 30 ? kShortBarColumns : 0;
+  const std::size_t filled = p.total == 0 ? 0 : std::min(columns, p.done * columns / p.total);
+  std::string text = columns == 0 ? "" : "[" + std::string(filled, '#') + std::string(columns - filled, '.') + "] ";
+  text += std::to_string(p.done) + "/" + std::to_string(p.total) + "  ";
   const char* separator = "";
   for (const auto& [status, count] : p.statuses) {
     text += separator + std::to_string(count) + " " + status;
@@ -86,6 +88,12 @@ std::string ResultLine(const ModelResult& result, std::size_t done, std::size_t 
          OneLine(Findings(result));
 }
 
+std::size_t TerminalColumns(std::FILE* out) {
+  winsize size{};
+  const int fd = fileno(out);
+  return fd >= 0 && isatty(fd) == 1 && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 ProgressPrinter::ProgressPrinter(std::FILE* out, const Clock& clock, bool terminal, std::size_t width)
     : out_(out), clock_(clock), terminal_(terminal), width_(width), started_(clock.Steady()) {}
 
@@ -93,10 +101,9 @@ ProgressPrinter ProgressPrinter::For(std::FILE* out, const Clock& clock) {
   const int fd = fileno(out);
   const char* kind = std::getenv("TERM");
   const bool terminal = isatty(fd) == 1 && kind && std::string_view(kind) != "dumb";
-  winsize size{};
-  const bool sized = terminal && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
-  // A line as wide as the terminal would wrap on some: one column less.
-  return {out, clock, terminal, sized ? size.ws_col - 1u : 79u};
+  ProgressPrinter printer(out, clock, terminal);
+  printer.follows_terminal_ = terminal;
+  return printer;
 }
 
 void ProgressPrinter::OnListing(int resolved, int total) {
@@ -143,24 +150,35 @@ void ProgressPrinter::OnWarning(std::string_view text) { Line("warning: " + OneL
 
 void ProgressPrinter::Draw(bool now) {
   const SteadyTime time = clock_.Steady();
-  if (!now && drawn_ && time - drawn_at_ < kBetweenDraws) return;
+  if (!now && drawn_columns_ > 0 && time - drawn_at_ < kBetweenDraws) return;
   progress_.elapsed_s = std::chrono::duration<double>(time - started_).count();
   Erase();
-  std::fputs(ProgressBar(progress_, width_).c_str(), out_);
+  // A line as wide as the terminal would wrap on some: one column less.
+  if (const std::size_t columns = follows_terminal_ ? TerminalColumns(out_) : 0; columns > 0) {
+    width_ = std::max<std::size_t>(columns, 2) - 1;
+  }
+  const std::string bar = ProgressBar(progress_, width_);
+  std::fputs(bar.c_str(), out_);
   std::fflush(out_);
-  drawn_ = true;
+  drawn_columns_ = std::max<std::size_t>(1, DisplayWidth(bar));
   drawn_at_ = time;
 }
 
 void ProgressPrinter::Erase() {
-  if (!drawn_) return;
-  std::fputs("\r\x1b[K", out_);
-  drawn_ = false;
+  if (drawn_columns_ == 0) return;
+  // On a terminal that became narrower the bar takes several lines.
+  const std::size_t columns = follows_terminal_ ? TerminalColumns(out_) : 0;
+  if (const std::size_t above = columns > 0 ? (drawn_columns_ - 1) / columns : 0; above > 0) {
+    std::fprintf(out_, "\x1b[%zuA\r\x1b[J", above);
+  } else {
+    std::fputs("\r\x1b[K", out_);
+  }
+  drawn_columns_ = 0;
 }
 
 void ProgressPrinter::Line(const std::string& text) {
   Erase();
-  std::fputs((text + "\n").c_str(), out_);
+  std::fputs((Printable(text) + "\n").c_str(), out_);
   std::fflush(out_);
 }
 

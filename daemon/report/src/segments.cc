@@ -36,9 +36,7 @@ std::string EndOf(const GraphSegment& segment, const CaptureResult& capture) {
 
 std::string PlaceOf(const GraphSegment& segment) {
   std::string text = segment.file;
-  if (segment.line > 0) text += ":" + std::to_string(segment.line);
-  if (!segment.function.empty()) text += (text.empty() ? "" : " in ") + segment.function;
-  return text;
+  return segment.line > 0 ? text + ":" + std::to_string(segment.line) : text;
 }
 
 Cell Number(const std::optional<std::int64_t>& value) { return value ? Cell(*value) : Cell(); }
@@ -72,14 +70,24 @@ std::string InputText(const std::string& name, const Json& value) {
 
 }  // namespace
 
+bool HasOpsOfAnotherRun(const CaptureResult& c) {
+  if (!c.ops_captured) return false;
+  if (!c.ops_depth.empty()) return c.ops_depth != c.depth;
+  if (c.depth != "full" || c.segments.empty()) return false;
+  // Of a worker that did not say: in one run the graphs' operations add up.
+  std::int64_t sum = 0;
+  for (const GraphSegment& segment : c.segments) sum += segment.ops_total.value_or(0);
+  return sum != *c.ops_captured;
+}
+
 Table SegmentTable(const CaptureResult& capture, std::size_t limit) {
   Table table{.title = {},
               .columns = {{"graph", "GRAPH", true},
                           {"compile_id", "COMPILE"},
-                          {"place", "BEGINS AT", false, 64},
+                          {.name = "place", .title = "BEGINS AT", .widest = 64, .keep_end = true},
                           {"file", ""},
                           {"line", "", true},
-                          {"function", ""},
+                          {"function", "IN", false, 32},
                           {"ops_total", "OPS", true},
                           {"ops", "BY KIND", false, 44},
                           {"top_ops", ""},

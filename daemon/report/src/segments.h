@@ -12,6 +12,9 @@ namespace breakwatch::report {
 
 using Fact = std::pair<std::string, std::string>;
 
+// Whether `ops_captured` is of the run at reduced depth and all else of the one at full depth.
+bool HasOpsOfAnotherRun(const CaptureResult& capture);
+
 // A row per graph, at most `limit` (0: all). Fields: graph, compile_id, file, line, function, ops_total, ops, top_ops,
 // inputs, guards, ended_by (a site_id), end ("break 2: reason" for people, "returns").
 Table SegmentTable(const CaptureResult& capture, std::size_t limit = 0);

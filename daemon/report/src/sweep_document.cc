@@ -1,17 +1,21 @@
 // Whole documents of a sweep and of a plan.
+#include <algorithm>
 #include <array>
 #include <chrono>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "escape.h"
+#include "segments.h"
 #include "table_json.h"
 
 namespace breakwatch::report {
 namespace {
 
 constexpr std::size_t kTopReasons = 15;
+constexpr const char* kDifferences = "First call and steady state, and call variants";
 
 Table Titled(Table table, const std::string& title) {
   table.title = title;
@@ -28,25 +32,39 @@ std::string DurationOf(const Sweep& sweep) {
 
 std::string SecondsOf(SystemTime time) { return FormatTime(time).substr(0, 19) + "Z"; }
 
-std::string SweepText(const Sweep& sweep, std::span<const ModelResult> results, Style style) {
-  const Table failures = FailureTable(results);
+// Said of a table whose OPS may stand beside numbers of another run.
+std::string OpsNote(std::span<const ModelResult> results) {
+  const bool mixed =
+      std::any_of(results.begin(), results.end(), [](const ModelResult& r) { return HasOpsOfAnotherRun(r.capture); });
+  return mixed ? "OPS of models with breaks in their layers: of the run at reduced depth; all else of the run at full "
+                 "depth."
+               : "";
+}
+
+std::string SweepText(const Sweep& sweep, std::span<const ModelResult> results, Style style,
+                      std::span<const ModelResult> others) {
+  const Table failures = FailureTable(results), differences = DifferenceTable(results, others);
   std::string out = Render(ResultTable(results), Format::kText, style);
+  if (const std::string note = OpsNote(results); !note.empty()) out += note + "\n";
+  if (!differences.rows.empty()) out += "\n" + Render(Titled(differences, kDifferences), Format::kText, style);
   out += "\n" +
          Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kText, style);
   if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, "Without numbers"), Format::kText, style);
   return out + "\n" + SummaryLine(sweep) + "\n";
 }
 
-std::string SweepJson(const Sweep& sweep, std::span<const ModelResult> results) {
+std::string SweepJson(const Sweep& sweep, std::span<const ModelResult> results, std::span<const ModelResult> others) {
   Json lines = Json::array();
   for (const ModelResult& result : results) lines.push_back(AsJson(ToJson(result)));
   return Dump({{"sweep", AsJson(ToJson(sweep))},
                {"results", std::move(lines)},
+               {"differences", RowsAsJson(DifferenceTable(results, others))},
                {"reasons", RowsAsJson(ReasonTable(results))},
                {"failures", RowsAsJson(FailureTable(results))}});
 }
 
-std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> results) {
+std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> results,
+                          std::span<const ModelResult> others) {
   Table facts{.title = {}, .columns = {{"fact", "Sweep"}, {"value", sweep.id}}, .rows = {}};
   facts.rows = {{std::string("source"), sweep.source},
                 {std::string("trigger"), sweep.trigger},
@@ -59,7 +77,12 @@ std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> resul
   out +=
       "\n" + Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kMarkdown);
   out += "\n" + Render(Titled(FailureTable(results), "Without numbers"), Format::kMarkdown);
-  return out + "\n" + Render(Titled(ResultTable(results), "Models"), Format::kMarkdown);
+  if (const Table differences = DifferenceTable(results, others); !differences.rows.empty()) {
+    out += "\n" + Render(Titled(differences, kDifferences), Format::kMarkdown);
+  }
+  out += "\n" + Render(Titled(ResultTable(results), "Models"), Format::kMarkdown);
+  const std::string note = OpsNote(results);
+  return note.empty() ? out : out + "\n" + MarkdownText(note) + "\n";
 }
 
 std::string CountActions(const Plan& plan) {
@@ -92,24 +115,27 @@ std::string SummaryLine(const Sweep& sweep) {
   const std::size_t planned = static_cast<std::size_t>(std::max(sweep.planned, total));
   // Of several modes the results are counted: a model has one of each.
   const bool one_mode = sweep.modes.size() < 2;
-  const std::string what = one_mode
-                               ? Counted(planned, "model")
-                               : Counted(planned, "result") + " in " + std::to_string(sweep.modes.size()) + " modes";
+  const bool calls = std::any_of(sweep.modes.begin(), sweep.modes.end(),
+                                 [](const auto& mode) { return !SplitMode(mode.first).call.empty(); });
+  const std::string what = one_mode ? Counted(planned, "model")
+                                    : Counted(planned, "result") + " in " + std::to_string(sweep.modes.size()) +
+                                          (calls ? " modes and calls" : " modes");
   std::string text = what + (statuses.empty() ? "" : ": " + statuses);
   text += "; " + std::to_string(with_numbers) + " of " + std::to_string(planned) + " have numbers";
   return sweep.complete ? text : text + "; incomplete";
 }
 
-std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style) {
+std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style,
+                        std::span<const ModelResult> others) {
   switch (format) {
     case Format::kText:
-      return SweepText(sweep, results, style);
+      return SweepText(sweep, results, style, others);
     case Format::kJson:
-      return SweepJson(sweep, results);
+      return SweepJson(sweep, results, others);
     case Format::kMarkdown:
-      return SweepMarkdown(sweep, results);
+      return SweepMarkdown(sweep, results, others);
     case Format::kCsv:
-      return Render(ResultTable(results), Format::kCsv);
+      return Render(ResultTable(results, others), Format::kCsv);
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
+#include "contrast.h"
 
 namespace breakwatch::report {
 namespace {
@@ -117,11 +118,29 @@ int CountStatuses(const Sweep& sweep, std::string_view prefix) {
   return count;
 }
 
+// Those with one of `results` on a side at least.
+std::vector<Contrast> ContrastsAmong(std::span<const ModelResult> results, std::span<const ModelResult> others) {
+  std::vector<const ModelResult*> all;
+  for (const ModelResult& result : results) all.push_back(&result);
+  for (const ModelResult& other : others) all.push_back(&other);
+  std::vector<Contrast> contrasts = ContrastsOf(all);
+  const std::set<const ModelResult*> own(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(results.size()));
+  std::erase_if(contrasts, [&](const Contrast& c) { return !own.contains(c.base) && !own.contains(c.other); });
+  return contrasts;
+}
+
 double SecondsBetween(SystemTime from, SystemTime to) { return std::chrono::duration<double>(to - from).count(); }
 
 }  // namespace
 
-Table ResultTable(std::span<const ModelResult> results) {
+Table ResultTable(std::span<const ModelResult> results, std::span<const ModelResult> others) {
+  std::map<const ModelResult*, std::string> differs;
+  for (const Contrast& contrast : ContrastsAmong(results, others)) {
+    for (const ModelResult* side : {contrast.base, contrast.other}) {
+      std::string& text = differs[side];
+      text += (text.empty() ? "" : "; ") + ContrastText(contrast);
+    }
+  }
   Table table{.title = {},
               .columns = {{"model", "MODEL", false, 48},
                           {"revision", ""},
@@ -137,7 +156,8 @@ Table ResultTable(std::span<const ModelResult> results) {
                           {"reused", ""},
                           {"shared_from", ""},
                           {"config_source", "CONFIG"},
-                          {"status_detail", "DETAIL", false, 72}},
+                          {"status_detail", "DETAIL", false, 72},
+                          {"differs", ""}},
               .rows = {},
               .when_empty = "no models"};
   for (const ModelResult& r : results) {
@@ -145,7 +165,30 @@ Table ResultTable(std::span<const ModelResult> results) {
     table.rows.push_back({r.info.id, MaybeText(r.info.sha), Text(FamilyName(r.info.family)), c.mode,
                           Text(StatusName(c.status)), Number(c.graphs), Number(c.breaks), Number(c.break_sites),
                           Number(c.ops_captured), Seconds(c.capture_s, c), Seconds(c.peak_rss_mb, c), r.reused,
-                          MaybeText(r.shared_from), MaybeText(r.info.config_source), c.detail});
+                          MaybeText(r.shared_from), MaybeText(r.info.config_source), c.detail, MaybeText(differs[&r])});
+  }
+  return table;
+}
+
+Table DifferenceTable(std::span<const ModelResult> results, std::span<const ModelResult> others) {
+  Table table{.title = {},
+              .columns = {{"model", "MODEL", false, 48},
+                          {"mode", "MODE"},
+                          {"other_mode", "OTHER"},
+                          {"status", ""},
+                          {"other_status", ""},
+                          {"breaks", "BREAKS", true},
+                          {"other_breaks", "OTHER", true},
+                          {"break_sites", "SITES", true},
+                          {"other_break_sites", "OTHER", true},
+                          {"text", "DIFFERENCE", false, 160}},
+              .rows = {},
+              .when_empty = "no result differs by the call"};
+  for (const Contrast& contrast : ContrastsAmong(results, others)) {
+    const CaptureResult &a = contrast.base->capture, &b = contrast.other->capture;
+    table.rows.push_back({contrast.base->info.id, a.mode, b.mode, Text(StatusName(a.status)),
+                          Text(StatusName(b.status)), Number(a.breaks), Number(b.breaks), Number(a.break_sites),
+                          Number(b.break_sites), ContrastText(contrast)});
   }
   return table;
 }
@@ -180,7 +223,7 @@ Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::
                           {"leverage", "WHOLE IF FIXED", true},
                           {"families", ""},
                           {"example_model", "EXAMPLE", false, 40},
-                          {"example_site", "AT", false, 64},
+                          {.name = "example_site", .title = "AT", .widest = 64, .keep_end = true},
                           {"url", ""}},
               .rows = {},
               .when_empty = any_numbers ? "no graph breaks" : "no model has numbers"};

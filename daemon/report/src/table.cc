@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "breakwatch/core/status.h"
 #include "escape.h"
@@ -106,11 +107,64 @@ std::string RightTrimmed(std::string line) {
   return line + "\n";
 }
 
+// `text` in lines of at most `columns`, broken at blanks where there are any.
+std::vector<std::string> Folded(const std::string& text, std::size_t columns) {
+  std::vector<std::string> lines(1);
+  std::size_t width = 0;
+  for (std::size_t i = 0, size = 1; i < text.size(); i += size) {
+    for (size = 1; i + size < text.size() && (static_cast<unsigned char>(text[i + size]) & 0xC0) == 0x80;) ++size;
+    const std::string character = text.substr(i, size);
+    const std::size_t wide = DisplayWidth(character);
+    if (width + wide > columns && !lines.back().empty()) {
+      const std::size_t blank = lines.back().rfind(' ');
+      const bool whole_words = character != " " && blank != std::string::npos && blank > 0;
+      std::string rest = whole_words ? lines.back().substr(blank + 1) : "";
+      if (whole_words) lines.back().resize(blank);
+      width = DisplayWidth(rest);
+      lines.push_back(std::move(rest));
+    }
+    if (lines.back().empty() && character == " " && lines.size() > 1) continue;
+    lines.back() += character;
+    width += wide;
+  }
+  return lines;
+}
+
+// Each row as lines "TITLE  value", for a terminal on which columns do not fit. Empty values are left out.
+std::string RecordsOf(const Table& table, const std::vector<std::size_t>& visible, Style style) {
+  constexpr std::size_t kLeastValue = 12;
+  std::size_t titles = 0;
+  for (const std::size_t column : visible) titles = std::max(titles, DisplayWidth(table.columns[column].title));
+  // Beside their titles where there is room, else below them.
+  const bool beside = titles + 2 + kLeastValue <= style.width;
+  const std::size_t indent = beside ? titles + 2 : std::min<std::size_t>(2, style.width / 4);
+  const std::size_t columns = std::max<std::size_t>(1, style.width - std::min(style.width, indent));
+  std::string out;
+  for (const auto& row : table.rows) {
+    if (!out.empty()) out += "\n";
+    for (const std::size_t column : visible) {
+      const std::string text = Shown(table, row, column);
+      if (text.empty()) continue;
+      const std::string& title = table.columns[column].title;
+      out += beside ? Pad(title, indent, false) : RightTrimmed(Fit(title, style.width)) + std::string(indent, ' ');
+      const std::string_view color = style.color && table.columns[column].name == "status" ? ColorOf(text) : "";
+      bool first = true;
+      for (const std::string& line : Folded(text, columns)) {
+        out += (first ? "" : std::string(indent, ' ')) + Colored(line, color) + "\n";
+        first = false;
+      }
+    }
+  }
+  return out;
+}
+
 std::string TextOf(const Table& table, Style style) {
   std::string out = table.title.empty() ? "" : Colored(table.title, style.color ? "\x1b[1m" : "") + "\n";
   if (table.rows.empty()) return out + table.when_empty + "\n";
   const auto visible = VisibleColumns(table);
   const auto widths = Widths(table, visible, style.width);
+  const std::size_t sum = std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1));
+  if (style.width != 0 && sum > style.width) return out + RecordsOf(table, visible, style);
   std::string line;
   for (std::size_t i = 0; i < visible.size(); ++i) {
     const Column& column = table.columns[visible[i]];
@@ -121,7 +175,8 @@ std::string TextOf(const Table& table, Style style) {
     line.clear();
     for (std::size_t i = 0; i < visible.size(); ++i) {
       const Column& column = table.columns[visible[i]];
-      const std::string text = Shown(table, row, visible[i]);
+      const std::string whole = Shown(table, row, visible[i]);
+      const std::string text = column.keep_end ? FitEnd(whole, widths[i]) : whole;
       const bool colored = style.color && column.name == "status";
       line += (i == 0 ? "" : "  ") + Colored(Pad(text, widths[i], column.right), colored ? ColorOf(text) : "");
     }

@@ -150,7 +150,6 @@ Result<std::map<std::string, CaptureHistory>> SqlStore::Histories(std::span<cons
 Result<std::map<std::string, RevisionRecord>> SqlStore::LatestRevisions(std::span<const std::string> models) {
   return db_.Read([&](soci::session& sql) -> Result<std::map<std::string, RevisionRecord>> {
     std::map<std::string, RevisionRecord> revisions;
-    std::optional<Error> error;
     InChunks(models, [&](const std::string& names) {
       Query<std::string, std::string, std::string, std::string>(
           sql,
@@ -161,13 +160,13 @@ Result<std::map<std::string, RevisionRecord>> SqlStore::LatestRevisions(std::spa
               const std::string& document) {
             if (revisions.contains(model)) return true;
             auto toolchain = ToolchainFromJson(document);
-            if (!toolchain) return error = toolchain.error().Within("the stored revision of " + model), false;
+            if (!toolchain)
+              return Tell({"revisions", model + " at " + revision, model, toolchain.error().message}), true;
             revisions[model] = {revision, structure, std::move(*toolchain)};
             return true;
           },
           names);
     });
-    if (error) return *error;
     return revisions;
   });
 }
@@ -179,7 +178,11 @@ Result<CaptureResult> SqlStore::LoadCapture(const std::string& capture_id) {
         sql, "SELECT document FROM captures WHERE id = :id",
         [&](const std::string& text) { return document = text, false; }, ToUtf8(capture_id));
     if (document.empty()) return Error{ErrorCode::kNotFound, "no capture " + capture_id + " in " + db_.name()};
-    return CaptureResultFromJson(document);
+    auto capture = CaptureResultFromJson(document);
+    if (capture) return capture;
+    // As good as none: it is made again.
+    Tell({"captures", capture_id, "", capture.error().message});
+    return Error{ErrorCode::kNotFound, "capture " + capture_id + " in " + db_.name() + " is damaged"};
   });
 }
 

@@ -29,16 +29,14 @@ void SqlStore::WriteChange(soci::session& sql, const CurrentChange& change) {
 Result<Current> SqlStore::LoadCurrent() {
   return db_.Read([&](soci::session& sql) -> Result<Current> {
     Current current;
-    std::optional<Error> error;
-    Query<std::string>(sql, "SELECT document FROM current ORDER BY model", [&](const std::string& document) {
-      auto model = TrackedModelFromJson(document);
-      if (model)
-        current.models.push_back(std::move(*model));
-      else
-        error = model.error().Within("a row of current");
-      return model.ok();
-    });
-    if (error) return *error;
+    Query<std::string, std::string>(sql, "SELECT model, document FROM current ORDER BY model",
+                                    [&](const std::string& name, const std::string& document) {
+                                      if (auto model = TrackedModelFromJson(document))
+                                        current.models.push_back(std::move(*model));
+                                      else
+                                        current.damaged = true, Tell({"current", name, name, model.error().message});
+                                      return true;
+                                    });
     Query<std::string, std::string>(
         sql, "SELECT key, value FROM current_meta",
         [&](const std::string& key, const std::string& value) { return current.meta[key] = value, true; });

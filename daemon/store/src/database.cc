@@ -48,6 +48,7 @@ void Database::Reconnect() {
 Error Database::Caught(const soci::soci_error& error) {
   const Failure failure = dialect_->Classify(error);
   if (failure == Failure::kConnectionLost) lost_ = true;
+  met_damage_ = failure == Failure::kCorrupted;
   // Without SOCI's context, which repeats every bound value.
   return ToError(failure, name(), error.get_error_message());
 }

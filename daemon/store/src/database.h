@@ -54,8 +54,10 @@ class Database {
   // Without a transaction.
   template <class Body>
   auto Guarded(const Body& body) -> std::invoke_result_t<Body, soci::session&> {
+    met_damage_ = false;
     try {
       if (lost_) Reconnect();
+      if (auto there = dialect_->StillThere(); !there) return there.error();
       return body(sql_);
     } catch (const soci::soci_error& error) {
       return Caught(error);
@@ -63,6 +65,8 @@ class Database {
       return ToError(Failure::kOther, name(), error.what());
     }
   }
+  // The last error was of a damaged page: what lies elsewhere can still be read.
+  bool MetDamage() const { return met_damage_; }
   // Called again after each reconnection, for what a session holds.
   void OnReconnect(std::function<void(soci::session&)> hook) { on_reconnect_ = std::move(hook); }
 
@@ -81,7 +85,7 @@ class Database {
 
   std::unique_ptr<Dialect> dialect_;
   bool read_only_;
-  bool lost_ = false;
+  bool lost_ = false, met_damage_ = false;
   std::function<void(soci::session&)> on_reconnect_;
   soci::session sql_;
 };

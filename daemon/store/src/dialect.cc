@@ -4,6 +4,7 @@
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include <map>
 #include <string_view>
 #include <system_error>
+
+#include "file_id.h"
 
 namespace breakwatch::store {
 namespace {
@@ -56,6 +59,7 @@ class SqliteDialect : public Dialect {
     const bool frozen = read_only && access(Folder().c_str(), W_OK) != 0;
     try {
       Open(sql, ConnectString(path_), read_only);
+      opened_ = FileId::Of(path_);
       if (frozen) (void)IsEmpty(sql);
     } catch (const soci::soci_error&) {
       // Where the journal's index cannot be made, a database can only be read as one that nobody changes; what a crash
@@ -65,6 +69,12 @@ class SqliteDialect : public Dialect {
       const std::string path = std::filesystem::absolute(path_).string();
       Open(sql, ConnectString("file:" + Escaped(path) + "?immutable=1"), read_only);
     }
+  }
+
+  // A database that was removed or replaced under its session would go on taking rows that nobody finds again.
+  Result<void> StillThere() const override {
+    if (!opened_ || opened_ == FileId::Of(path_)) return {};
+    return ToError(Failure::kReplaced, display_, FileId::Of(path_) ? "another file is in its place" : "it is gone");
   }
 
   std::vector<std::string> BeginWrite() const override { return {"BEGIN IMMEDIATE"}; }
@@ -95,7 +105,9 @@ class SqliteDialect : public Dialect {
         {SQLITE_READONLY, Failure::kReadOnly},   {SQLITE_CONSTRAINT, Failure::kDuplicate},
     };
     const auto found = kFailures.find(sqlite->result() & 0xff);
-    return found == kFailures.end() ? Failure::kOther : found->second;
+    if (found == kFailures.end()) return Failure::kOther;
+    // The journal's index that cannot grow is an I/O error to the library.
+    return found->second == Failure::kDiskError && IsFull() ? Failure::kDiskFull : found->second;
   }
 
   std::vector<std::string> IntegrityProblems(soci::session& sql) const override {
@@ -118,7 +130,8 @@ class SqliteDialect : public Dialect {
     if (lock_fd_ >= 0) return true;
     const int fd = ::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0) throw soci::soci_error(path_ + ".lock: " + std::generic_category().message(errno));
-    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return lock_fd_ = fd, true;
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0 && FileId::Of(fd) == FileId::Of(path_ + ".lock"))
+      return lock_fd_ = fd, true;
     ::close(fd);
     return false;
   }
@@ -134,6 +147,10 @@ class SqliteDialect : public Dialect {
   std::string Folder() const {
     const auto folder = std::filesystem::path(path_).parent_path();
     return folder.empty() ? "." : folder.string();
+  }
+  bool IsFull() const {
+    struct statvfs disk {};
+    return ::statvfs(Folder().c_str(), &disk) == 0 && disk.f_bavail == 0;
   }
   // A path in a URI.
   static std::string Escaped(const std::string& path) {
@@ -159,6 +176,7 @@ class SqliteDialect : public Dialect {
 
   std::string path_, display_;
   std::chrono::milliseconds lock_timeout_;
+  std::optional<FileId> opened_;
   mutable int lock_fd_ = -1;  // held until the session ends
 };
 

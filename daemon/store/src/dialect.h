@@ -25,6 +25,9 @@ class Dialect {
   // Connects, sets durability, time-outs and what else a session needs. Throws soci_error.
   virtual void Connect(soci::session& sql, bool read_only) = 0;
 
+  // Error: kStore, the database is no longer where it was opened: what is written now would be lost.
+  virtual Result<void> StillThere() const { return {}; }
+
   // Statements that begin a transaction. Writers exclude each other from the first statement on: event ids
   // have no gaps, and no reader-turned-writer meets a conflict half-way.
   virtual std::vector<std::string> BeginWrite() const = 0;

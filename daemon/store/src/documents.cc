@@ -41,8 +41,10 @@ Result<std::string> EncodeResult(const ModelResult& result, const std::string& c
   const std::string own = ToJson(result.capture);
   if (capture_document.empty())
     document["capture"] = Parse(own);
+  else if (const json stored = Parse(capture_document); stored.is_discarded())
+    document["capture"] = Parse(own);  // the stored one is damaged
   else if (own != capture_document)
-    document["capture_patch"] = json::diff(Parse(capture_document), Parse(own));
+    document["capture_patch"] = json::diff(stored, Parse(own));
   for (const auto& [key, value] : document.items())
     if (value.is_discarded())
       return Error{ErrorCode::kInvalid, "result of " + result.info.id + ": its " + key + " is not JSON"};
@@ -85,6 +87,18 @@ Result<std::string> EncodePlanned(const PlannedModel& planned) {
   if (document.is_discarded())
     return Error{ErrorCode::kInvalid, "plan: the configuration of " + planned.info.id + " is not JSON"};
   return Dump(document["models"][0]);
+}
+
+bool IsEventLine(const std::string& line) {
+  return line.size() <= kMaxLineBytes && line.starts_with('{') && line.find('\n') == line.npos && json::accept(line);
+}
+
+std::string LostEventLine(std::int64_t id, std::int64_t ts_ns) {
+  Event lost;
+  lost.name = "event_lost";
+  lost.level = Level::kWarn;
+  lost.fields_json = R"({"detail":"the event that was stored under this id is damaged"})";
+  return ComposeLine(lost, id, ts_ns);
 }
 
 Result<void> DecodePlanned(const std::vector<std::string>& documents, Plan& plan) {

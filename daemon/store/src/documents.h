@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "breakwatch/core/event.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/result.h"
 #include "breakwatch/core/sweep.h"
@@ -21,10 +22,15 @@ Result<ModelResult> DecodeResult(const std::string& document, const std::string&
 
 // A plan is stored as a head and one document per model: its size has no bound of its own.
 std::string EncodePlanHead(const Plan& plan);
-// For ORDER BY, of table "sweeps" as s: sweeps by a further toolchain come after the primary one's.
-inline constexpr const char* kFurtherLast = "CASE WHEN s.plan_document LIKE '%\"primary\":false%' THEN 1 ELSE 0 END";
+// Of table "sweeps" as s: 1 for a sweep by a further toolchain.
+inline constexpr const char* kFurther = "CASE WHEN s.plan_document LIKE '%\"primary\":false%' THEN 1 ELSE 0 END";
 Result<std::string> EncodePlanned(const PlannedModel& planned);
 // Appends the models of `documents` to `plan`.
 Result<void> DecodePlanned(const std::vector<std::string>& documents, Plan& plan);
+
+// What an event's line has to be.
+bool IsEventLine(const std::string& line);
+// Stands for an event whose line is damaged.
+std::string LostEventLine(std::int64_t id, std::int64_t ts_ns);
 
 }  // namespace breakwatch::store

@@ -2,6 +2,7 @@
 
 #include "batch.h"
 #include "breakwatch/core/text.h"
+#include "documents.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -10,18 +11,18 @@ namespace {
 
 constexpr Int kEventsPerQuery = 200;  // at the longest line, 13 MB in memory on PostgreSQL
 
-void WriteCursor(soci::session& sql, const std::string& exporter, Int event_id, SystemTime now) {
-  Exec(sql,
-       "INSERT INTO cursors (exporter, event_id, updated_ns) VALUES (:exporter, :event, :now)"
-       " ON CONFLICT (exporter) DO UPDATE SET event_id = excluded.event_id, updated_ns = excluded.updated_ns",
-       exporter, event_id, Nanoseconds(now));
-}
-
 Int ReadCursor(soci::session& sql, const std::string& exporter) {
   return Scalar(sql, "SELECT event_id FROM cursors WHERE exporter = :exporter", 0, exporter);
 }
 
 }  // namespace
+
+void SqlStore::WriteCursor(soci::session& sql, const std::string& exporter, std::int64_t event_id) {
+  Exec(sql,
+       "INSERT INTO cursors (exporter, event_id, updated_ns) VALUES (:exporter, :event, :now)"
+       " ON CONFLICT (exporter) DO UPDATE SET event_id = excluded.event_id, updated_ns = excluded.updated_ns",
+       exporter, Int{event_id}, Nanoseconds(clock_.Now()));
+}
 
 void SqlStore::WriteEvents(soci::session& sql, std::span<const Event> events) {
   if (events.empty()) return;
@@ -47,7 +48,46 @@ Result<void> SqlStore::AppendEvents(std::span<const Event> events) {
   });
 }
 
+// An event whose line is damaged goes out as one that says so: what waits behind it must not wait for it for ever.
+void SqlStore::ReplaceIfDamaged(StoredEvent& event) {
+  if (IsEventLine(event.line)) return;
+  Tell({"events", std::to_string(event.id), event.model, "its line is not a JSON object"});
+  event.line = LostEventLine(event.id, event.ts_ns);
+}
+
+// One at a time, where a page of the database cannot be read: a line that is lost is told as one.
+std::vector<StoredEvent> SqlStore::ReadEachEvent(std::int64_t after, std::int64_t last) {
+  std::vector<StoredEvent> events;
+  for (Int id = after + 1; id <= last; ++id) {
+    StoredEvent event{id, events.empty() ? 0 : events.back().ts_ns + 1, {}, {}, {}, {}};
+    const auto read = db_.Read([&](soci::session& sql) -> Result<void> {
+      Query<Int, std::string, std::string, std::string, std::string>(
+          sql, "SELECT ts_ns, sweep_id, model, revision, line FROM events WHERE id = :id",
+          [&](Int ts, const std::string& sweep, const std::string& model, const std::string& revision,
+              const std::string& line) {
+            event = {id, ts, sweep, model, revision, line};
+            return false;
+          },
+          id);
+      return {};
+    });
+    if (!read) Tell({"events", std::to_string(id), "", read.error().message});
+    if (event.line.empty()) event.line = LostEventLine(id, event.ts_ns);
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
 Result<std::vector<StoredEvent>> SqlStore::EventsAfter(std::int64_t id, int limit, std::size_t max_bytes) {
+  auto events = ReadEvents(id, limit, max_bytes);
+  if (events || !db_.MetDamage()) return events;
+  const auto newest = NewestEventId();
+  if (!newest) return newest.error();
+  return ReadEachEvent(id,
+                       std::min<std::int64_t>(*newest, id + std::clamp(limit, 1, static_cast<int>(kEventsPerQuery))));
+}
+
+Result<std::vector<StoredEvent>> SqlStore::ReadEvents(std::int64_t id, int limit, std::size_t max_bytes) {
   return db_.Read([&](soci::session& sql) -> Result<std::vector<StoredEvent>> {
     std::vector<StoredEvent> events;
     std::size_t bytes = 0;
@@ -64,6 +104,7 @@ Result<std::vector<StoredEvent>> SqlStore::EventsAfter(std::int64_t id, int limi
             if (!events.empty() && bytes + line.size() > max_bytes) return more = false;
             bytes += line.size();
             events.push_back({event, ts, sweep, model, revision, line});
+            ReplaceIfDamaged(events.back());
             return true;
           },
           after, rows);
@@ -85,7 +126,7 @@ Result<std::int64_t> SqlStore::Cursor(const std::string& exporter) {
 
 Result<void> SqlStore::SetCursor(const std::string& exporter, std::int64_t event_id) {
   return db_.Write([&](soci::session& sql) -> Result<void> {
-    WriteCursor(sql, ToUtf8(exporter), event_id, clock_.Now());
+    WriteCursor(sql, ToUtf8(exporter), event_id);
     return {};
   });
 }
@@ -94,7 +135,7 @@ Result<int> SqlStore::TrimEvents(std::span<const std::string> exporters, int kee
   return db_.Write([&](soci::session& sql) -> Result<int> {
     std::string oldest_kept;
     Query<std::string>(
-        sql, "SELECT id FROM sweeps ORDER BY started_ns DESC, id DESC LIMIT 1 OFFSET :skip",
+        sql, "SELECT id FROM sweeps ORDER BY seq DESC LIMIT 1 OFFSET :skip",
         [&](const std::string& id) { return oldest_kept = id, false; }, Int{std::max(keep_sweeps, 1) - 1});
     if (oldest_kept.empty()) return 0;
     // What is kept begins with that sweep's first event. Where that is gone, so is all that was before.
@@ -107,43 +148,6 @@ Result<int> SqlStore::TrimEvents(std::span<const std::string> exporters, int kee
     if (first == 0 || last < first) return 0;
     Exec(sql, "DELETE FROM events WHERE id <= :last", last);
     return static_cast<int>(last - first + 1);
-  });
-}
-
-Result<void> SqlStore::BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) {
-  return db_.Write([&](soci::session& sql) -> Result<void> {
-    const std::string name = ToUtf8(exporter);
-    Exec(sql,
-         "INSERT INTO dead_letters (exporter, event_id, ts_ns, sweep_id, model, revision, line, reason, at_ns)"
-         " VALUES (:exporter, :event, :ts, :sweep, :model, :revision, :line, :reason, :at)"
-         " ON CONFLICT (exporter, event_id) DO UPDATE SET reason = excluded.reason, at_ns = excluded.at_ns",
-         name, Int{event.id}, Int{event.ts_ns}, ToUtf8(event.sweep_id), ToUtf8(event.model), ToUtf8(event.commit),
-         ToUtf8(event.line), ToUtf8(reason), Nanoseconds(clock_.Now()));
-    WriteCursor(sql, name, std::max(ReadCursor(sql, name), Int{event.id}), clock_.Now());
-    return {};
-  });
-}
-
-Result<std::vector<DeadLetter>> SqlStore::DeadLetters(const std::string& exporter, int limit) {
-  return db_.Read([&](soci::session& sql) -> Result<std::vector<DeadLetter>> {
-    std::vector<DeadLetter> letters;
-    Query<std::string, Int, Int, std::string, std::string, std::string, std::string, std::string, Int>(
-        sql,
-        "SELECT exporter, event_id, ts_ns, sweep_id, model, revision, line, reason, at_ns FROM dead_letters"
-        " WHERE exporter = :exporter ORDER BY event_id LIMIT :rows",
-        [&](const std::string& name, Int id, Int ts, const std::string& sweep, const std::string& model,
-            const std::string& revision, const std::string& line, const std::string& reason, Int at) {
-          letters.push_back({name, {id, ts, sweep, model, revision, line}, reason, FromNanoseconds(at)});
-          return true;
-        },
-        ToUtf8(exporter), Int{std::max(limit, 0)});
-    return letters;
-  });
-}
-
-Result<std::int64_t> SqlStore::CountDeadLetters(const std::string& exporter) {
-  return db_.Read([&](soci::session& sql) -> Result<std::int64_t> {
-    return Scalar(sql, "SELECT COUNT(*) FROM dead_letters WHERE exporter = :exporter", 0, ToUtf8(exporter));
   });
 }
 

@@ -23,8 +23,10 @@ constexpr std::array kExplanations{
                 "look for a limit on file sizes, a quota or a failing disk; nothing of this step was written"},
     Explanation{Failure::kLocked, ErrorCode::kStore, true, "locked by another program for longer than the time-out",
                 "another breakwatch, a backup or an open database shell may hold it: end that or wait"},
-    Explanation{Failure::kCorrupted, ErrorCode::kStore, false, "damaged, or not a database of breakwatch",
-                "restore a backup, or move the file away and sweep again"},
+    Explanation{
+        Failure::kCorrupted, ErrorCode::kStore, false, "damaged, or not a database of breakwatch",
+        "`breakwatch store check` names the damage, `breakwatch store repair` keeps what is whole; or restore a "
+        "backup"},
     Explanation{Failure::kCannotOpen, ErrorCode::kStore, false, "cannot be opened",
                 "check that it exists and can be reached, its permissions, and --state-dir or store.url"},
     Explanation{Failure::kReadOnly, ErrorCode::kStore, false, "cannot be written",
@@ -33,6 +35,8 @@ constexpr std::array kExplanations{
                 "it is there already, or names something that is not"},
     Explanation{Failure::kConnectionLost, ErrorCode::kStore, true, "the connection is lost",
                 "check that the server runs and can be reached; the next call connects again"},
+    Explanation{Failure::kReplaced, ErrorCode::kStore, false, "was removed or replaced while it was in use",
+                "start breakwatch again; nothing of this step was written"},
     Explanation{Failure::kOther, ErrorCode::kStore, false, "failed", "see the cause"},
 };
 

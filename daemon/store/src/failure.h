@@ -16,6 +16,7 @@ enum class Failure {
   kReadOnly,
   kDuplicate,
   kConnectionLost,
+  kReplaced,
   kOther,
 };
 

@@ -11,14 +11,15 @@ constexpr Int kStepsPerPage = 100;
 
 struct StepRow {
   Int seq = 0;
-  std::string kind, sweep_id, document, result_document, capture_document;
+  std::string kind, sweep_id, model, document, result_document, capture_document;
 };
 
 std::vector<StepRow> ReadPage(soci::session& sql, Int after) {
   std::vector<StepRow> rows;
-  Query<Int, std::string, std::string, std::string, std::string, std::string>(
+  Query<Int, std::string, std::string, std::string, std::string, std::string, std::string>(
       sql,
-      "SELECT s.seq, s.kind, s.sweep_id, s.document, COALESCE(r.document, ''), COALESCE(c.document, '') FROM steps s"
+      "SELECT s.seq, s.kind, s.sweep_id, s.model, s.document, COALESCE(r.document, ''), COALESCE(c.document, '') FROM "
+      "steps s"
       " LEFT JOIN results r ON r.seq = s.seq AND r.sweep_id = s.sweep_id AND r.model = s.model AND r.mode = s.mode"
       " LEFT JOIN captures c ON c.id = r.capture_id WHERE s.seq > :after ORDER BY s.seq LIMIT :limit",
       [&](auto&&... columns) { return rows.push_back({columns...}), true; }, after, kStepsPerPage);
@@ -52,13 +53,21 @@ Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const Hist
       HistoryStep next;
       if (row.kind == StepKindName(HistoryStep::Kind::kResult)) {
         auto result = DecodeResult(row.result_document, row.capture_document);
-        if (!result) return result.error().Within("history, step " + std::to_string(row.seq));
+        if (!result) {  // `results` or `captures` is damaged there: Results names the row
+          Tell({"steps", std::to_string(row.seq), row.model, result.error().message});
+          after = row.seq;
+          continue;
+        }
         next = {HistoryStep::Kind::kResult, open[row.sweep_id], std::nullopt, std::move(*result)};
       } else {
         auto sweep = SweepFromJson(row.document);
-        if (!sweep) return sweep.error().Within("history, step " + std::to_string(row.seq));
         auto plan = LoadPlan(row.sweep_id);
-        if (!plan) return plan.error();
+        if (!plan && plan.error().retryable) return plan.error();
+        if (!sweep || !plan) {
+          Tell({"steps", std::to_string(row.seq), "", sweep ? plan.error().message : sweep.error().message});
+          after = row.seq;
+          continue;
+        }
         const bool begun = row.kind == StepKindName(HistoryStep::Kind::kBegun);
         next = {begun ? HistoryStep::Kind::kBegun : HistoryStep::Kind::kFinished, *sweep, std::move(*plan), {}};
         if (begun)

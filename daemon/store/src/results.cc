@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,47 +14,21 @@ namespace breakwatch::store {
 namespace {
 
 constexpr const char* kSelectResults =
-    "SELECT r.document, COALESCE(c.document, '') FROM results r"
-    " LEFT JOIN captures c ON c.id = r.capture_id"
-    " LEFT JOIN plans p ON p.sweep_id = r.sweep_id AND p.model = r.model AND p.mode = r.mode ";
-
-template <class... Values>
-Result<std::vector<ModelResult>> ReadResults(soci::session& sql, const std::string& rest, const Values&... values) {
-  std::vector<ModelResult> results;
-  std::optional<Error> error;
-  Query<std::string, std::string>(
-      sql, kSelectResults + rest,
-      [&](const std::string& document, const std::string& capture) {
-        auto result = DecodeResult(document, capture);
-        if (result)
-          results.push_back(std::move(*result));
-        else
-          error = result.error().Within("a stored result");
-        return result.ok();
-      },
-      values...);
-  if (error) return *error;
-  return results;
-}
+    "SELECT r.sweep_id, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')"
+    " FROM results r LEFT JOIN captures c ON c.id = r.capture_id ";
+constexpr const char* kInPlanOrder =
+    "LEFT JOIN plans p ON p.sweep_id = r.sweep_id AND p.model = r.model AND p.mode = r.mode"
+    " WHERE r.sweep_id = :id ORDER BY COALESCE(p.position, 9000000000), r.seq";
+constexpr const char* kOneResult = "WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode";
 
 struct ResultKey {
   std::string sweep_id, model, mode;
 };
 
 // Whose sweep it is: a result without a capture names no toolchain of its own.
-Result<std::map<std::string, std::string>> ToolchainsBySweep(soci::session& sql) {
+std::map<std::string, std::string> ToolchainsBySweep(const std::vector<Sweep>& sweeps) {
   std::map<std::string, std::string> names;
-  std::optional<Error> error;
-  Query<std::string, std::string>(sql, "SELECT id, document FROM sweeps",
-                                  [&](const std::string& id, const std::string& document) {
-                                    auto sweep = SweepFromJson(document);
-                                    if (sweep)
-                                      names[id] = std::move(sweep->toolchain.name);
-                                    else
-                                      error = sweep.error().Within("a stored sweep");
-                                    return sweep.ok();
-                                  });
-  if (error) return *error;
+  for (const Sweep& sweep : sweeps) names[sweep.id] = sweep.toolchain.name;
   return names;
 }
 
@@ -113,6 +89,50 @@ void WriteRevision(soci::session& sql, const ModelResult& result, Int seq) {
 
 }  // namespace
 
+template <class... Values>
+std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::string& rest, const Values&... values) {
+  std::vector<ModelResult> results;
+  Query<std::string, std::string, std::string, std::string, std::string, std::string>(
+      sql, kSelectResults + rest,
+      [&](const std::string& sweep, const std::string& model, const std::string& mode, const std::string& capture_id,
+          const std::string& document, const std::string& capture) {
+        auto result = DecodeResult(document, capture);
+        if (result)
+          results.push_back(std::move(*result));
+        else if (!capture_id.empty() && !CaptureResultFromJson(capture))
+          Tell({"captures", capture_id, model, result.error().message});
+        else
+          Tell({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
+        return true;
+      },
+      values...);
+  return results;
+}
+
+// One at a time, where a page of the database cannot be read. The keys come from an index.
+std::vector<ModelResult> SqlStore::ReadEachResult(const std::string& sweep_id) {
+  std::vector<ResultKey> keys;
+  const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
+    Query<std::string, std::string>(
+        sql, "SELECT model, mode FROM results WHERE sweep_id = :sweep ORDER BY model, mode",
+        [&](const std::string& model, const std::string& mode) {
+          return keys.push_back({sweep_id, model, mode}), true;
+        },
+        sweep_id);
+    return {};
+  });
+  if (!listed) Tell({"results", "sweep " + sweep_id, "", listed.error().message});
+  std::vector<ModelResult> results;
+  for (const ResultKey& key : keys) {
+    auto one = db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
+      return ReadResults(sql, kOneResult, key.sweep_id, key.model, key.mode);
+    });
+    if (!one) Tell({"results", "sweep " + sweep_id + ", mode " + key.mode, key.model, one.error().message});
+    if (one) std::move(one->begin(), one->end(), std::back_inserter(results));
+  }
+  return results;
+}
+
 Result<void> Store::AppendResults(std::span<const ResultWrite> writes) {
   for (const ResultWrite& write : writes) {
     if (auto appended = AppendResult(write.result, write.events, write.change); !appended) return appended;
@@ -162,34 +182,33 @@ Result<void> SqlStore::WriteResult(soci::session& sql, const ModelResult& result
 }
 
 Result<std::vector<ModelResult>> SqlStore::Results(const std::string& sweep_id) {
-  return db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
-    const std::string id = ToUtf8(sweep_id);
+  const std::string id = ToUtf8(sweep_id);
+  auto results = db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
     if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) == 0)
       return Error{ErrorCode::kNotFound, "no sweep " + id + " in " + db_.name()};
-    return ReadResults(sql, "WHERE r.sweep_id = :id ORDER BY COALESCE(p.position, 9000000000), r.seq", id);
+    return ReadResults(sql, kInPlanOrder, id);
   });
+  if (results || !db_.MetDamage()) return results;
+  return ReadEachResult(id);
 }
 
 Result<std::optional<ModelResult>> SqlStore::LatestResult(const std::string& model) {
   return db_.Read([&](soci::session& sql) -> Result<std::optional<ModelResult>> {
     auto found = ReadResults(sql, "WHERE r.model = :model ORDER BY r.seq DESC LIMIT 1", ToUtf8(model));
-    if (!found) return found.error();
-    return found->empty() ? std::optional<ModelResult>() : std::move(found->front());
+    return found.empty() ? std::optional<ModelResult>() : std::move(found.front());
   });
 }
 
 Result<std::vector<ModelResult>> SqlStore::NewestResults(const ResultFilter& filter) {
   return db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
-    const auto toolchains = ToolchainsBySweep(sql);
-    if (!toolchains) return toolchains.error();
+    const auto toolchains = ToolchainsBySweep(ReadSweeps(sql, ""));
     std::vector<ModelResult> results;
-    for (const ResultKey& key : NewestKeys(sql, filter, *toolchains)) {
-      auto found = ReadResults(sql, "WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode", key.sweep_id,
-                               key.model, key.mode);
-      if (!found) return found.error();
-      for (ModelResult& result : *found) {
+    for (const ResultKey& key : NewestKeys(sql, filter, toolchains)) {
+      for (ModelResult& result : ReadResults(sql, kOneResult, key.sweep_id, key.model, key.mode)) {
         // What was never captured is still an answer of this toolchain.
-        if (result.capture.toolchain.torch.empty()) result.capture.toolchain.name = toolchains->at(key.sweep_id);
+        const auto name = toolchains.find(key.sweep_id);
+        if (result.capture.toolchain.torch.empty() && name != toolchains.end())
+          result.capture.toolchain.name = name->second;
         results.push_back(std::move(result));
       }
     }

@@ -73,7 +73,25 @@ const Migration kVersion2{
     " wall_ms $INT NOT NULL, rss_mib $INT NOT NULL, PRIMARY KEY (kind, name, mode))",
 };
 
-const Migration* const kMigrations[] = {&kVersion1, &kVersion2};  // [i] leads from version i to i + 1
+// The order of sweeps, apart from clocks: the steps at which each began and finished (0: it has not).
+const Migration kVersion3{
+    "ALTER TABLE sweeps ADD COLUMN seq $INT NOT NULL DEFAULT 0",
+    "ALTER TABLE sweeps ADD COLUMN finished_seq $INT NOT NULL DEFAULT 0",
+    "UPDATE sweeps SET seq = t.began, finished_seq = CASE WHEN sweeps.state = 'finished' THEN t.finished ELSE 0 END"
+    " FROM (SELECT sweep_id, MIN(seq) AS began, MAX(CASE WHEN kind = 'finished' THEN seq ELSE 0 END) AS finished"
+    " FROM steps GROUP BY sweep_id) AS t WHERE t.sweep_id = sweeps.id",
+    "DROP INDEX IF EXISTS sweeps_by_start",
+    "CREATE INDEX sweeps_by_seq ON sweeps (seq)",
+};
+
+const Migration kVersion4{
+    // Dead letters that wait to be sent again.
+    "CREATE TABLE requeued (exporter $TEXT NOT NULL, event_id $INT NOT NULL, PRIMARY KEY (exporter, event_id))",
+    "CREATE TABLE paused (exporter $TEXT PRIMARY KEY, at_ns $INT NOT NULL, detail $TEXT NOT NULL)",
+};
+
+const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3,
+                                        &kVersion4};  // [i] leads from version i to i + 1
 
 Result<int> ReadVersion(const Database& database, soci::session& sql) {
   if (!database.dialect().HasTable(sql, "meta")) {
@@ -106,6 +124,8 @@ Result<void> Apply(Database& database, soci::session& sql, int from) {
 
 }  // namespace
 
+bool HasSequence(int version) { return version >= 3; }
+
 int NewestSchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
 
 Result<int> SchemaVersionOf(Database& database) {
@@ -119,8 +139,9 @@ Result<void> PrepareSchema(Database& database, bool read_only) {
   if (*version > NewestSchemaVersion()) return NewerVersion(database, *version);
   if (read_only && *version == 0)
     return Error{ErrorCode::kNotFound, database.name() + " holds nothing yet: a sweep fills it"};
-  // Every older version can be read as it is: what came since, `costs`, only sweeps ask for. A migration that changes
-  // what readers ask has to refuse the versions before it here, with the advice to write once.
+  // Every older version can be read as it is: `costs` only sweeps ask for, where sweeps have no sequence yet their
+  // start stands for it (SqlStore::Newest), and `requeued` and `paused` are asked for where they are there. A migration
+  // that changes what readers ask has to refuse the versions before it here, with the advice to write once.
   if (read_only) return {};
   return database.Migrate([&](soci::session& sql) -> Result<void> {
     // Another session may have been faster: look again, now that nobody else can.

@@ -10,6 +10,8 @@ namespace breakwatch::store {
 
 // The version this program writes.
 int NewestSchemaVersion();
+// Sweeps have the columns seq and finished_seq.
+bool HasSequence(int version);
 // 0 when there is no schema yet.
 Result<int> SchemaVersionOf(Database& database);
 // Brings the schema to the newest version; when reading, only checks that it is there already.

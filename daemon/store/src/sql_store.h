@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include "breakwatch/store/store.h"
 #include "database.h"
@@ -10,15 +11,18 @@ namespace breakwatch::store {
 
 class SqlStore : public Store {
  public:
-  SqlStore(std::unique_ptr<Dialect> dialect, bool read_only, const Clock& clock)
-      : db_(std::move(dialect), read_only), clock_(clock), read_only_(read_only) {}
+  SqlStore(std::unique_ptr<Dialect> dialect, const StoreOptions& options, const Clock& clock)
+      : db_(std::move(dialect), options.read_only),
+        clock_(clock),
+        read_only_(options.read_only),
+        on_damage_(options.on_damage) {}
   Result<void> Prepare();  // connects, migrates
 
   // sweeps.cc
   Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
-                          const CurrentChange& change) override;
+                          const CurrentChange& change, std::span<const SweepEnd> given_up) override;
   Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) override;
-  Result<std::optional<Sweep>> NewestUnfinished() override;
+  Result<std::vector<Sweep>> Unfinished() override;
   Result<std::vector<Sweep>> Sweeps(int limit) override;
   Result<Sweep> FindSweep(const std::string& id) override;
   Result<Plan> LoadPlan(const std::string& sweep_id) override;
@@ -54,19 +58,34 @@ class SqlStore : public Store {
   Result<std::int64_t> Cursor(const std::string& exporter) override;
   Result<void> SetCursor(const std::string& exporter, std::int64_t event_id) override;
   Result<int> TrimEvents(std::span<const std::string> exporters, int keep_sweeps, int limit) override;
+
+  // dead_letters.cc
   Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) override;
-  Result<std::vector<DeadLetter>> DeadLetters(const std::string& exporter, int limit) override;
+  Result<std::vector<DeadLetter>> DeadLetters(const LetterFilter& filter, int limit) override;
   Result<std::int64_t> CountDeadLetters(const std::string& exporter) override;
+  Result<std::int64_t> CountQueuedLetters(const std::string& exporter) override;
+  Result<std::int64_t> QueueDeadLetters(const LetterFilter& filter) override;
+  Result<std::int64_t> DropDeadLetters(const LetterFilter& filter) override;
+  Result<std::vector<StoredEvent>> QueuedLetters(const std::string& exporter, int limit,
+                                                 std::size_t max_bytes) override;
+  Result<void> RefuseQueuedLetter(const std::string& exporter, std::int64_t event_id,
+                                  const std::string& reason) override;
+  Result<void> SetPaused(const std::string& exporter, const std::string& detail) override;
+  Result<std::vector<DeliveryState>> DeliveryStates() override;
 
   // upkeep.cc
   Result<std::vector<std::string>> OwnedGroups(const std::string& gateway) override;
   Result<void> SetOwnedGroups(const std::string& gateway, const std::vector<std::string>& groups) override;
   Result<int> SchemaVersion() override;
-  Result<void> Check() override;
+  Result<void> StillThere() override { return db_.dialect().StillThere(); }
   Result<void> LockAsWriter() override;
+
+  // damage.cc
+  Result<std::vector<Damage>> FindDamage() override;
 
  private:
   // Inside a write transaction.
+  void WriteCursor(soci::session& sql, const std::string& exporter, std::int64_t event_id);
   void WriteEvents(soci::session& sql, std::span<const Event> events);
   void WriteChange(soci::session& sql, const CurrentChange& change);
   void WriteModels(soci::session& sql, std::span<const TrackedModel> models);
@@ -81,11 +100,31 @@ class SqlStore : public Store {
   std::int64_t WriteStep(soci::session& sql, HistoryStep::Kind kind, const std::string& sweep_id,
                          const std::string& model, const std::string& mode, const std::string& document);
   Result<Plan> ReadPlan(soci::session& sql, const std::string& sweep_id);
+  Result<void> WriteEnd(soci::session& sql, const Sweep& sweep, std::span<const Event> events,
+                        const CurrentChange& change);
+  void DecodeEach(const std::string& sweep_id, const std::vector<std::string>& documents,
+                  const std::vector<std::string>& models, Plan& plan);
+  Result<Sweep> LatestSweep(soci::session& sql);
+
+  // Reading past what is damaged: `rest` and `values` as in a query.
+  std::vector<Sweep> ReadSweeps(soci::session& sql, const std::string& rest);
+  template <class... Values>
+  std::vector<ModelResult> ReadResults(soci::session& sql, const std::string& rest, const Values&... values);
+  std::vector<ModelResult> ReadEachResult(const std::string& sweep_id);
+  Result<std::vector<StoredEvent>> ReadEvents(std::int64_t id, int limit, std::size_t max_bytes);
+  void ReplaceIfDamaged(StoredEvent& event);
+  std::vector<StoredEvent> ReadEachEvent(std::int64_t after, std::int64_t last);
+  // ORDER BY, of the table "sweeps" as s: the newest first.
+  const char* Newest() const { return has_sequence_ ? "s.seq DESC" : "s.started_ns DESC, s.id DESC"; }
+  void Tell(Damage damage);
 
   Database db_;
   const Clock& clock_;
   const bool read_only_;
-  bool writer_ = false;  // holds the writer lock of the database
+  const std::function<void(const Damage&)> on_damage_;
+  std::set<std::string> told_;  // bounded by kMaxDamage
+  bool has_sequence_ = true;    // false: an older schema, opened for reading
+  bool writer_ = false;         // holds the writer lock of the database
 };
 
 // "begun", "result", "finished": the column steps.kind.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "batch.h"
@@ -20,30 +21,49 @@ Error NoSweep(const std::string& id, const std::string& where) {
           {}};
 }
 
-template <class... Values>
-Result<std::vector<Sweep>> ReadSweeps(soci::session& sql, const std::string& rest, const Values&... values) {
-  std::vector<Sweep> sweeps;
-  std::optional<Error> error;
-  Query<std::string>(
-      sql, "SELECT s.document FROM sweeps s " + rest,
-      [&](const std::string& document) {
-        auto sweep = SweepFromJson(document);
-        if (sweep)
-          sweeps.push_back(std::move(*sweep));
-        else
-          error = sweep.error().Within("a stored sweep");
-        return sweep.ok();
-      },
-      values...);
-  if (error) return *error;
-  return sweeps;
+// How far back "latest" is looked for: behind so many sweeps that say nothing there is none worth finding.
+constexpr Int kLookBack = 1000;
+
+// 0: a sweep like that of every night. From kSaysNothing on: one without a finding.
+constexpr int kSaysNothing = 2;
+int RankAsLatest(const Sweep& sweep, bool further) {
+  const int rank = further || IsImport(sweep) || sweep.trigger == kBisect ? 1 : 0;
+  return sweep.planned == 0 || IsGivenUp(sweep) ? rank + kSaysNothing : rank;
 }
 
 }  // namespace
 
+bool IsGivenUp(const Sweep& sweep) {
+  const int ended = std::accumulate(sweep.statuses.begin(), sweep.statuses.end(), 0,
+                                    [](int sum, const auto& status) { return sum + status.second; });
+  return sweep.state == SweepState::kFinished && ended < sweep.planned;
+}
+
+Result<std::optional<Sweep>> Store::NewestUnfinished() {
+  auto unfinished = Unfinished();
+  if (!unfinished) return unfinished.error();
+  return unfinished->empty() ? std::optional<Sweep>() : std::move(unfinished->front());
+}
+
+std::vector<Sweep> SqlStore::ReadSweeps(soci::session& sql, const std::string& rest) {
+  std::vector<Sweep> sweeps;
+  Query<std::string, std::string>(sql, "SELECT s.id, s.document FROM sweeps s " + rest,
+                                  [&](const std::string& id, const std::string& document) {
+                                    if (auto sweep = SweepFromJson(document))
+                                      sweeps.push_back(std::move(*sweep));
+                                    else
+                                      Tell({"sweeps", id, "", sweep.error().message});
+                                    return true;
+                                  });
+  return sweeps;
+}
+
 Result<void> SqlStore::BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
-                                  const CurrentChange& change) {
+                                  const CurrentChange& change, std::span<const SweepEnd> given_up) {
   return db_.Write([&](soci::session& sql) -> Result<void> {
+    for (const SweepEnd& end : given_up) {
+      if (auto ended = WriteEnd(sql, end.sweep, end.events, end.change); !ended) return ended;
+    }
     const std::string id = ToUtf8(sweep.id);
     if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) > 0)
       return Error{ErrorCode::kInvalid, "sweep " + id + " has begun already"};
@@ -54,7 +74,8 @@ Result<void> SqlStore::BeginSweep(const Sweep& sweep, const Plan& plan, std::spa
          id, std::string(SweepStateName(sweep.state)), Nanoseconds(sweep.started_at), Nanoseconds(sweep.finished_at),
          document, EncodePlanHead(plan));
     if (auto written = WritePlan(sql, sweep, plan); !written) return written;
-    WriteStep(sql, HistoryStep::Kind::kBegun, id, "", "", document);
+    const Int seq = WriteStep(sql, HistoryStep::Kind::kBegun, id, "", "", document);
+    Exec(sql, "UPDATE sweeps SET seq = :seq WHERE id = :id", seq, id);
     WriteEvents(sql, events);
     WriteChange(sql, change);
     return {};
@@ -79,52 +100,87 @@ Result<void> SqlStore::WritePlan(soci::session& sql, const Sweep& sweep, const P
 }
 
 Result<void> SqlStore::FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) {
-  return db_.Write([&](soci::session& sql) -> Result<void> {
-    const std::string id = ToUtf8(sweep.id);
-    std::string state;
-    Query<std::string>(
-        sql, "SELECT state FROM sweeps WHERE id = :id", [&](const std::string& text) { return state = text, false; },
-        id);
-    if (state.empty()) return NoSweep(id, db_.name());
-    if (state == SweepStateName(SweepState::kFinished))
-      return Error{ErrorCode::kInvalid, "sweep " + id + " is finished already"};
-    const std::string document = ToJson(sweep);
-    Exec(sql, "UPDATE sweeps SET state = :state, finished_ns = :finished, document = :document WHERE id = :id",
-         std::string(SweepStateName(sweep.state)), Nanoseconds(sweep.finished_at), document, id);
-    WriteStep(sql, HistoryStep::Kind::kFinished, id, "", "", document);
-    WriteEvents(sql, events);
-    WriteChange(sql, change);
-    return {};
-  });
+  return db_.Write([&](soci::session& sql) { return WriteEnd(sql, sweep, events, change); });
 }
 
-Result<std::optional<Sweep>> SqlStore::NewestUnfinished() {
-  return db_.Read([&](soci::session& sql) -> Result<std::optional<Sweep>> {
-    auto found = ReadSweeps(sql, "WHERE state <> 'finished' ORDER BY started_ns DESC, id DESC LIMIT 1");
-    if (!found) return found.error();
-    return found->empty() ? std::optional<Sweep>() : std::move(found->front());
+Result<void> SqlStore::WriteEnd(soci::session& sql, const Sweep& sweep, std::span<const Event> events,
+                                const CurrentChange& change) {
+  const std::string id = ToUtf8(sweep.id);
+  std::string state;
+  Query<std::string>(
+      sql, "SELECT state FROM sweeps WHERE id = :id", [&](const std::string& text) { return state = text, false; }, id);
+  if (state.empty()) return NoSweep(id, db_.name());
+  if (state == SweepStateName(SweepState::kFinished))
+    return Error{ErrorCode::kInvalid, "sweep " + id + " is finished already"};
+  const std::string document = ToJson(sweep);
+  const Int seq = WriteStep(sql, HistoryStep::Kind::kFinished, id, "", "", document);
+  Exec(sql,
+       "UPDATE sweeps SET state = :state, finished_ns = :finished, finished_seq = :seq, document = :document"
+       " WHERE id = :id",
+       std::string(SweepStateName(sweep.state)), Nanoseconds(sweep.finished_at),
+       sweep.state == SweepState::kFinished ? seq : Int{0}, document, id);
+  WriteEvents(sql, events);
+  WriteChange(sql, change);
+  return {};
+}
+
+Result<std::vector<Sweep>> SqlStore::Unfinished() {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<Sweep>> {
+    return ReadSweeps(sql, std::string("WHERE s.state <> 'finished' ORDER BY ") + Newest());
   });
 }
 
 Result<std::vector<Sweep>> SqlStore::Sweeps(int limit) {
-  return db_.Read([&](soci::session& sql) {
-    return ReadSweeps(sql, "ORDER BY started_ns DESC, id DESC LIMIT :limit", Int{std::max(limit, 0)});
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<Sweep>> {
+    return ReadSweeps(sql, std::string("ORDER BY ") + Newest() + " LIMIT " + std::to_string(std::max(limit, 0)));
   });
+}
+
+Result<Sweep> SqlStore::LatestSweep(soci::session& sql) {
+  std::optional<Sweep> latest;
+  int best = 2 * kSaysNothing;
+  Query<std::string, std::string, Int>(
+      sql,
+      std::string("SELECT s.id, s.document, ") + kFurther + " FROM sweeps s WHERE s.state = 'finished' ORDER BY " +
+          (has_sequence_ ? "s.finished_seq DESC" : Newest()) + " LIMIT :limit",
+      [&](const std::string& id, const std::string& document, Int further) {
+        auto sweep = SweepFromJson(document);
+        if (!sweep) return Tell({"sweeps", id, "", sweep.error().message}), true;
+        if (const int rank = RankAsLatest(*sweep, further != 0); rank < best) best = rank, latest = std::move(*sweep);
+        return best > 0;
+      },
+      kLookBack);
+  if (!latest) return NoSweep("latest", db_.name());
+  return *std::move(latest);
 }
 
 Result<Sweep> SqlStore::FindSweep(const std::string& id) {
   return db_.Read([&](soci::session& sql) -> Result<Sweep> {
-    auto found = id == "latest" ? ReadSweeps(sql, std::string("WHERE state = 'finished' ORDER BY ") + kFurtherLast +
-                                                      ", started_ns DESC, id DESC LIMIT 1")
-                                : ReadSweeps(sql, "WHERE id = :id", ToUtf8(id));
-    if (!found) return found.error();
-    if (found->empty()) return NoSweep(id, db_.name());
-    return std::move(found->front());
+    if (id == "latest") return LatestSweep(sql);
+    std::optional<std::string> document;
+    Query<std::string>(
+        sql, "SELECT document FROM sweeps WHERE id = :id",
+        [&](const std::string& text) { return document = text, false; }, ToUtf8(id));
+    if (!document) return NoSweep(id, db_.name());
+    auto sweep = SweepFromJson(*document);
+    if (!sweep)
+      return ToError(Failure::kCorrupted, db_.name(), "table sweeps, row " + id + ": " + sweep.error().message);
+    return sweep;
   });
 }
 
 Result<Plan> SqlStore::LoadPlan(const std::string& sweep_id) {
   return db_.Read([&](soci::session& sql) { return ReadPlan(sql, sweep_id); });
+}
+
+// Where one of them is damaged.
+void SqlStore::DecodeEach(const std::string& sweep_id, const std::vector<std::string>& documents,
+                          const std::vector<std::string>& models, Plan& plan) {
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (auto decoded = DecodePlanned({documents[i]}, plan); !decoded) {
+      Tell({"plans", "sweep " + sweep_id, models[i], decoded.error().message});
+    }
+  }
 }
 
 Result<Plan> SqlStore::ReadPlan(soci::session& sql, const std::string& sweep_id) {
@@ -135,24 +191,26 @@ Result<Plan> SqlStore::ReadPlan(soci::session& sql, const std::string& sweep_id)
       [&](const std::string& text) { return head = text, false; }, id);
   if (head.empty()) return NoSweep(id, db_.name());
   auto plan = PlanFromJson(head);
-  if (!plan) return plan;
+  if (!plan) {
+    return ToError(Failure::kCorrupted, db_.name(), "table sweeps, row " + id + ", its plan: " + plan.error().message);
+  }
   // In pages: parsing has a bound, a plan has none.
-  std::vector<std::string> page;
+  std::vector<std::string> page, models;
   std::size_t bytes = 0;
-  Result<void> decoded;
-  Query<std::string>(
-      sql, "SELECT document FROM plans WHERE sweep_id = :id ORDER BY position",
-      [&](const std::string& document) {
+  const auto decode = [&] {
+    if (!DecodePlanned(page, *plan)) DecodeEach(id, page, models, *plan);
+    page.clear(), models.clear(), bytes = 0;
+  };
+  Query<std::string, std::string>(
+      sql, "SELECT model, document FROM plans WHERE sweep_id = :id ORDER BY position",
+      [&](const std::string& model, const std::string& document) {
         bytes += document.size();
-        page.push_back(document);
-        if (bytes < kPlanPageBytes) return true;
-        decoded = DecodePlanned(page, *plan);
-        page.clear(), bytes = 0;
-        return decoded.ok();
+        page.push_back(document), models.push_back(model);
+        if (bytes >= kPlanPageBytes) decode();
+        return true;
       },
       id);
-  if (decoded.ok()) decoded = DecodePlanned(page, *plan);
-  if (!decoded) return decoded.error().Within("plan of sweep " + id);
+  decode();
   return plan;
 }
 

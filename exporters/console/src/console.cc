@@ -3,6 +3,7 @@
 #include <ostream>
 #include <utility>
 
+#include "breakwatch/core/printable.h"
 #include "summary.h"
 
 namespace breakwatch::exporters {
@@ -34,7 +35,7 @@ class ConsoleEvents : public EventExporter {
   std::string Name() const override { return options_.name; }
   Outcome Export(std::span<const StoredEvent> batch) override {
     std::string text;
-    for (const StoredEvent& event : batch) text += event.line + '\n';
+    for (const StoredEvent& event : batch) text += Printable(event.line) + '\n';
     return Write(out_, text);
   }
 

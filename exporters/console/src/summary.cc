@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "breakwatch/core/printable.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::exporters {
@@ -43,11 +44,8 @@ std::string FamilyLine(const std::string& name, const Totals& totals) {
 }
 
 // Control characters in a reason must not move the reader's cursor.
-std::string Printable(std::string_view text) {
-  std::string out = Truncate(ToUtf8(text), 120);
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return out;
+std::string ShortReason(std::string_view text) {
+  return Truncate(Printable(ToUtf8(text.substr(0, 480)), Lines::kEscape), 120);
 }
 
 std::string TopReasons(const std::map<std::string, ReasonTotals>& reasons, int top) {
@@ -60,7 +58,7 @@ std::string TopReasons(const std::map<std::string, ReasonTotals>& reasons, int t
   if (!sorted.empty()) text += Format("%8s %8s  %s\n", "breaks", "models", "reason");
   for (const auto& [reason, totals] : sorted) {
     text += Format("%8lld %8lld  %s\n", static_cast<long long>(totals.breaks), static_cast<long long>(totals.models),
-                   Printable(reason).c_str());
+                   ShortReason(reason).c_str());
   }
   return text;
 }

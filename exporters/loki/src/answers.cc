@@ -1,5 +1,8 @@
 #include "answers.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "breakwatch/net/answer.h"
 
 namespace breakwatch::exporters {
@@ -7,7 +10,9 @@ namespace {
 
 constexpr net::AnswerMeaning kMeanings[] = {
     {260, 260, Delivery::kTryAgain, true, "Loki blocks ingestion for this tenant"},  // a 2xx, and yet nothing is stored
-    {200, 299, Delivery::kDelivered, false, ""},
+    {204, 204, Delivery::kDelivered, false, "", true},
+    {200, 200, Delivery::kDelivered, false, "", true},  // of others that speak Loki's protocol
+    {200, 299, Delivery::kTryAgain, true, "not an answer of Loki, which is 204 without a body: check the URL"},
     {300, 399, Delivery::kTryAgain, true, "a redirect: set its target as the URL"},
     {400, 400, Delivery::kRefused, false, "Loki refused entries"},
     {401, 401, Delivery::kTryAgain, true, "Loki wants other credentials or a tenant"},
@@ -20,10 +25,21 @@ constexpr net::AnswerMeaning kMeanings[] = {
     {500, 599, Delivery::kTryAgain, false, "Loki is in trouble"},
 };
 
+// What Loki writes of single entries. All else, such as limits of labels and of structured metadata or a body that it
+// cannot read, is as true of every other event of ours.
+constexpr std::string_view kOfEntries[] = {
+    "timestamp too old", "timestamp too new", "entry too far behind", "entry out of order", "max entry size",
+};
+
 }  // namespace
 
 Outcome OutcomeOfPush(const Result<net::HttpResponse>& answer) {
-  return net::OutcomeOf(answer, "push to Loki", kMeanings);
+  Outcome outcome = net::OutcomeOf(answer, "push to Loki", kMeanings);
+  if (outcome.delivery != Delivery::kRefused) return outcome;
+  outcome.names_events = answer->status == 413 || std::ranges::any_of(kOfEntries, [&](std::string_view text) {
+                           return answer->body.find(text) != std::string::npos;
+                         });
+  return outcome;
 }
 
 }  // namespace breakwatch::exporters

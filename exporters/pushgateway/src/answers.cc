@@ -6,9 +6,10 @@ namespace breakwatch::exporters {
 namespace {
 
 constexpr net::AnswerMeaning kMeanings[] = {
-    {200, 200, Delivery::kDelivered, false, ""},
-    {202, 202, Delivery::kDelivered, false, ""},  // a gateway that runs without its consistency check
-    {201, 299, Delivery::kTryAgain, true, "not an answer of a Pushgateway: check the URL"},
+    {200, 200, Delivery::kDelivered, false, "", true},
+    {202, 202, Delivery::kDelivered, false, "", true},  // a gateway that runs without its consistency check
+    {200, 299, Delivery::kTryAgain, true,
+     "not an answer of a Pushgateway, which is 200 or 202 without a body: check the URL"},
     {300, 399, Delivery::kTryAgain, true, "a redirect: set its target as the URL"},
     {400, 400, Delivery::kRefused, false, "the gateway refused the series"},
     {401, 401, Delivery::kTryAgain, true, "the gateway wants other credentials: check username and password"},

@@ -52,9 +52,19 @@ _STAND_INS = {
     "Qwen3OmniMoeForConditionalGeneration": ("thinker_config", "Qwen3OmniMoeThinkerForConditionalGeneration"),
     "BarkModel": ("semantic_config", "BarkSemanticModel"),
 }
-_DEPENDENCY = re.compile(
-    r"requires? the (?:following packages? that were not found in your environment: )?[`'\"]?([A-Za-z0-9_.\-]+)[`'\"]?"
-    r"|(?:No module named|install|Install) [`'\"]?(?:pip install )?([A-Za-z0-9_\-]+)")
+# How libraries word it that a package is missing, the surest wording first.
+_PACKAGE = r"[`'\"]?([A-Za-z0-9](?:[A-Za-z0-9_.\-]*[A-Za-z0-9])?)"
+_DEPENDENCY = tuple(re.compile(pattern) for pattern in (
+    r"pip3? install (?:-\S+ )*" + _PACKAGE,
+    r"No module named " + _PACKAGE,
+    r"requires? the following packages? that were not found in your environment: " + _PACKAGE,
+    r"requires? (?:the )?" + _PACKAGE,
+    _PACKAGE + r"[`'\"]? (?:package |library )?is (?:either )?not (?:installed|available)",
+    r"[Ii]nstall (?:the )?" + _PACKAGE))
+# What stands there instead where a sentence goes on: "install a compatible version".
+_NO_PACKAGE = frozenset((
+    "a", "an", "and", "at", "compatible", "following", "git", "it", "latest", "least", "library", "missing", "of", "or",
+    "package", "packages", "python", "that", "the", "them", "this", "to", "version"))
 
 
 class Stop(Exception):
@@ -72,8 +82,8 @@ def missing_dependency(error: BaseException) -> str:
         if isinstance(error, ModuleNotFoundError) and error.name:
             return error.name.split(".")[0]
         if isinstance(error, ImportError):
-            match = _DEPENDENCY.search(str(error))
-            return next((group for group in match.groups() if group), "") if match else "unnamed"
+            found = (name for pattern in _DEPENDENCY for name in pattern.findall(str(error)))
+            return next((name for name in found if name.lower() not in _NO_PACKAGE), "a package")
         error, seen = error.__cause__ or error.__context__, seen + 1
     return ""
 

@@ -6,9 +6,10 @@ import gc
 import hashlib
 import json
 import os
+import pickle
 import time
 
-from . import architecture, build, depths, failure, gaps, host, inputs, modes, room, sizes
+from . import apart, architecture, build, calls, copies, depths, failure, gaps, host, inputs, modes, room, sizes
 from .ends import CAPTURED
 from .leg import limits_of
 from .lines import one_line
@@ -16,6 +17,14 @@ from .phases import Phases
 from .rounds import Round
 
 _GAP_ROUNDS = 5  # a default may lack one value behind another
+
+
+class Failed(Exception):
+    """What was tried apart failed there: `result` is what is said of it."""
+
+    def __init__(self, result: dict):
+        super().__init__(result["detail"])
+        self.result = result
 
 
 class Attempt:
@@ -29,6 +38,7 @@ class Attempt:
         self._patient = False  # every size and way is tried before the config is helped along
         self._hurried = False  # not all were
         self._mode, self._call = modes.of(job), None  # the call that was last made
+        self._skips_denormals = False  # in that call
 
     def run(self) -> dict:
         values = self._job.get("config")
@@ -80,11 +90,11 @@ class Attempt:
     def _run_smallest(self, cls, config_class, config, notes: list, part: bool) -> dict:
         """In each way of calling the smallest size that builds and runs. Keeps what this round's failures said."""
         whole = self._whole_stacks(cls, config)
-        ways = inputs.Ways(cls, self._job.get("inputs_spec"), part)
+        ways = inputs.Ways(cls, self._job.get("inputs_spec"), part, calls.name_of(self._job))
         failures = Round(config, ways, self._patient)
         self._said = failures.said
         for variant in ways:
-            for size in sizes.plans(config, self._depth, whole):
+            for size in sizes.plans(config, self._depth, whole, cut_windows=not ways.says_length):
                 ready, failed = self._try(self._prepare, cls, config_class, size, variant)
                 if ready is not None:
                     return self._capture_ready(ready, size, variant, notes)
@@ -98,11 +108,11 @@ class Attempt:
         return {**self._known, **failures.reported()}
 
     def _capture_ready(self, ready: tuple, size, variant: dict, notes: list) -> dict:
-        model, arguments, summary = ready
-        self._known.update(depth=size.depth, params=sum(p.numel() for p in model.parameters()))
+        model, summary = ready
+        self._known.update(depth=size.depth, params=build.parameter_count(model))
         said = ([size.note] if size.note else []) + summary["gaps"]
         said += [f"called {variant['name']}"] if variant["name"] != "all" else []
-        return self._capture(model, arguments, summary, notes + said)
+        return self._capture(summary, notes + said)
 
     def _try(self, prepare, *arguments) -> tuple:
         """(what is ready for its capture, None), or (None, the failure)."""
@@ -110,6 +120,8 @@ class Attempt:
             return prepare(*arguments), None
         except architecture.Stop:
             raise
+        except Failed as failed:
+            return None, failed.result
         except Exception as error:
             failed = {**failure.of(self._phases.current, error), "phase": self._phases.current}
             # The error holds the frames that hold the model: gone before the next one is made.
@@ -135,67 +147,127 @@ class Attempt:
         tokens = gaps.fill_gaps(config)
         model = build.construct(cls, config)
         self._phases.enter("inputs")
-        arguments = inputs.make(model, config, variant)
-        finite = self._is_finite(model, arguments, remake=lambda vary: inputs.make(model, config, variant, vary),
-                                 sizes=inputs.Plan(model, config, variant).sizes)
-        return model, arguments, {"finite": finite, "gaps": tokens}
+        plan = inputs.Plan(model, config, variant)
+        summary = self._called(model, lambda: inputs.make(model, config, variant), plan.sizes,
+                               lambda vary: inputs.make(model, config, variant, vary))
+        return model, {**summary, "gaps": tokens + plan.too_short()}
 
-    def _is_finite(self, model, arguments: dict, **more) -> bool:
+    def _called(self, model, make, sizes=None, remake=None) -> dict:
+        """In the phases `inputs` and `eager`: the model called without a compiler with what `make` gives; modes.Call
+        says the rest. Where the first call is to be captured, this one is made apart."""
+        if self._mode.cold:
+            return self._called_apart(model, make)
+        self._call = self._call_of(model, make(), sizes=sizes, remake=remake)
+        return {"finite": self._is_finite()}
+
+    def _called_apart(self, model, make) -> dict:
+        """Making the arguments may call parts of the model, too: they come from where the model was called."""
+        def call() -> tuple:
+            self._call = self._call_of(model, make())
+            arguments = pickled(self._call.arguments)  # before the call, which may write into them
+            return arguments, self._is_finite(), self._skips_denormals
+
+        arguments, finite, skips_denormals = self._apart(call)
+        room.skip_denormals(skips_denormals)
+        self._call = self._call_of(model, pickle.loads(arguments), forks=True)
+        self._mode.ready(self._call)
+        return {"finite": finite}
+
+    def _call_of(self, model, arguments: dict, **more) -> modes.Call:
+        limits = limits_of(self._job)
+        return modes.Call(model, arguments, limit_s=limits["capture_s"], limit_bytes=int(limits["rss_bytes"]), **more)
+
+    def _is_finite(self) -> bool:
         """Whether the eager call's output is. A number next to nothing may be what was divided by: then with those,
         where that helps."""
-        room.skip_denormals()
-        if inputs.is_finite(self._eager(model, arguments, **more)):
+        self._skip_denormals(True)
+        if inputs.is_finite(self._eager()):
             return True
-        room.skip_denormals(False)
-        finite = inputs.is_finite(self._eager(model, arguments, **more))
-        room.skip_denormals(not finite)
+        self._skip_denormals(False)
+        finite = inputs.is_finite(self._eager())
+        self._skip_denormals(not finite)
         return finite
 
-    def _eager(self, model, arguments: dict, remake=None, sizes=None):
-        """The output of the call without a compiler, as the job's mode makes it. See modes.Call for the rest."""
-        limits = limits_of(self._job)
-        self._call = modes.Call(model, arguments, remake, sizes, limits["capture_s"], int(limits["rss_bytes"]))
+    def _skip_denormals(self, skip: bool) -> None:
+        self._skips_denormals = skip
+        room.skip_denormals(skip)
+
+    def _eager(self):
+        """The output of the call without a compiler, as the job's mode makes it."""
         self._mode.ready(self._call)
         self._phases.enter("eager")
-        with self._around(model):
-            return self._mode.eager(self._call)
+        return self._mode.eager(self._call)
 
-    def _around(self, model):
-        """What a call of the model happens in. The library's are captured as they are after a first call: their hooks
-        and tables are laid then, by code that nobody compiles."""
-        return contextlib.nullcontext()
+    def _apart(self, function, *arguments):
+        """What the function returns, run in a fork that goes on with the phases. Raises Failed or Stop."""
+        said = apart.call(self._told, self._phases.state(), function, arguments)
+        self._phases.go_on(said["phases"])
+        if "stop" in said:
+            raise architecture.Stop(*said["stop"])
+        if "failed" in said:
+            raise Failed(said["failed"])
+        return said["returned"]
 
-    def _capture(self, model, arguments: dict, summary: dict, notes: list) -> dict:
-        """Of a model and arguments that were just called eagerly."""
+    def _told(self, state: tuple, function, arguments: tuple) -> dict:
+        self._phases.go_on(state)
+        try:
+            said = {"returned": function(*arguments)}
+        except architecture.Stop as stop:
+            said = {"stop": (stop.status, stop.detail)}
+        except Exception as error:
+            said = {"failed": {**failure.of(self._phases.current, error), "phase": self._phases.current}}
+        return {**said, "phases": self._phases.state()}
+
+    def _capture(self, summary: dict, notes: list) -> dict:
+        """Of the call that was just made without a compiler."""
         call = self._call
-        self._phases.enter("capture")
-        begun = time.monotonic()
-        with self._around(call.model):
-            found = self._mode.capture(call)
-        described = inputs.describe(call.arguments)
+        described = inputs.describe(call.by_name())
         result = {
             **self._known,
             "inputs": described,
+            **calls.optional_arguments(call.model, call.by_name()),
             "inputs_digest": hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:16],
         }
-        if not summary["finite"]:
-            notes = notes + ["eager output not finite"]
-        if found.mode_detail:
-            result["mode_detail"] = modes.bounded(found.mode_detail)
+        notes = notes + ([] if summary["finite"] else ["eager output not finite"])
+        self._phases.enter("capture")
+        begun = time.monotonic()
+        run = self._apart if call.forks else lambda function, *arguments: function(*arguments)
+        try:
+            found, is_error = run(self._captured, notes)
+        except Failed as failed:
+            return {**result, **failed.result}
+        # What can be counted all the same, but not at the price of the answer there is.
+        if is_error and time.monotonic() - begun < limits_of(self._job)["capture_s"] / 2:
+            with contextlib.suppress(Failed):
+                result.update(run(self._suppressed))
+        return {**result, **found}
+
+    def _suppressed(self) -> dict:
+        return self._mode.suppressed(self._call).numbers()
+
+    def _captured(self, notes: list) -> tuple:
+        """(what the capture comes to, whether the compiler failed)."""
+        found = self._mode.capture(self._call)
+        result = {"mode_detail": modes.bounded(found.mode_detail)} if found.mode_detail else {}
         if found.error is not None:
             failed = {**failure.of("capture", found.error), "phase": "capture"}
             found.error.__traceback__ = found.error.__context__ = found.error.__cause__ = None  # frames hold tensors
-            # What can be counted all the same, but not at the price of the answer there is.
-            in_time = time.monotonic() - begun < limits_of(self._job)["capture_s"] / 2
-            return {**result, **(self._mode.suppressed(call).numbers() if in_time else {}), **failed}
+            return {**result, **failed}, True
         numbers = found.numbers()
         status = found.status or ("graph_breaks" if numbers["breaks"] else "full_graph")
         if status not in CAPTURED:
-            return {**result, "status": status, "detail": one_line(found.detail), "phase": "capture"}
+            return {**result, "status": status, "detail": one_line(found.detail), "phase": "capture"}, False
         said = "; ".join([found.detail or verdict(numbers), *found.notes, *notes])
         # Of use between the legs of a capture alone: which of them is needed.
         result["stacks"] = None if found.trace.stacks is None else sorted(found.trace.stacks)
-        return {**result, **numbers, "status": status, "detail": one_line(said), "phase": "done"}
+        return {**result, **numbers, "status": status, "detail": one_line(said), "phase": "done"}, False
+
+
+def pickled(arguments: dict) -> bytes:
+    try:
+        return pickle.dumps(arguments)
+    except Exception as error:
+        raise copies.CannotCopy(f"{type(error).__name__}: {error}") from error
 
 
 def _came_to_capture(result: dict) -> bool:

@@ -1,6 +1,7 @@
 """Makes the model: its class called on its config, without weights and without random draws."""
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from . import weights
 
@@ -15,8 +16,15 @@ MAX_BYTES = 7 << 29  # of parameters and buffers; with activations a capture sta
 def byte_count(model: torch.nn.Module) -> int:
     seen = {}
     for tensor in (*model.parameters(), *model.buffers()):
+        if is_lazy(tensor) or tensor.layout is not torch.strided:
+            continue  # of no size yet, or of none that strides tell
         seen[tensor.data_ptr() if not tensor.is_meta else id(tensor)] = tensor.numel() * tensor.element_size()
     return sum(seen.values())
+
+
+def parameter_count(model: torch.nn.Module) -> int:
+    """Without those that get their size from the first call, until then."""
+    return sum(int(parameter.numel()) for parameter in model.parameters() if not is_lazy(parameter))
 
 
 def make_float(config) -> None:

@@ -51,10 +51,13 @@ def combine(reduced: dict, full: dict) -> dict:
         return {**reduced, **cost, "depth_mismatch": mismatch, "detail": detail}
     if not _layers_matter(reduced):
         mismatch = any(reduced.get(name) != full.get(name) for name in _OF_BREAKS)
-        return {**(full if mismatch else reduced), **cost, "ops_captured": reduced.get("ops_captured"),
-                "depth_mismatch": mismatch}
+        return {**(_with_ops_of(reduced, full) if mismatch else reduced), **cost, "depth_mismatch": mismatch}
     # A break that needs many layers away: published as found at full depth, which is the number of record.
-    return {**full, **cost, "ops_captured": reduced.get("ops_captured")}
+    return {**_with_ops_of(reduced, full), **cost}
+
+
+def _with_ops_of(reduced: dict, full: dict) -> dict:
+    return {**full, "ops_captured": reduced.get("ops_captured"), "ops_depth": reduced.get("depth")}
 
 
 def _cost_of(first: dict, second: dict) -> dict:

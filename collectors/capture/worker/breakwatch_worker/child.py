@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import traceback
 
 import torch
@@ -38,6 +39,7 @@ def body(job: dict, depth: str, scratch: str, protocol: int):
 def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     os.setsid()
     host.die_with_parent()
+    host.confine()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -51,7 +53,7 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     folder = os.path.join(scratch, "capture")
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
-    os.environ["TMPDIR"] = folder
+    os.environ["TMPDIR"] = tempfile.tempdir = folder  # the module remembers the zygote's
     limits = job.get("limits") if isinstance(job.get("limits"), dict) else {}
     rss = int(limits.get("rss_bytes") or 6 * _GIB)
     with open("/proc/self/statm") as file:
@@ -70,7 +72,7 @@ def _guarded(job: dict, depth: str, say) -> dict:
     phases = Phases(say)
     try:
         result = attempts.of(job)(job, depth, phases).run()
-    except Exception as error:
+    except BaseException as error:  # a model's or a factory's own SystemExit too
         result = failure.of(phases.current, error)
     result.setdefault("phase", phases.current)
     phases.enter("done")

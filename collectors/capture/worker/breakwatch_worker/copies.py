@@ -1,128 +1,216 @@
-"""Copies of arguments that a call may write into, and the state of a module that a call may use up."""
+"""Copies of what a model is called with, for a process that calls it more than once: in memory of their own, and
+otherwise what they copy, in all that code can ask of a tensor."""
 
-import collections
 import contextlib
 import copy
 
 import torch
+from torch.nn.parameter import is_lazy
+from torch.utils import _pytree
+
+_MOST_ITEMS = 100_000  # looked into among the arguments
 
 
-def copy_of(tensor: torch.Tensor, rows=None) -> torch.Tensor:
-    """The same tensor in memory of its own, with its strides. A leaf stays one and a parameter one; what was computed
-    stays computed, but hangs on nothing that another call's backward uses up. `rows`: other indices of its first
-    dimension."""
-    if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-        return tensor.clone() if rows is None else tensor[rows].clone()
+class CannotCopy(Exception):
+    """Nothing is said of the model: the copies are breakwatch's own need."""
+
+    def __init__(self, why):
+        super().__init__(f"breakwatch cannot copy what the model is called with: {why}")
+
+
+def fresh(value, owner=None, change=None):
+    """A deep copy that a call may write into; what is one object in it, or one memory, stays one. The modules and
+    tensors of `owner`, and what lies in their memory, are no copies. `change` gives the copy of a tensor, or None for
+    one that stays as it is. Raises CannotCopy."""
+    copier = _Copier(owner, change)
+    try:
+        with copier.of_tensors():
+            return copy.deepcopy(value, copier.memo)
+    except CannotCopy:
+        raise
+    except Exception as error:
+        raise CannotCopy(f"{type(error).__name__}: {error}") from error
+
+
+def with_rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    """Other indices of its first dimension, laid out in memory as the tensor is, a view where it is one."""
+    if not _is_plain(tensor):
+        return tensor.detach()[rows].requires_grad_(tensor.requires_grad)
+    size, strides = [len(rows), *tensor.shape[1:]], list(tensor.stride())
+    for dim in range(1, tensor.dim()):
+        if strides[dim] > strides[0] > 0:  # the rows lie within it
+            strides[dim] = strides[dim] // tensor.shape[0] * len(rows)
+    places = 1 + sum((length - 1) * stride for length, stride in zip(size, strides, strict=True))
     with torch.no_grad():
-        made = _laid_out(tensor.detach(), rows)
+        memory = torch.zeros(places if 0 not in size else 0, dtype=tensor.dtype)
+        _once(torch.as_strided(memory, size, strides)).copy_(_once(tensor[rows]) if strides[0] else _once(tensor))
+    if tensor._is_view():
+        with torch.set_grad_enabled(tensor.requires_grad):
+            return memory.requires_grad_(tensor.requires_grad).as_strided(size, strides)
+    storage = memory.untyped_storage()
+    return _in_role_of(tensor, lambda: _over(storage, tensor, size, strides, 0))
+
+
+def _once(tensor: torch.Tensor) -> torch.Tensor:
+    """Each element of an expanded tensor a single time."""
+    for dim, stride in enumerate(tensor.stride()):
+        tensor = tensor.narrow(dim, 0, 1) if stride == 0 and tensor.shape[dim] > 1 else tensor
+    return tensor
+
+
+def tensors_of(owner) -> list:
+    """Parameters and buffers of a module, or of the one that a method is bound to; of anything else none."""
+    module = module_of(owner)
+    return [*module.parameters(), *module.buffers()] if module is not None else []
+
+
+def module_of(target):
+    bound = getattr(target, "__self__", None)
+    owner = bound if isinstance(bound, torch.nn.Module) else target
+    return owner if isinstance(owner, torch.nn.Module) else None
+
+
+def tensors_in(value):
+    """(path, tensor) of all that containers hold: Python's own, those registered with torch, objects of any class."""
+    stack, seen = [("", value, frozenset())], 0
+    while stack and seen < _MOST_ITEMS:
+        name, item, within = stack.pop()
+        seen += 1
+        if isinstance(item, torch.Tensor):
+            yield name, item
+        elif id(item) not in within:
+            inner = [(f"{name}.{key}" if name else str(key), held, within | {id(item)}) for key, held in _held_by(item)]
+            stack += reversed(inner)
+
+
+def _held_by(value):
+    if isinstance(value, dict):
+        return value.items()
+    if isinstance(value, (list, tuple)):
+        return enumerate(value)
+    if isinstance(value, (torch.nn.Module, type)):
+        return ()
+    held, _ = _pytree.tree_flatten(value, is_leaf=lambda item: item is not value)
+    if not any(item is value for item in held):
+        return enumerate(held)
+    return getattr(value, "__dict__", {}).items()
+
+
+class _Copier:
+    def __init__(self, owner, change):
+        self.memo = {}  # copy.deepcopy's: by id
+        self._change = change
+        self._storages = {}  # the memory of what is copied -> its copy; None where it stays the owner's
+        module = module_of(owner)
+        for kept in module.modules() if module is not None else ():
+            self.memo[id(kept)] = kept
+        for tensor in tensors_of(owner):
+            self.memo[id(tensor)] = tensor
+            if _is_plain(tensor):
+                self._storages[tensor.untyped_storage()._cdata] = None
+
+    @contextlib.contextmanager
+    def of_tensors(self):
+        """Within, copy.deepcopy asks here for the copy of a tensor, however deep it lies in an object."""
+        classes = (torch.Tensor, torch.nn.Parameter)
+        kept = [cls.__deepcopy__ for cls in classes]
+        for cls in classes:
+            cls.__deepcopy__ = lambda tensor, memo: self._of(tensor)
+        try:
+            yield
+        finally:
+            for cls, method in zip(classes, kept, strict=True):
+                cls.__deepcopy__ = method
+
+    def _of(self, tensor: torch.Tensor) -> torch.Tensor:
+        if id(tensor) not in self.memo:
+            changed = self._change(tensor) if self._change is not None else None
+            made = changed if changed is not None else self._same(tensor)
+            self.memo[id(tensor)] = made
+            if made is not tensor:
+                vars(made).update(copy.deepcopy(vars(tensor), self.memo))
+        return self.memo[id(tensor)]
+
+    def _same(self, tensor: torch.Tensor) -> torch.Tensor:
+        if not _is_plain(tensor):
+            return _cloned(tensor)
+        storage = self._storage(tensor)
+        if storage is None:
+            return tensor
+        if tensor._is_view():
+            return self._view(tensor)
+        made = _in_role_of(tensor, lambda: _over(
+            storage, tensor, tensor.shape, tensor.stride(), tensor.storage_offset()))
+        if tensor.is_leaf and tensor.grad is not None:
+            made.grad = self._of(tensor.grad)
+        return made
+
+    def _view(self, tensor: torch.Tensor) -> torch.Tensor:
+        base = self._of(tensor._base)
+        with torch.enable_grad():
+            made = tensor._view_func_unsafe(base)
+        # Whether it was made without gradients, or as one of several: writing into it is judged by that.
+        torch._C._autograd._set_creation_meta(made, torch._C._autograd._get_creation_meta(tensor))
+        return made.requires_grad_() if tensor.requires_grad and tensor.is_leaf else made
+
+    def _storage(self, tensor: torch.Tensor):
+        storage = tensor.untyped_storage()
+        if storage._cdata not in self._storages:
+            self._storages[storage._cdata] = storage.clone()
+        return self._storages[storage._cdata]
+
+
+def _is_plain(tensor) -> bool:
+    """Numbers in memory that strides lead through, with nothing of anybody's own around them."""
+    return (type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
+            and tensor.device.type == "cpu" and not tensor.is_nested and not tensor.is_quantized)
+
+
+def _over(storage, tensor: torch.Tensor, size, strides, offset: int) -> torch.Tensor:
+    """What is no view, of memory that others may see too."""
+    with torch.no_grad(), torch.inference_mode(tensor.is_inference()):
+        made = torch.empty(0, dtype=tensor.dtype).set_(storage, offset, tuple(size), tuple(strides))
+        if tensor.is_conj():
+            torch._C._set_conj(made, True)
+        if tensor.is_neg():
+            torch._C._set_neg(made, True)
+        return made
+
+
+def _in_role_of(tensor: torch.Tensor, make) -> torch.Tensor:
+    """What `make()` gives, a leaf, a parameter or what was computed as the tensor is."""
+    if tensor.requires_grad and not tensor.is_leaf:
+        with torch.enable_grad():
+            return _Computed.apply(torch.zeros((), requires_grad=True), make)
+    made = make()
     if type(tensor) is torch.nn.Parameter:
         return torch.nn.Parameter(made, tensor.requires_grad)
-    if tensor.requires_grad and tensor.is_leaf:
-        return made.requires_grad_()
-    if tensor.requires_grad:
-        with torch.enable_grad():
-            return _Computed.apply(made.requires_grad_())
-    return made
+    return made.requires_grad_() if tensor.requires_grad else made
 
 
 class _Computed(torch.autograd.Function):
-    """What has a gradient's function and is itself."""
+    """What has a gradient's function, is no view, and hangs on nothing that another call's backward uses up."""
 
     @staticmethod
-    def forward(ctx, tensor):
-        return tensor.view_as(tensor)
+    def forward(ctx, _, make):
+        return make()
 
     @staticmethod
     def backward(ctx, gradient):
-        return gradient
+        return None, None
 
 
-def _laid_out(tensor: torch.Tensor, rows) -> torch.Tensor:
-    size = list(tensor.shape)
-    repeated = [dim for dim in range(tensor.dim()) if tensor.stride(dim) == 0 and size[dim] > 1]
-    strides = tensor.stride()
-    for dim in repeated:  # one element seen often stays one
-        tensor = tensor.narrow(dim, 0, 1)
-    if rows is not None:
-        size[0] = len(rows)
-        if 0 not in repeated:
-            tensor = tensor[rows]
-        order = sorted(range(tensor.dim()), key=lambda dim: -strides[dim])
-        dense = tensor.permute(order).contiguous()
-        return dense.permute([order.index(dim) for dim in range(len(order))]).expand(size)
-    return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype, device=tensor.device).copy_(tensor).expand(
-        size)
-
-
-def fresh(value, change=copy_of, made: dict = None):
-    """A copy that the call may write into, of the same types; what is one object in it stays one. `change` makes the
-    copy of a tensor."""
-    made = {} if made is None else made  # by id, as copy.deepcopy keeps it
-    if id(value) in made:
-        return made[id(value)]
-    if isinstance(value, torch.Tensor):
-        copied = change(value)
-    elif isinstance(value, dict):
-        copied = {} if type(value) is dict else copy.copy(value)  # a subclass keeps what else it knows
-        for key, item in value.items():
-            copied[key] = fresh(item, change, made)
-    elif type(value) in (list, tuple, torch.Size):
-        copied = type(value)(fresh(item, change, made) for item in value)
-    elif isinstance(value, tuple) and hasattr(value, "_make"):
-        copied = value._make(fresh(item, change, made) for item in value)
-    else:
-        return copy.deepcopy(value, made)
-    made[id(value)] = copied
-    return copied
-
-
-_CONTAINERS = (dict, list, set, collections.OrderedDict, collections.defaultdict)  # others may refuse to be refilled
-_BUFFER_BYTES = 16 << 20  # a larger one that a call writes into stays written
-
-
-@contextlib.contextmanager
-def as_before(target):
-    """What is called within leaves the modules' attributes, hooks and buffers as they were."""
-    saved = [_Saved(owner) for owner in _owners(target)]
+def _cloned(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy as its kind of tensor makes it: sparse, jagged, or a class of somebody's own."""
+    kind = f"a tensor of {type(tensor).__name__}, {tensor.layout}"
+    if is_lazy(tensor) or tensor.requires_grad and not tensor.is_leaf:
+        raise CannotCopy(kind)
     try:
-        yield
-    finally:
-        for state in saved:
-            state.restore()
-
-
-def _owners(target) -> list:
-    bound = getattr(target, "__self__", None)
-    owner = bound if isinstance(bound, torch.nn.Module) else target
-    return list(owner.modules()) if isinstance(owner, torch.nn.Module) else []
-
-
-def _may_change(buffer) -> bool:
-    return type(buffer) is torch.Tensor and not buffer.is_inference() and buffer.nbytes <= _BUFFER_BYTES
-
-
-class _Saved:
-    """One module's attributes, the containers among them one level deep, its hooks too, and its buffers' numbers."""
-
-    def __init__(self, module):
-        self._module, self._class, self._attributes = module, type(module), dict(vars(module))
-        self._contents = [(held, held.copy()) for held in self._attributes.values()
-                          if type(held) in _CONTAINERS]
-        self._buffers = [(buffer, buffer._version, buffer.detach().clone())
-                         for buffer in module._buffers.values() if _may_change(buffer)]
-
-    def restore(self) -> None:
-        if type(self._module) is not self._class:
-            return  # a lazy module that became what it is
-        attributes = vars(self._module)
-        if attributes.keys() != self._attributes.keys() or any(
-                attributes[name] is not value for name, value in self._attributes.items()):
-            attributes.clear()
-            attributes.update(self._attributes)
-        for held, before in self._contents:
-            held.clear()
-            held.extend(before) if type(held) is list else held.update(before)
-        for buffer, version, before in self._buffers:
-            if buffer._version != version:
-                with torch.no_grad():
-                    buffer.copy_(before)
+        made = tensor.detach().clone()
+    except Exception as error:
+        raise CannotCopy(f"{kind}: {type(error).__name__}: {error}") from error
+    if type(tensor) is torch.nn.Parameter:
+        return torch.nn.Parameter(made, tensor.requires_grad)
+    if type(made) is not type(tensor):
+        raise CannotCopy(kind)
+    return made.requires_grad_() if tensor.requires_grad else made

@@ -12,7 +12,7 @@ class End:
     """Why a child is gone. `killed_for` is set where the zygote killed it."""
 
     wait_status: int
-    killed_for: str = ""  # "timeout", "attempts", "memory", "too long", "cancel" or ""
+    killed_for: str = ""  # "timeout", "attempts", "memory", "scratch", "too long", "cancel" or ""
     phase: str = "create"
     limit: float = 0.0  # the limit that was passed: seconds or bytes
 
@@ -34,6 +34,8 @@ def status_of(end: End) -> tuple:
         return "crashed", f"its result is longer than {end.limit / 2**20:.0f} MiB"
     if end.killed_for == "memory":
         return "out_of_memory", f"resident memory passed {end.limit / 2**20:.0f} MiB during {end.phase}"
+    if end.killed_for == "scratch":
+        return "out_of_memory", f"the files it wrote passed {end.limit / 2**20:.0f} MiB during {end.phase}"
     if end.killed_for == "cancel":
         return "not_attempted", "cancelled"
     if os.WIFSIGNALED(end.wait_status):

@@ -2,7 +2,7 @@
 
 import traceback
 
-from . import architecture, build
+from . import architecture, build, copies, host
 from .lines import one_line
 
 _ERROR_BYTES = 16 << 10
@@ -12,6 +12,13 @@ def _is_out_of_memory(error: BaseException) -> bool:
     text = str(error)
     return isinstance(error, MemoryError) or "DefaultCPUAllocator: can't allocate memory" in text or (
         "DefaultCPUAllocator: not enough memory" in text) or "Cannot allocate memory" in text
+
+
+def _is_out_of_processes(error: BaseException) -> bool:
+    """Of fork, which fails so for no other reason, and of threads, in Python's words and in the C library's."""
+    text = str(error)
+    return isinstance(error, BlockingIOError) and "fork" in "".join(traceback.format_tb(error.__traceback__)) or (
+        "can't start new thread" in text) or "pthread_create" in text
 
 
 def _error_text(error: BaseException) -> str:
@@ -25,10 +32,17 @@ def _error_text(error: BaseException) -> str:
 def of(phase: str, error: BaseException) -> dict:
     """The result of an exception in a phase."""
     kind = f"{type(error).__name__}: {one_line(str(error)) or 'no text'}"
+    if isinstance(error, SystemExit):
+        kind = f"the code ends its process: sys.exit({one_line(repr(error.code))})"
     if isinstance(error, architecture.Stop):
         return {"status": error.status, "detail": one_line(error.detail)}
+    if isinstance(error, copies.CannotCopy):
+        return {"status": "failed_inputs", "detail": one_line(str(error))}
     if isinstance(error, build.TooLarge):
         return {"status": "skipped_too_large", "detail": one_line(str(error))}
+    if _is_out_of_processes(error):
+        detail = f"{phase}: {kind}; {host.process_limit()}"
+        return {"status": "not_attempted", "detail": detail, "error": _error_text(error)}
     if _is_out_of_memory(error):
         return {"status": "out_of_memory", "detail": f"{phase}: {kind}", "error": _error_text(error)}
     if phase == "create" and (package := architecture.missing_dependency(error)):

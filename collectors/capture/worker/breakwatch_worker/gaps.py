@@ -152,7 +152,8 @@ def _completed(node, why: str) -> list:
     for entry in load_recipes()["completions"]:
         if node.model_type != entry["part"] or not re.search(entry["said"], why):
             continue
-        for path, value in entry["set"].items():
+        equal = {path: getattr(node, key, None) for path, key in entry.get("equal", {}).items()}
+        for path, value in {**entry.get("set", {}), **equal}.items():
             *way, key = path.split(".")
             owner = functools.reduce(lambda here, name: getattr(here, name, None), way, node)
             if owner is not None and getattr(owner, key, None) != value:
@@ -211,11 +212,8 @@ def _agreed(node, why: str) -> list:
     if rope == {} and isinstance(kinds, list):
         node.rope_parameters = {kind: {"rope_type": "default", "rope_theta": 10000.0} for kind in kinds}
         return ["rope_parameters set"]
-    axes = "RoPE axes" in why or ("'NoneType' has no len()" in why and any("mrope" in name for name in dir(node)))
-    if axes and isinstance(rope, dict) and "mrope_section" not in rope and heads:
-        half = (vars(node).get("head_dim") or width // heads) // 2
-        node.rope_parameters = {**rope, "mrope_section": [half // 4] * 3 + [half - half // 4 * 3]}
-        return ["mrope_section set"]
+    if (sections := _rotary_sections(node, why)):
+        return sections
     sections = re.search(r"sum exactly to (\d+) .*split_sizes=\[(\d+), (\d+), (\d+)\]", why)
     if sections and isinstance(rope, dict) and "rope_theta" in rope and "mrope_section" not in rope:
         total, *parts = map(int, sections.groups())
@@ -223,6 +221,26 @@ def _agreed(node, why: str) -> list:
         node.rope_parameters = {**rope, "mrope_section": [first, second, total - first - second]}
         return ["mrope_section set"]
     return []
+
+
+def _rotary_sections(node, why: str) -> list:
+    """How the positions of a picture share the rotary dimensions: of published configs, left out by defaults. As many
+    sections as the model speaks of; the widths follow the published ones, a quarter and the rest."""
+    key = next((name for name in ("rope_parameters", "rope_scaling") if name in vars(node)), "")
+    rope, heads = vars(node).get(key), vars(node).get("num_attention_heads")
+    width = vars(node).get("hidden_size")
+    is_text = isinstance(heads, int) and isinstance(width, int) and "vocab_size" in vars(node)
+    four = "RoPE axes" in why or ("'NoneType' has no len()" in why and any("mrope" in name for name in dir(node)))
+    of_null = re.search("'NoneType' object (is not subscriptable|has no attribute 'get')", why)
+    three = "'mrope_section'" in why or (key == "rope_scaling" and rope is None and of_null)
+    if not key or not is_text or not (four or three) or "mrope_section" in (rope or {}):
+        return []
+    half = (vars(node).get("head_dim") or width // heads) // 2
+    rest = [half - half // 4 * 3] if four else [(half - half // 4) // 2, half - half // 4 - (half - half // 4) // 2]
+    sections = ([half // 4] * 3 if four else [half // 4]) + rest
+    kind = {} if rope else {"type": "default", "rope_type": "default"}
+    setattr(node, key, {**(rope or {}), **kind, "mrope_section": sections})
+    return ["mrope_section set"]
 
 
 def _stages_wanted(node, why: str) -> list:

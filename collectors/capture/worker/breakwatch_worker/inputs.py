@@ -10,11 +10,11 @@ import sys
 
 import torch
 
-from . import inputs_spec
+from . import calls, inputs_spec, windows
 from .copies import fresh
 from .lines import clip
 from .make_values import CannotMake, Sizes, make_value, sub_configs
-from .tables import read_beside
+from .tables import for_release, read_beside
 
 PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
     (("image_token_id", "image_token_index"), "pixel_values", "get_image_features"),
@@ -26,12 +26,14 @@ PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method 
 TOKEN_SUFFIXES = ("_token_id", "_token_ids", "_token_index", "_patch_id")
 _ITEMS, _TEXT_BYTES = 256, 400  # what is recorded of one list and of one text among the arguments
 _MENDS = 4  # of one model: a call that is not right after so many is given up
+_OF_A_MEND = ("said", "has", "reason", "transformers")  # when it holds, and why
 _MENDS_OF_A_KIND = 2  # of failures that differ in numbers alone: another size may want another number
 
 
 @functools.cache
 def load_recipes() -> dict:
-    return read_beside(__file__, "recipes.yaml")
+    """Of the installed release of transformers alone."""
+    return for_release(read_beside(__file__, "recipes.yaml"))
 
 
 def names_of(parameters) -> set:
@@ -64,7 +66,12 @@ class Plan:
                 self.omit |= set(rule.get("omit") or [])
                 self.omit -= set(rule.get("add") or [])
                 self.tokens = rule.get("tokens", self.tokens)
-        for more in (*variant.get("steps", [variant]), variant.get("spec") or {}):
+        self._length = windows.Length(config, self.sizes("seq"))
+        self.sizes.define({"seq": self._length.tokens})
+        steps = variant.get("steps", [variant])
+        self.call, self.step = variant.get("call") or calls.DEFAULT, steps[-1]
+        calls.begin(self)
+        for more in (*steps, variant.get("spec") or {}):
             self._apply(more)
 
     def _apply(self, more: dict) -> None:
@@ -75,6 +82,11 @@ class Plan:
         self.add += more.get("add") or []
         self.omit -= set(more.get("add") or [])
         self.omit |= set(more.get("omit") or [])
+
+    def too_short(self) -> list:
+        """What the input is shorter than, of what a text of the config's is cut into: for the result's detail."""
+        missed = self._length.missed(self.sizes("seq")) if "input_ids" in self.chosen() else []
+        return [f"input shorter than {key}" for key in missed]
 
     def _matches(self, when: dict, config) -> bool:
         """All conditions given must hold: of the model's type, a part's type, its class (a pattern), its signature."""
@@ -113,24 +125,28 @@ class Plan:
             wanted.insert(0, self.main)
         wanted += [name for name in self.required if name not in wanted]
         wanted += [name for name in self.add if name not in wanted and name in self.names]
-        return [name for name in wanted if name not in self.omit]
+        return calls.chosen(self, [name for name in wanted if name not in self.omit])
 
 
 class Ways:
     """The ways of calling to try: everything, and what the model itself asked for when it failed; with `part` those
     that leave something out."""
 
-    def __init__(self, model_class, spec: dict = None, part: bool = False):
+    def __init__(self, model_class, spec: dict = None, part: bool = False, call: str = calls.DEFAULT):
         self._names = names_of(inspect.signature(model_class.forward).parameters.values())
         self._spec = inputs_spec.checked(spec, self._names)
         self._mends = []
         self._learns = True
         self._heard = []  # kinds of failure that a mend was found for
         self._part = part
+        self.says_length = "seq" in self._spec.get("sizes", ()) or "input_ids" in self._spec.get("arguments", ())
+        self._call = call
 
     def __iter__(self):
-        ways = [way for way in load_recipes()["variants"]
-                if way.get("part", False) == self._part and set(way.get("has", ())) <= self._names]
+        steps = calls.steps_of(self._call, self._part)
+        if steps is None:
+            steps = [way for way in load_recipes()["variants"] if way.get("part", False) == self._part]
+        ways = [way for way in steps if set(way.get("has", ())) <= self._names]
         if not ways:
             return
         first, *others = ways
@@ -154,7 +170,7 @@ class Ways:
             found = re.search(mend["said"], said)
             if found is None or not set(mend.get("has", ())) <= self._names:
                 continue
-            filled = _filled({key: value for key, value in mend.items() if key not in ("said", "has", "reason")}, found)
+            filled = _filled({key: value for key, value in mend.items() if key not in _OF_A_MEND}, found)
             if filled not in self._mends and set(filled.get("add", ())) <= self._names:
                 self._mends.append(filled)
                 self._heard.append(kind)
@@ -163,7 +179,7 @@ class Ways:
 
     def _way(self, way: dict) -> dict:
         names = [way["name"]] * (way["name"] != "all" or not self._mends) + [mend["name"] for mend in self._mends]
-        return {"name": ", ".join(names), "steps": [*self._mends, way], "spec": self._spec}
+        return {"name": ", ".join(names), "steps": [*self._mends, way], "spec": self._spec, "call": self._call}
 
 
 def _filled(value, found):
@@ -193,14 +209,23 @@ def make(model, config, variant: dict, vary: dict = None) -> dict:
         try:
             if "only_if" in recipe and not plan.sizes(recipe["only_if"]):
                 continue
-            session = recipe.get("kind") == "session"
-            made[name] = _session(model, name, plan.sizes) if session else make_value(name, recipe, plan.sizes)
+            made[name] = _made(model, name, recipe, made.get(plan.main), plan.sizes)
         except CannotMake:
             if name in plan.required or name == plan.main:
                 raise
     _keep_clear_of_tokens(made, plan)
     _place_tokens(model, made, plan)
     return made
+
+
+def _made(model, name: str, recipe: dict, main, sizes):
+    if recipe.get("kind") == "session":
+        return _session(model, name, sizes)
+    if recipe.get("kind") == "like_main":
+        if not isinstance(main, torch.Tensor) or main.dim() not in (2, 3):
+            raise CannotMake(f"no main input that {name} could be as long as")
+        return torch.ones(main.shape[:2], dtype=torch.long)
+    return make_value(name, recipe, sizes)
 
 
 def _session(model, name: str, sizes):
@@ -315,7 +340,8 @@ def _rows(features) -> int:
 def describe(value):
     """What is recorded: shape and type of tensors, plain values as they are, bounded."""
     if isinstance(value, torch.Tensor):
-        return {"shape": [int(size) for size in value.shape], "dtype": str(value.dtype).removeprefix("torch.")}
+        return {"shape": [_described_size(size) for size in value.shape],
+                "dtype": str(value.dtype).removeprefix("torch.")}
     if isinstance(value, dict):
         return {clip(str(key), _TEXT_BYTES): describe(item) for key, item in itertools.islice(value.items(), _ITEMS)}
     if isinstance(value, (list, tuple)):
@@ -328,10 +354,25 @@ def describe(value):
     return clip(value if isinstance(value, str) else type(value).__name__, _TEXT_BYTES)
 
 
+def _described_size(size):
+    """Of a dimension in which each row has its own: the name torch gives it."""
+    try:
+        return int(size)
+    except Exception:  # each release refuses in its own way
+        return clip(str(size), _TEXT_BYTES)
+
+
+def _has_no_nan(tensor: torch.Tensor) -> bool:
+    try:
+        return not (tensor.is_floating_point() and bool(torch.isnan(tensor).any()))
+    except (RuntimeError, NotImplementedError, TypeError):  # a kind of tensor that cannot be asked
+        return True
+
+
 def is_finite(output) -> bool:
     """No NaN in any floating tensor of the output. Infinities are allowed: masks and log-probabilities hold them."""
     if isinstance(output, torch.Tensor):
-        return not (output.is_floating_point() and bool(torch.isnan(output).any()))
+        return _has_no_nan(output)
     if isinstance(output, dict):
         return all(is_finite(item) for item in output.values())
     if isinstance(output, (list, tuple)):

@@ -10,6 +10,7 @@ import time
 from . import host
 from .ends import End, status_of
 from .lines import MAX_LINE_BYTES, LineReader, LineTooLong
+from .memory import Memory
 
 _OUTPUT_TAIL_BYTES = 8 << 10
 _ATTEMPT = ("create", "inputs", "eager")  # the phases before a capture
@@ -46,11 +47,16 @@ class Leg:
         self._begin_attempts()
         self._deadline = time.monotonic() + self.limits["create_s"]
         self._wait_status = 0
+        self._not_begun = ""
 
         result_read, result_write = os.pipe()
         output_read, output_write = os.pipe()
         self.started = time.monotonic()
-        self.pid = os.fork()
+        try:
+            self.pid = os.fork()
+        except OSError as error:
+            self._give_up(error, (result_read, result_write, output_read, output_write))
+            return
         if self.pid == 0:
             try:
                 os.close(result_read)
@@ -62,10 +68,19 @@ class Leg:
         os.close(output_write)
         for descriptor in (result_read, output_read):
             os.set_blocking(descriptor, False)
+        self._memory = Memory(self.pid)
         self._pidfd = os.pidfd_open(self.pid)
         self._reader = LineReader(result_read)
         self._result_fd, self._output_fd = result_read, output_read
         self._open = {result_read, output_read, self._pidfd}
+
+    def _give_up(self, error: OSError, pipes: tuple) -> None:
+        """There is no child, and so no capture."""
+        for descriptor in pipes:
+            os.close(descriptor)
+        self._open = set()
+        self._not_begun = f"cannot start a process for it: {error.strerror}; {host.process_limit()}"
+        self.finished = True
 
     def descriptors(self) -> set:
         return set(self._open)
@@ -92,17 +107,21 @@ class Leg:
             else:
                 self.kill("timeout", self.limits[f"{self.phase}_s"])
             return
-        rss = host.resident_bytes(self.pid)
+        rss = self._memory.bytes(enough=min(self.peak_rss, self.limits["rss_bytes"]))
         self.peak_rss = max(self.peak_rss, rss)
         if rss > self.limits["rss_bytes"]:
             self.kill("memory", self.limits["rss_bytes"])
 
     def kill(self, why: str, limit: float = 0.0) -> None:
+        if self.finished:
+            return
         self._killed_for, self._limit = why, limit
         host.kill_family(self.pid)
 
     def outcome(self) -> dict:
         """The result message of this leg, whatever way it ended."""
+        if self._not_begun:
+            return {"status": "not_attempted", "detail": self._not_begun, "phase": self.phase}
         result = self.result
         clean = os.WIFEXITED(self._wait_status) and os.WEXITSTATUS(self._wait_status) == 0
         lingered = result is not None and not self._killed_for and self._wait_status == signal.SIGKILL

@@ -4,16 +4,17 @@ import copy
 import functools
 import math
 
-from . import pictures
+from . import pictures, windows
 from .size_rules import is_int, load_rules, nodes
 
 _FACTORS = (32, 16, 14, 8, 7, 6, 5, 4, 3, 2)
 
 
-def ways(base: dict):
+def ways(base: dict, cut_windows: bool = True):
     """(tree, notes) of each way to make the rest smaller: all widths by one divisor, or where that is small and the
-    text's own is not each part by its own; then only what is no width: experts, pictures, the vocabulary. The last is
-    for parts that speak of each other's widths by keys that nothing here knows."""
+    text's own is not each part by its own; then only what is no width: experts, pictures, the vocabulary, and windows
+    unless they are to stay. The last is for parts that speak of each other's widths by keys that nothing here knows."""
+    narrowed = functools.partial(_narrowed, base, cut_windows)
     common, parts = _factor(base), _part_factors(base)
     if common <= 2 and parts.get("text_config", 1) >= 2 * common:
         chosen = [parts]
@@ -21,10 +22,10 @@ def ways(base: dict):
             chosen.append({"text_config": parts["text_config"]})
         for factors in chosen:
             note = ", ".join(f"{name} /{factor}" for name, factor in factors.items())
-            yield _narrowed(base, functools.partial(_divide_parts, factors=factors), f"widths of {note}")
+            yield narrowed(functools.partial(_divide_parts, factors=factors), f"widths of {note}")
     if common > 1:
-        yield _narrowed(base, lambda tree: _divide_all(tree, common), f"widths /{common}")
-    yield _narrowed(base, lambda tree: None, "")
+        yield narrowed(lambda tree: _divide_all(tree, common), f"widths /{common}")
+    yield narrowed(lambda tree: None, "")
 
 
 def _part_factors(base: dict) -> dict:
@@ -33,7 +34,7 @@ def _part_factors(base: dict) -> dict:
     return {name: factor for name, factor in factors.items() if factor > 1}
 
 
-def _narrowed(base: dict, divide, note: str) -> tuple:
+def _narrowed(base: dict, cut_windows: bool, divide, note: str) -> tuple:
     tree = copy.deepcopy(base)
     divide(tree)
     notes = [note] if note else []
@@ -43,7 +44,8 @@ def _narrowed(base: dict, divide, note: str) -> tuple:
     if experts:
         notes.append(f"experts {experts}->{load_rules()['experts_kept']}")
     notes += [note for path, node in nodes(tree)
-              for cut in (pictures.smaller_windows, pictures.smaller_picture, _shorter) for note in cut(path, node)]
+              for cut in (pictures.smaller_windows, pictures.smaller_picture, _shorter, *[windows.cut] * cut_windows)
+              for note in cut(path, node)]
     notes += pictures.same_pictures(base, tree)
     pictures.smaller_maps(base, tree)
     if (cut := _cut_vocabulary(tree)):

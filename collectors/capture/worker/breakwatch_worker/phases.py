@@ -15,12 +15,25 @@ class Phases:
         self._say({"type": "phase", "phase": "create"})
 
     def enter(self, name: str) -> None:
+        self._settle()
+        self.current = name
+        if name != "done":
+            self._say({"type": "phase", "phase": name})
+
+    def _settle(self) -> None:
         now, used = time.monotonic(), time.process_time()
         for seconds, spent in ((self.seconds, now - self._since), (self.processor_seconds, used - self._since_used)):
             seconds[self.current] = seconds.get(self.current, 0.0) + spent
-        self.current, self._since, self._since_used = name, now, used
-        if name != "done":
-            self._say({"type": "phase", "phase": name})
+        self._since, self._since_used = now, used
+
+    def state(self) -> tuple:
+        """What another process goes on with, by `go_on`: the clock of a process is its own."""
+        self._settle()
+        return self.current, self.seconds, self.processor_seconds
+
+    def go_on(self, state: tuple) -> None:
+        self.current, self.seconds, self.processor_seconds = state
+        self._since, self._since_used = time.monotonic(), time.process_time()
 
     def numbers(self) -> dict:
         return {name: round(seconds, 4) for name, seconds in self.seconds.items()}

@@ -21,6 +21,7 @@ _TABLE = (
     ("timeout", r"(\w+) passed its limit", "raise capture.limits.{0}, or capture on a less busy machine"),
     ("out_of_memory", "", "raise the memory limit, or give a config with smaller widths"),
     ("skipped_too_large", "", "give a config with smaller widths: this one's have no common divisor to shrink by"),
+    ("skipped_missing_dependency", r"needs a package:", "install in the toolchain what the error's text asks for"),
     ("skipped_missing_dependency", r"needs ([\w.\-]+)", "install {0} in the toolchain"),
     ("skipped_custom_code", "", "none: code from a repository is never run; name it as python:... if you trust it"),
     ("skipped_unsupported_library", "", "none: no model of transformers, timm or diffusers is in it"),

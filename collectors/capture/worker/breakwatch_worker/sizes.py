@@ -23,7 +23,21 @@ class Size:
     def make(self, config_class):
         if self.values is None:
             return copy.deepcopy(self.original)
-        return config_class.from_dict(copy.deepcopy(self.values))
+        try:
+            return config_class.from_dict(copy.deepcopy(self.values))
+        except ValueError as error:
+            refused = set(re.findall(r"'(\w+)': ", str(error))) if "unknown kwargs" in str(error) else set()
+            if not refused:
+                raise
+            return config_class.from_dict(_without(copy.deepcopy(self.values), refused))
+
+
+def _without(tree: dict, refused: set) -> dict:
+    """A tree whose parts are without keys that every config has and that some parts do not take back."""
+    for path, node in nodes(tree):
+        for key in refused & node.keys() if path else ():
+            del node[key]
+    return tree
 
 
 def cuts(config) -> list:
@@ -31,15 +45,16 @@ def cuts(config) -> list:
     return [note.split(" ")[0] for note in _shortened(config.to_dict())[1]]
 
 
-def plans(config, depth: str, whole=None):
+def plans(config, depth: str, whole=None, cut_windows: bool = True):
     """From the smallest to the original; the first that builds and runs is captured. With `whole`, which are cuts that
-    are not made, the full depth is that of these alone."""
+    are not made, the full depth is that of these alone. Windows are left as they are where the caller says how long the
+    input is."""
     base = config.to_dict()
     if depth in ("wide", "original"):  # to prove the rest by
         short, notes = _shortened(base) if depth == "wide" else (None, [])
         yield Size("reduced", ", ".join(notes), short) if notes else Size("original", "", None, config)
         return
-    narrowed = [(tree, notes) for tree, notes in narrow.ways(base) if notes]
+    narrowed = [(tree, notes) for tree, notes in narrow.ways(base, cut_windows) if notes]
     if depth == "full":
         for small, width_notes in [*narrowed, (base, [])]:
             short, depth_notes = _shortened(small, whole) if whole is not None else (small, [])

@@ -96,12 +96,13 @@ def reset() -> None:
     dynamo_compat.reset()
 
 
-def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=None, call=None, grad: bool = False,
-          dynamic=None, fullgraph: bool = False, config: dict = None) -> Trace:
-    """Calls `function(**arguments)` once under a counting backend. Never raises: `error` says what came out.
+def trace(function, arguments: dict, suppress_errors: bool = False, *, positional: tuple = (), backend=None, call=None,
+          grad: bool = False, dynamic=None, fullgraph: bool = False, config: dict = None) -> Trace:
+    """Calls `function(*positional, **arguments)` once under a counting backend. Never raises: `error` says what came
+    out.
 
-    `backend` compiles each counted graph (default: run it as it is); `call` is given the compiled function and the
-    arguments in place of the one call; `config` holds further values of torch._dynamo.config.
+    `backend` compiles each counted graph (default: run it as it is); `call` is given the compiled function in place of
+    the one call; `config` holds further values of torch._dynamo.config.
     """
     found = Trace()
     graphs = []
@@ -121,7 +122,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, backend=N
             breaks.logged, breaks.counted, breaks.layers.frame_begins), torch.set_grad_enabled(grad):
         try:
             compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
-            call(compiled, arguments) if call is not None else compiled(**arguments)
+            call(compiled) if call is not None else compiled(*positional, **arguments)
         except Exception as error:
             found.error = error
     found.stacks = breaks.layers.stacks

@@ -7,6 +7,7 @@ run finite. Random draws are deferred: of several on one tensor only the last is
 
 import contextlib
 import functools
+import importlib.util
 import math
 
 import torch
@@ -81,6 +82,11 @@ _RANDOM = {
     "sparse_": _orthogonal,
 }
 _CONSTANT = ("constant_", "zeros_", "ones_", "eye_", "dirac_")
+# Before transformers 5 models call a tensor's own methods (`module.weight.data.normal_(std=0.02)`). A small tensor is
+# drawn at once: what is computed from it in the same breath is right then.
+_METHODS = ("normal_", "uniform_")
+_CONSTANT_METHODS = ("zero_", "fill_")
+_LARGE = 1 << 16  # elements
 
 
 class Deferred:
@@ -106,13 +112,28 @@ class Deferred:
             setattr(torch.nn.init, name, now)
             library[name] = now
         torch.empty = self._remembering(saved_empty)
+        methods = self._methods() if _calls_methods() else {}
+        for name, method in methods.items():
+            setattr(torch.Tensor, name, method)
         try:
             yield self
         finally:
             torch.empty = saved_empty
+            for name in methods:
+                delattr(torch.Tensor, name)  # what it was is inherited
             for name, function in saved.items():
                 setattr(torch.nn.init, name, function)
             library.update(saved_library)
+
+    def _methods(self) -> dict:
+        """A tensor's own methods that draw or set numbers."""
+        def drawing(later, now):
+            return lambda tensor, *given, **named: (
+                later if tensor.numel() >= _LARGE and tensor.dim() > 1 else now)(tensor, *given, **named)
+
+        of_tensor = {name: getattr(torch.Tensor, name) for name in (*_METHODS, *_CONSTANT_METHODS)}
+        constant = {name: self._now(of_tensor[name]) for name in _CONSTANT_METHODS}
+        return {**constant, **{name: drawing(self._later(_RANDOM[name]), of_tensor[name]) for name in _METHODS}}
 
     def settle(self, model: torch.nn.Module) -> None:
         """Pays what is owed to the tensors that are still the model's."""
@@ -168,6 +189,10 @@ def _fill_by_name(name: str, parameter: torch.Tensor, salt: int) -> None:
         parameter.zero_()
     else:
         fill(parameter, 0.0, _DEFAULT_STD, salt)
+
+
+def _calls_methods() -> bool:
+    return importlib.util.find_spec("transformers.initialization") is None
 
 
 def _library_table() -> dict:

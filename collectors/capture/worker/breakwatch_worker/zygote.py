@@ -7,12 +7,12 @@ import os
 import select
 import signal
 import sys
-import tempfile
 import time
 
 from . import host, sources, version
 from .capture import Capture
 from .lines import LineReader, LineTooLong, one_line, write_line
+from .scratch import Scratch
 
 _HEARTBEAT_S = 1.0
 _CHECK_S = 0.05  # how late a deadline or a memory limit may be seen
@@ -26,9 +26,10 @@ def _take_protocol() -> int:
 
 
 class Zygote:
-    def __init__(self, protocol: int, body_of):
+    def __init__(self, protocol: int, body_of, scratch: Scratch):
         self._protocol = protocol
         self._body_of = body_of
+        self._scratch = scratch
         self._input = LineReader(0)
         self._capture = None
         self._leaving = False
@@ -68,8 +69,12 @@ class Zygote:
                 self._capture = None
                 if not self._leaving:
                     self._say(capture.result)
+                if not self._scratch.empty():
+                    self._leave()  # what one capture left behind is not for the next
             return
         capture.leg.check(time.monotonic())
+        if self._scratch.over(time.monotonic()) and not capture.leg.finished:
+            capture.leg.kill("scratch", self._scratch.limit)
 
     def _heartbeat(self) -> None:
         now = time.monotonic()
@@ -131,13 +136,14 @@ class Zygote:
 
 
 def main() -> int:
+    host.shield()
     protocol = _take_protocol()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's ^C is the daemon's to handle; it will say exit
     host.scrub_environment()
-    scratch = tempfile.mkdtemp(prefix="breakwatch-zygote-")
+    scratch = Scratch()
     sources.keep_hub_cache()
-    os.environ["HF_HOME"] = os.path.join(scratch, "hf")
+    os.environ["HF_HOME"] = os.path.join(scratch.folder, "hf")
     try:
         from . import warm
 
@@ -151,13 +157,7 @@ def main() -> int:
         from . import child
 
         write_line(protocol, version.hello())
-        body_of = functools.partial(child.body, scratch=scratch, protocol=protocol)
-        return Zygote(protocol, body_of).run()
+        body_of = functools.partial(child.body, scratch=scratch.folder, protocol=protocol)
+        return Zygote(protocol, body_of, scratch).run()
     finally:
-        _remove(scratch)
-
-
-def _remove(folder: str) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
+        scratch.remove()

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -31,13 +32,17 @@ class BoundedQueue : public httplib::TaskQueue {
   // `waiting` outlives the queue and says how many tasks wait.
   BoundedQueue(std::size_t threads, std::size_t queued, std::atomic<std::size_t>& waiting)
       : queued_(queued), waiting_(waiting) {
-    for (std::size_t i = 0; i < std::max<std::size_t>(1, threads); ++i) threads_.emplace_back([this] { Work(); });
+    try {
+      for (std::size_t i = 0; i < std::max<std::size_t>(1, threads); ++i) threads_.emplace_back([this] { Work(); });
+    } catch (const std::system_error&) {
+      // As many as the limit on threads allows; without any, every request is told to come later.
+    }
   }
 
   void enqueue(std::function<void()> task) override {
     {
       const std::lock_guard lock(mutex_);
-      if (tasks_.size() < queued_) {
+      if (tasks_.size() < queued_ && !threads_.empty()) {
         tasks_.push_back(std::move(task));
         waiting_ = tasks_.size();
         wake_.notify_one();

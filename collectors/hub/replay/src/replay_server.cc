@@ -2,8 +2,11 @@
 
 #include <csignal>
 #include <cstdio>
+#include <system_error>
 #include <thread>
 
+#include "breakwatch/core/printable.h"
+#include "breakwatch/core/threads.h"
 #include "guarded_server.h"
 #include "hub.h"
 
@@ -53,7 +56,13 @@ class Server : public ReplayServer {
       return Error{ErrorCode::kUnavailable, "cannot listen on " + host_ + ":" + std::to_string(port) +
                                                 ": the port is taken or the address is not of this machine"};
     }
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    try {
+      thread_ = std::thread([this] { server_.listen_after_bind(); });
+    } catch (const std::system_error& error) {
+      Error failed = CannotStartThread("the server's", error);
+      failed.code = ErrorCode::kUnavailable;
+      return failed;
+    }
     // A stop before the library has begun to listen would be lost.
     while (!server_.is_running()) std::this_thread::yield();
     return {};
@@ -97,15 +106,18 @@ Result<std::unique_ptr<ReplayServer>> ReplayServer::Start(const ReplayOptions& o
 int ServeMain(const ReplayOptions& options, const std::function<void(const std::string& url)>& on_ready) {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction now {};
+    // What was ignored at the start stays ignored: waiting for it would take it all the same.
+    if (sigaction(number, nullptr, &now) != 0 || now.sa_handler != SIG_IGN) sigaddset(&signals, number);
+  }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const auto server = ReplayServer::Start(options);
   if (!server) {
-    std::fprintf(stderr, "breakwatch hub serve: %s\n", server.error().message.c_str());
+    std::fprintf(stderr, "breakwatch hub serve: %s\n", Printable(server.error().message).c_str());
     return ExitCode(server.error());
   }
-  std::printf("Serving %zu models of %s on %s (HF_ENDPOINT=%s)\n", (*server)->models(), options.dir.c_str(),
+  std::printf("Serving %zu models of %s on %s (HF_ENDPOINT=%s)\n", (*server)->models(), Printable(options.dir).c_str(),
               (*server)->url().c_str(), (*server)->url().c_str());
   std::fflush(stdout);
   if (on_ready) on_ready((*server)->url());

@@ -20,16 +20,19 @@ struct HubSettings {
   std::string endpoint;                                  // URL; empty: HF_ENDPOINT, else the public Hub
   std::string path;                                      // of the file of ids or the directory of configs
   std::string snapshot_dir = "collectors/hub/snapshot";  // the bundled snapshot, or one made by `hub record`
-  ListRequest list;              // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
-  int concurrency = 16;          // requests under way at once
-  int retries = 5;               // of one request
-  milliseconds timeout{30'000};  // of one request
-  std::string cache_dir;         // empty: HF_HUB_CACHE, else the Python client's default
-  bool offline = false;          // true, or HF_HUB_OFFLINE: no request at all
+  ListRequest list;               // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
+  int concurrency = 16;           // requests under way at once
+  int retries = 5;                // of one request
+  milliseconds timeout{600'000};  // of the whole listing; of one request where it is set
+  std::string cache_dir;          // empty: HF_HUB_CACHE, else the Python client's default
+  bool offline = false;           // true, or HF_HUB_OFFLINE: no request at all
 };
 
 struct CaptureSettings {
-  std::vector<std::string> launcher{"auto"};  // argument vector before `worker`; "auto": bwrap where present
+  std::vector<std::string> launcher{"auto"};  // argument vector before `worker`; "auto": the sandbox
+  std::string sandbox = "auto";               // "require", "prefer", "off"; "auto": required for own code alone
+  std::int64_t scratch_bytes = 1LL << 30;     // what a sandboxed worker may write, files and shared memory together
+  std::vector<std::string> environment;       // names (patterns) of further variables that workers get
   std::vector<std::string> worker{".venv/bin/python", "-m", "breakwatch_worker"};
   std::string toolchain = "default";          // the primary one: whose numbers are published; `worker` runs in it
   std::vector<std::string> toolchains;        // "NAME=PYTHON"; a name without one is sought as .venv-NAME
@@ -39,6 +42,7 @@ struct CaptureSettings {
   milliseconds silence{20'000};            // a zygote quiet for longer is lost
   bool allow_factories = false;            // python: and script: selectors, code of the user's own
   std::vector<std::string> modes{"eval"};  // of each model of a sweep
+  std::string calls = "default";           // one of AllCalls(): in each of these modes
   double verify_share = 0.02;              // of clean structures, captured again at full depth each sweep
   std::uint64_t seed = 0;                  // of that choice
   std::string inputs_file;                 // JSON: what models are called with, over the recipes; empty: none

@@ -19,19 +19,27 @@ using std::chrono::milliseconds;
 
 // Names (shell patterns, case ignored) of variables that never reach a worker: secrets, and what is the daemon's own.
 std::vector<std::string> SecretVariables();
+// What reaches a worker of ours: where programs and libraries are, language and time zone.
+std::vector<std::string> PlainVariables();
 
 struct ZygoteOptions {
-  std::vector<std::string> launcher;               // put before `worker`; see DefaultLauncher; may be empty
-  std::vector<std::string> worker;                 // argument vector; a relative program is sought from our directory
-  std::map<std::string, std::string> environment;  // set for the worker, after dropping
-  std::vector<std::string> drop = SecretVariables();
-  std::string scratch;                // writable directory for captures, made when missing; empty: the system's
-  std::string toolchain = "default";  // name given to results
-  std::size_t zygotes = 1;            // processes, one capture each at a time
-  milliseconds silence{20'000};       // without a message for longer: lost
-  milliseconds hello{120'000};        // from start to the first message; imports from a cold disk are slow
-  milliseconds kill_grace{1'000};     // between SIGTERM and SIGKILL
-  milliseconds backoff_first{250};    // before a start that follows a failed one; doubles
+  std::vector<std::string> launcher;                 // put before `worker`; see DefaultLauncher; may be empty
+  std::vector<std::string> worker;                   // argument vector; a relative program is sought from our directory
+  std::map<std::string, std::string> environment;    // set for the worker, after dropping
+  std::vector<std::string> keep = PlainVariables();  // names (patterns) of our variables that reach the worker
+  std::vector<std::string> drop = SecretVariables();  // but for these
+  std::vector<std::string> pass;                      // and these in any case
+  std::string sandbox = "none";                       // what `launcher` is, as results say it
+  std::string sandbox_warning;                        // for the operator, at each sweep; may be empty
+  std::string refuse_own, refuse_library;  // why no capture of own code, of a library's, starts; empty: it may
+  std::string scratch;                     // writable directory for captures, made when missing; empty: the system's
+  std::string toolchain = "default";       // name given to results
+  std::size_t zygotes = 1;                 // processes, one capture each at a time
+  milliseconds silence{20'000};            // without a message for longer: lost
+  milliseconds hello{120'000};             // from start to the first message; imports from a cold disk are slow
+  milliseconds kill_grace{1'000};          // between SIGTERM and SIGKILL
+  milliseconds overdue{5'000};      // past a limit of a capture that its zygote did not hold it to: both are ended
+  milliseconds backoff_first{250};  // before a start that follows a failed one; doubles
   milliseconds backoff_limit{30'000};
   int start_attempts = 3;                     // failed starts in a row until Start refuses
   std::function<void(std::string_view)> log;  // one line for the operator when a zygote is lost; may be empty

@@ -23,3 +23,8 @@ def attempt_of(job: dict):
 
         return EncoderAttempt
     return None
+
+
+def has_recipes(found) -> bool:
+    """Whether an attempt, as `attempt_of` gives it, makes its inputs of recipes.yaml."""
+    return found is None or found.__module__ == f"{__name__}.sentence"

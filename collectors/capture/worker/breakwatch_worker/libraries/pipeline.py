@@ -107,6 +107,8 @@ def combine(parts: dict, others: list) -> dict:
     depths = [part.get("depth") for part in parts.values()]
     inputs = {name: part["inputs"] for name, part in parts.items() if part.get("inputs")}
     details = {name: part["mode_detail"] for name, part in parts.items() if part.get("mode_detail")}
+    for key in ("optional_passed", "optional_left_out"):
+        result[key] = [f"{name}.{argument}" for name, part in parts.items() for argument in part.get(key) or ()][:64]
     result.update(
         detail=one_line("; ".join(said)), depth=next((d for d in ("reduced", "full") if d in depths), "original"),
         sites=list(sites.values()), break_sites=len(sites), unique_reasons=len(reasons), inputs=inputs,

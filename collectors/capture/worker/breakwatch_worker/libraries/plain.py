@@ -38,12 +38,11 @@ class PlainAttempt(attempt.Attempt):
         for way in self.ways():
             ready, failed = self._try(self._ready, way)
             if ready is not None:
-                model, arguments, summary = ready
+                model, summary = ready
                 self._known.update(depth=way.depth, dtype="float32")
                 if hasattr(model, "parameters"):
-                    self._known["params"] = sum(p.numel() for p in model.parameters())
-                notes = ([way.note] if way.note else []) + summary["gaps"] + self.notes()
-                return self._capture(model, arguments, summary, notes)
+                    self._known["params"] = build.parameter_count(model)
+                return self._capture(summary, ([way.note] if way.note else []) + self.notes())
             bounded = failed["status"] in ("skipped_too_large", "out_of_memory")
             said = said if said and bounded else failed
             if failed["status"] in ("skipped_missing_dependency", "failed_inputs"):
@@ -54,8 +53,7 @@ class PlainAttempt(attempt.Attempt):
     def _ready(self, way: Way) -> tuple:
         model = way.make()
         self._phases.enter("inputs")
-        arguments = way.arguments(model)
-        return model, arguments, {"finite": self._is_finite(model, arguments), "gaps": []}
+        return model, self._called(model, lambda: way.arguments(model))
 
 
 def need(module: str):

@@ -26,6 +26,8 @@ class TimmAttempt(PlainAttempt):
         if not timm.is_model(name):
             raise Stop("failed_create", f"timm {timm.__version__} has no model {name[:80]!r}")
         arguments = values.get("model_args") if isinstance(values.get("model_args"), dict) else {}
+        # A configuration names no file of this machine.
+        arguments = {key: value for key, value in arguments.items() if key not in ("checkpoint_path", "cache_dir")}
         if isinstance(values.get("num_classes"), int):
             arguments = {"num_classes": values["num_classes"], **arguments}
         if isinstance(values.get("global_pool"), str):

@@ -3,7 +3,7 @@
 This file imports nothing, so that the zygote can ask for a mode's policy before torch is there.
 """
 
-NAMES = ("eval", "train", "dynamic", "fullgraph", "nested", "export", "recompile")
+NAMES = ("eval", "train", "dynamic", "fullgraph", "nested", "export", "recompile", "cold")
 
 # Their verdict is about the model's kinds of layers, not about how often each is met: no leg at full depth.
 REDUCED_ONLY = frozenset({"fullgraph", "export", "recompile"})

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import inspect
 import json
 import random
 import re
@@ -19,12 +20,35 @@ class Call:
     """One model with what it is called with."""
 
     model: Callable  # mostly a module
-    arguments: dict
+    arguments: dict  # by name
+    positional: tuple = ()
     # Arguments of other sizes: name of a size -> (numerator, denominator). None where the arguments came from outside.
     remake: Callable = None
     sizes: Callable = None  # a named size of this model, as recipes name them; None where there are no recipes
     limit_s: float = 300.0  # of the phase `capture`
     limit_bytes: int = 6 << 30  # of resident memory
+    forks: bool = False  # each process that calls the model is a fork for that alone, of one that never did
+
+    def given(self, change=None) -> tuple:
+        """(positional, named) to call the model with once: as they came where no other call is to see what it writes.
+        `change` is that of copies.fresh."""
+        if self.forks and change is None:
+            return self.positional, self.arguments
+        return fresh((self.positional, self.arguments), self.model, change)
+
+    def by_name(self) -> dict:
+        """The arguments by the names that the signature gives them."""
+        if not self.positional:
+            return self.arguments
+        function = self.model.forward if isinstance(self.model, torch.nn.Module) else self.model
+        try:
+            bound = inspect.signature(function).bind(*self.positional, **self.arguments)
+        except (TypeError, ValueError):  # a builtin without a signature, or a hook that makes them fit
+            return {**{f"input_{index}": value for index, value in enumerate(self.positional)}, **self.arguments}
+        further = next((p.name for p in bound.signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
+        named = dict(bound.arguments)
+        more = named.pop(further, {})
+        return {**named, **more}
 
 
 @dataclasses.dataclass
@@ -47,6 +71,8 @@ class Mode:
     """`eval`, and what the others change of it."""
 
     config = {}  # further values of torch._dynamo.config
+    cold = False  # what is captured is the first call of a fresh model
+    needs_eager = True  # a model that cannot be called without a compiler has nothing to capture
     dynamic = None
     fullgraph = False
 
@@ -58,8 +84,18 @@ class Mode:
 
     def eager(self, call: Call):
         """In the phase `eager`: the output of the model called without a compiler."""
+        positional, named = call.given()
         with torch.no_grad():
-            return call.model(**fresh(call.arguments))
+            return call.model(*positional, **named)
+
+    def learned(self):
+        """What the eager call showed of how to capture, for the process that captures, where that is another one."""
+
+    def learn(self, learned) -> None:
+        """Before `capture`: what `learned` gave, there."""
+
+    def untaught(self, call: Call):
+        """What to learn where no eager call was made."""
 
     def capture(self, call: Call) -> Found:
         """In the phase `capture`. Only what is not the compiler's is raised."""
@@ -71,7 +107,8 @@ class Mode:
         return Found(self._trace(call, suppress_errors=True))
 
     def _trace(self, call: Call, suppress_errors: bool = False) -> Trace:
-        return trace(call.model, fresh(call.arguments), suppress_errors, dynamic=self.dynamic,
+        positional, named = call.given()
+        return trace(call.model, named, suppress_errors, positional=positional, dynamic=self.dynamic,
                      fullgraph=self.fullgraph, config=self.config)
 
 

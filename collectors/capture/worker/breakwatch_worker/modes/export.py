@@ -16,6 +16,8 @@ _SOUND = ("non_strict", "strict", "library_exporter")
 class Export(Mode):
     """`full_graph` where one of the sound exporters made a program; else what stood in their way."""
 
+    needs_eager = False  # a program is made of what the operators say of their outputs
+
     def capture(self, call: Call) -> Found:
         watch = legs.Watch(call.limit_s)
         legs.register_caches(call.model)

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import gc
+import inspect
 import linecache
 import logging
 import os
@@ -14,10 +15,9 @@ import torch
 from torch._dynamo import exc as dynamo_exc
 from torch._logging import structured
 
-from .. import host
+from .. import apart, copies, host
 from ..breaks import Event, make_event, relative_file
 from ..build import byte_count
-from ..copies import fresh
 from ..lines import clip, one_line
 from ..trace import reset
 from .base import Call, said_by
@@ -119,6 +119,10 @@ def _as_it_was(model):
 
 
 def run(way, call: Call, watch: Watch) -> Leg:
+    return apart.call(_run, way, call, watch) if call.forks else _run(way, call, watch)
+
+
+def _run(way, call: Call, watch: Watch) -> Leg:
     reset()
     gc.collect()  # the program of the leg before
     if way is strict and (wanted := _bytes_of(call.model) + host.resident_bytes(os.getpid())) > 0.9 * call.limit_bytes:
@@ -126,7 +130,9 @@ def run(way, call: Call, watch: Watch) -> Leg:
         return Leg("skipped", text=f"copies the parameters: {wanted >> 20} MiB, near the bound on memory")
     try:
         with _as_it_was(call.model), watch.leg(), torch.no_grad(), _silent():  # no alarm while it is put back
-            return way(_module_of(call.model), fresh(call.arguments))
+            return way(_module_of(call.model), *call.given())
+    except copies.CannotCopy:
+        raise  # no way of exporting is told from another by it
     except Late:
         return Leg("timeout", text="passed its share of the time")
     except NotApplicable as error:
@@ -138,11 +144,11 @@ def run(way, call: Call, watch: Watch) -> Leg:
 
 
 class _Module(torch.nn.Module):
-    """A callable that is no module, as torch.export wants it."""
+    """A callable that is no module, as torch.export wants it: of an object, the method that is called."""
 
     def __init__(self, function):
         super().__init__()
-        self.forward = function
+        self.forward = function.__call__ if inspect.ismethod(function.__call__) else function
 
 
 def _module_of(model) -> torch.nn.Module:
@@ -164,15 +170,15 @@ def _silent():
         logging.disable(before)
 
 
-def non_strict(model, arguments: dict) -> Leg:
-    return _exported(torch.export.export(model, (), arguments, strict=False))
+def non_strict(model, positional: tuple, arguments: dict) -> Leg:
+    return _exported(torch.export.export(model, positional, arguments, strict=False))
 
 
-def strict(model, arguments: dict) -> Leg:
-    return _exported(torch.export.export(model, (), arguments, strict=True))
+def strict(model, positional: tuple, arguments: dict) -> Leg:
+    return _exported(torch.export.export(model, positional, arguments, strict=True))
 
 
-def library_exporter(model, arguments: dict) -> Leg:
+def library_exporter(model, positional: tuple, arguments: dict) -> Leg:
     """transformers' own: a non-strict export of the model with its inexportable parts replaced."""
     try:
         from transformers import PreTrainedModel
@@ -181,6 +187,8 @@ def library_exporter(model, arguments: dict) -> Leg:
         raise NotApplicable(f"no exporter in this transformers: {one_line(str(error))}") from None
     if not isinstance(model, PreTrainedModel):
         raise NotApplicable("not a model of transformers")
+    if positional:
+        raise NotApplicable("takes its arguments by name alone")
     try:
         exporter = DynamoExporter()
     except ImportError as error:
@@ -188,13 +196,13 @@ def library_exporter(model, arguments: dict) -> Leg:
     return _exported(exporter.export(model, arguments, config=DynamoConfig(dynamic=False)).program)
 
 
-def draft(model, arguments: dict) -> Leg:
+def draft(model, positional: tuple, arguments: dict) -> Leg:
     """Goes on where export stops: every failure, not only the first."""
     try:
         from torch.export._draft_export import draft_export
     except ImportError:
         raise NotApplicable(f"torch {torch.__version__} has no draft_export") from None
-    program = draft_export(model, (), arguments)
+    program = draft_export(model, positional, arguments)
     report = program._report
     leg = _exported(program)
     leg.failures = [_failure(report, failure) for failure in report.failures[:_FAILURES_KEPT]]

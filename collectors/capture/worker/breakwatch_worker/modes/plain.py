@@ -1,10 +1,16 @@
-"""The modes that only set a switch of Dynamo's."""
+"""The modes that call once, with a switch of Dynamo's or at another time."""
 
 import torch
 import torch._dynamo
 
 from .. import architecture
 from .base import Mode
+
+
+class Cold(Mode):
+    """`eval` of the first call there is: hooks and tables that a model lays then are laid by code that is compiled."""
+
+    cold = True
 
 
 class Dynamic(Mode):

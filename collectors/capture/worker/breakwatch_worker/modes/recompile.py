@@ -1,12 +1,13 @@
 """`recompile`: the same model called with a second and a third shape. How often it is compiled anew, and why."""
 
+import dataclasses
 import re
 
 import torch
 from torch._dynamo import utils as dynamo_utils
 
 from ..breaks import plain_function, relative_file
-from ..copies import copy_of, fresh
+from ..copies import CannotCopy, tensors_in, with_rows
 from ..lines import clip, one_line
 from ..trace import Trace, is_recompile, trace
 from .base import Call, Found, Mode
@@ -28,27 +29,28 @@ def normalize(reason: str) -> str:
     return clip(one_line(_ADDRESS.sub("N", _PATH.sub("", text))), _REASON_BYTES)
 
 
-def other_batch(value, batch: int, factor: tuple):
-    """Arguments that came without recipes: every tensor whose first size is the batch gets another one."""
+def other_batch(call: Call, batch: int, factor: tuple) -> Call:
+    """Of arguments that came without recipes: every tensor whose first size is the batch gets another one."""
     rows = torch.arange(max(batch * factor[0] // factor[1], factor[0] // 2 + 1)) % batch
-    return fresh(value, lambda t: copy_of(t, rows if t.dim() and t.shape[0] == batch else None))
+    positional, named = call.given(
+        lambda tensor: with_rows(tensor, rows) if tensor.dim() and _size(tensor.shape[0]) == batch else None)
+    return dataclasses.replace(call, positional=positional, arguments=named)
 
 
-def _batch_of(arguments: dict) -> int:
+def _batch_of(call: Call) -> int:
     """The first size of the first tensor that has several, however deep it lies among the arguments; else 1, or 0."""
-    sizes = [shape[0] for shape in _shapes(arguments).values() if shape and shape[0] > 0]
+    sizes = [shape[0] for shape in _shapes(call.by_name()).values() if shape and shape[0] > 0]
     return next((size for size in sizes if size > 1), 1 if sizes else 0)
 
 
-def _shapes(value, name: str = "") -> dict:
+def _size(size) -> int:
+    """-1 for that of a dimension in which each row has its own."""
+    return size if type(size) is int else -1
+
+
+def _shapes(value) -> dict:
     """Shape of each tensor by its path among the arguments."""
-    if isinstance(value, torch.Tensor):
-        return {name: list(value.shape)}
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-    found = {}
-    for key, item in items:
-        found.update(_shapes(item, f"{name}.{key}" if name else str(key)))
-    return found
+    return {name: [_size(size) for size in tensor.shape] for name, tensor in tensors_in(value)}
 
 
 def varied(shapes: list) -> list:
@@ -63,77 +65,109 @@ def varied(shapes: list) -> list:
 
 class Recompile(Mode):
     def __init__(self):
-        self._calls = []
-        self._trouble = "no argument has a size to change"
+        self._way, self._trouble = None, "no argument has a size to change"
 
     def eager(self, call: Call):
         """The first shape as ever; then the widest change of shape that runs."""
+        ways = self._ways(call)
+        # What the first call writes into, no other is made of.
+        first = self._others(ways[0]) if ways else None
         output = super().eager(call)
-        for make in self._ways(call):
-            try:
-                others = [make(factor) for factor in _FACTORS]
-                calls = [call.arguments, *others]
-                if not varied([_shapes(arguments) for arguments in calls]):
-                    continue
-                for arguments in others:
-                    with torch.no_grad():
-                        call.model(**fresh(arguments))
-            except Exception as error:
-                self._trouble = f"{type(error).__name__}: {one_line(str(error))}"
-                error.__traceback__ = error.__context__ = error.__cause__ = None
-                continue
-            self._calls = calls
-            break
+        for index, way in enumerate(ways):
+            if self._runs(call, self._others(way) if index else first):
+                self._way = index
+                break
         return output
 
-    def _ways(self, call: Call):
+    def learned(self):
+        return self._way, self._trouble
+
+    def learn(self, learned) -> None:
+        self._way, self._trouble = learned
+
+    def untaught(self, call: Call):
+        """The widest change of shape, whether it runs or not."""
+        return 0 if self._ways(call) else None, self._trouble
+
+    def _others(self, way) -> list:
+        """The calls of the second and the third shape; none where they cannot be made."""
+        try:
+            return [way(factor) for factor in _FACTORS]
+        except Exception as error:
+            self._take(error)
+            return []
+
+    def _runs(self, call: Call, others: list) -> bool:
+        if not others or not varied([_shapes(each.by_name()) for each in (call, *others)]):
+            return False
+        try:
+            for other in others:
+                super().eager(other)
+        except Exception as error:
+            self._take(error)
+            return False
+        return True
+
+    def _take(self, error: Exception) -> None:
+        kind = "" if isinstance(error, CannotCopy) else f"{type(error).__name__}: "
+        self._trouble = kind + one_line(str(error))
+        error.__traceback__ = error.__context__ = error.__cause__ = None
+
+    def _ways(self, call: Call) -> list:
+        """Functions from a factor of the sizes to the call with them."""
+        ways = []
         if call.remake is not None:
-            for names in _VARIED:
-                yield lambda factor, names=names: call.remake(dict.fromkeys(names, factor))
-        if batch := _batch_of(call.arguments):
-            yield lambda factor: other_batch(call.arguments, batch, factor)
+            ways = [lambda factor, names=names: dataclasses.replace(
+                call, arguments=call.remake(dict.fromkeys(names, factor))) for names in _VARIED]
+        batch = _batch_of(call)
+        return [*ways, lambda factor: other_batch(call, batch, factor)] if batch else ways
 
     def capture(self, call: Call) -> Found:
-        if not self._calls:
+        if self._way is None:
             return Found(Trace(), status="failed_inputs", detail=f"no second shape: {self._trouble}")
-        ends = []
-        found = self._trace_all(call, ends)
+        calls, ends = self._calls_of(call), []
+        shapes = [_shapes(each.by_name()) for each in calls]
+        found = self._trace_all(calls, ends)
         metrics = dynamo_utils.get_compilation_metrics()
-        detail = self._describe(found, metrics, ends)
+        detail = _describe(found, shapes, metrics, ends)
         count = f"{found.recompiles} recompile{'' if found.recompiles == 1 else 's'} over {len(ends)} shapes"
         notes = [count] + (["the limit of recompiles was hit"] if detail["limit_hit"] else [])
         # Graphs of several calls: one less is nobody's number.
         return Found(found, notes=notes, mode_detail=detail, without=("explain_breaks",), error=found.error)
 
     def suppressed(self, call: Call) -> Found:
-        return Found(self._trace_all(call, [], suppress_errors=True))
+        return Found(self._trace_all(self._calls_of(call), [], suppress_errors=True))
 
-    def _trace_all(self, call: Call, ends: list, suppress_errors: bool = False) -> Trace:
-        def call_all(compiled, _):
-            for arguments in self._calls:
-                compiled(**fresh(arguments))
+    def _calls_of(self, call: Call) -> list:
+        return [call, *self._others(self._ways(call)[self._way])]
+
+    def _trace_all(self, calls: list, ends: list, suppress_errors: bool = False) -> Trace:
+        def call_all(compiled):
+            for call in calls:
+                positional, named = call.given()
+                compiled(*positional, **named)
                 ends.append(len(dynamo_utils.get_compilation_metrics()))
 
-        return trace(call.model, {}, suppress_errors, call=call_all)
+        return trace(calls[0].model, {}, suppress_errors, call=call_all)
 
-    def _describe(self, found: Trace, metrics: list, ends: list) -> dict:
-        shapes = [_shapes(arguments) for arguments in self._calls]
-        told, start = [], 0
-        for index, shape in enumerate(shapes):
-            mine = metrics[start:ends[index] if index < len(ends) else len(metrics)]
-            start += len(mine)
-            ids = {str(item.compile_id) for item in mine}
-            told.append({
-                "shape": dict(list(shape.items())[:64]), "compiled": len(mine),
-                "recompiles": sum(is_recompile(item) for item in mine),
-                "breaks": sum(event.compile_id in ids for event in found.events),
-            })
-        return {
-            "shapes": told, "varied": varied(shapes)[:128], "recompiles": found.recompiles,
-            "reasons": _reasons(metrics),
-            "limit_hit": any(_LIMIT_TEXT.search(f"{item.fail_type or ''} {item.fail_reason or ''}") is not None
-                             for item in metrics),
-        }
+
+def _describe(found: Trace, shapes: list, metrics: list, ends: list) -> dict:
+    told, start = [], 0
+    for index, shape in enumerate(shapes):
+        mine = metrics[start:ends[index] if index < len(ends) else len(metrics)]
+        start += len(mine)
+        ids = {str(item.compile_id) for item in mine}
+        told.append({
+            "shape": dict(list(shape.items())[:64]), "compiled": len(mine),
+            "recompiles": sum(is_recompile(item) for item in mine),
+            "breaks": sum(event.compile_id in ids for event in found.events),
+        })
+    return {
+        "shapes": told, "varied": varied(shapes)[:128], "recompiles": found.recompiles,
+        "reasons": _reasons(metrics),
+        "limit_hit": any(_LIMIT_TEXT.search(f"{item.fail_type or ''} {item.fail_reason or ''}") is not None
+                         for item in metrics),
+    }
 
 
 def _reasons(metrics: list) -> list:
@@ -143,7 +177,7 @@ def _reasons(metrics: list) -> list:
         if not is_recompile(item):
             continue
         place = (relative_file(item.co_filename or "")[0], item.co_firstlineno or 0, plain_function(item.co_name or ""))
-        key = (normalize(item.recompile_reason or "no reason given"), *place)
+        key = (normalize(getattr(item, "recompile_reason", None) or "no reason given"), *place)
         folded[key] = folded.get(key, 0) + 1
     return [{"reason": reason, "file": file, "line": line, "function": function, "count": count}
             for (reason, file, line, function), count in list(folded.items())[:_REASONS_KEPT]]

@@ -4,14 +4,14 @@ from .. import architecture
 from . import NAMES
 from .base import Mode
 from .export import Export
-from .plain import Dynamic, Nested
+from .plain import Cold, Dynamic, Nested
 from .recompile import Recompile
 from .train import Train
 from .whole import Fullgraph
 
 _MODES = {
     "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,
-    "recompile": Recompile,
+    "recompile": Recompile, "cold": Cold,
 }
 
 

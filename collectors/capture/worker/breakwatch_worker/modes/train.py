@@ -8,7 +8,6 @@ import re
 import torch
 from torch._dynamo.backends.common import aot_autograd
 
-from ..copies import fresh
 from ..lines import one_line
 from ..make_values import CannotMake, make_value
 from ..tables import read_beside
@@ -51,11 +50,19 @@ def loss_of(output):
     loss = getattr(output, "loss", None)
     if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
         return loss.reshape(()), "the class's own loss"
-    tensors = [torch.view_as_real(tensor) if tensor.is_complex() else tensor
-               for tensor in _tensors(output) if tensor.requires_grad]
+    tensors = [tensor for tensor in _tensors(output) if tensor.requires_grad]
     if not tensors:
         return None, "none: no output carries a gradient"
-    return sum(tensor.sum() for tensor in tensors), "the sum of the floating outputs"
+    return sum(map(_sum, tensors)), "the sum of the floating outputs"
+
+
+def _sum(tensor: torch.Tensor) -> torch.Tensor:
+    """Of the numbers it has, in whatever kind of tensor they lie."""
+    if tensor.is_nested:
+        return sum(map(_sum, tensor.unbind()))
+    if tensor.layout is not torch.strided:
+        tensor = tensor.to_dense()
+    return (torch.view_as_real(tensor) if tensor.is_complex() else tensor).sum()
 
 
 def _tensors(output):
@@ -153,8 +160,9 @@ class Train(Mode):
 
     def _eager_step(self, call: Call):
         seed()
+        positional, named = call.given()
         with torch.enable_grad():
-            output = call.model(**fresh(call.arguments))
+            output = call.model(*positional, **named)
             loss, _ = loss_of(output)
             if loss is not None:
                 self._first_backward(loss)
@@ -169,6 +177,12 @@ class Train(Mode):
             if _SECOND_TIME not in str(error):
                 raise
             self._own_backward = True
+
+    def learned(self):
+        return self._own_backward
+
+    def learn(self, learned) -> None:
+        self._own_backward = bool(learned)
 
     def capture(self, call: Call) -> Found:
         counts, said = _Autograd(), {"loss": "", "backward_ran": False}
@@ -190,8 +204,10 @@ class Train(Mode):
         return Found(self._step(call, _Autograd(), {}, True))
 
     def _step(self, call: Call, counts: _Autograd, said: dict, suppress_errors: bool) -> Trace:
-        def step(compiled, arguments):
-            loss, said["loss"] = loss_of(compiled(**arguments))
+        positional, named = call.given()
+
+        def step(compiled):
+            loss, said["loss"] = loss_of(compiled(*positional, **named))
             if self._own_backward:
                 said["loss"] = "none of ours: what is called runs its backward itself"
                 said["backward_ran"] = counts.backward_runs > 0
@@ -206,7 +222,6 @@ class Train(Mode):
                 said["backward_error"] = f"{type(error).__name__}: {one_line(said_by(error))}"
 
         seed()
-        found = trace(call.model, fresh(call.arguments), suppress_errors, backend=counts.compiler(), call=step,
-                      grad=True)
+        found = trace(call.model, {}, suppress_errors, backend=counts.compiler(), call=step, grad=True)
         _forget_gradients(call.model)
         return found

@@ -3,12 +3,14 @@
 import importlib
 import inspect
 import os
+import pickle
 import sys
 import weakref
 
 import torch
 
-from .. import architecture, attempt, copies, failure, inputs
+from .. import apart, architecture, attempt, build, copies, failure, inputs
+from ..ends import CAPTURED
 from . import allowed, script
 from .digest import digest_of
 from .watch import Watch, uncompiled
@@ -25,67 +27,83 @@ def attempt_of(job: dict):
     return kinds[source["kind"]]
 
 
-class Wrapped(torch.nn.Module):
-    """Calls by position what cannot be called by name."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, **arguments):
-        return self.inner(*arguments.values())
-
-
-def named(target, arguments: tuple, options: dict) -> tuple:
-    """(what to call, its inputs by name, note). By name is how a capture calls and describes."""
-    function = target.forward if isinstance(target, torch.nn.Module) else target
-    try:
-        bound = inspect.signature(function).bind(*arguments, **options)
-    except TypeError as error:
-        raise ValueError(f"these inputs do not fit {_name_of(target)}: {error}") from error
-    except ValueError:  # a builtin without a signature
-        bound = None
-    kinds = {} if bound is None else {p.name: p.kind for p in bound.signature.parameters.values()}
-    by_name = {}
-    for name, value in ({} if bound is None else bound.arguments).items():
-        if kinds[name] is inspect.Parameter.VAR_KEYWORD:
-            by_name.update(value)
-        elif kinds[name] in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.POSITIONAL_ONLY):
-            bound = None
-            break
-        else:
-            by_name[name] = value
-    if bound is not None:
-        return target, by_name, ""
-    if options:
-        raise ValueError(f"{_name_of(target)} takes inputs by position only, and some came by name")
-    return Wrapped(target).eval(), {f"input_{index}": value for index, value in enumerate(arguments)}, (
-        "called by position through a wrapper, whose frame a break in it counts too")
-
-
 def _name_of(target) -> str:
     return getattr(target, "__qualname__", None) or type(target).__qualname__
 
 
 class SourceAttempt(attempt.Attempt):
-    """One module, or any callable, as it was given."""
+    """One module, or any callable, as it was given. What its first call alone does is part of it: in the process that
+    captures, it is called by nobody before."""
 
-    def _around(self, model):
-        """Somebody's own is captured at the first call there is: what it does then alone is part of it."""
-        return copies.as_before(model)
-
-    def _capture_given(self, target, arguments: tuple, options: dict, notes: list) -> dict:
-        if isinstance(target, torch.nn.Module):
-            target.eval()
+    def _capture_given(self, target, positional: tuple, named: dict, notes: list) -> dict:
         self._known = {"architecture": _name_of(target), "model_type": "", "dtype": _dtype_of(target),
                        "depth": "original"}
         if isinstance(target, torch.nn.Module):
-            self._known["params"] = sum(p.numel() for p in target.parameters())
+            target.eval()
+            self._known["params"] = build.parameter_count(target)
         self._phases.enter("inputs")
-        target, by_name, note = named(target, arguments, options)
-        output = self._eager(target, by_name)
-        summary = {"finite": inputs.is_finite(output), "gaps": []}
-        return self._capture(target, by_name, summary, notes + ([note] if note else []))
+        tensors = [*copies.tensors_of(target), *(tensor for _, tensor in copies.tensors_in((positional, named)))]
+        call = self._call = self._call_of(target, named, positional=positional, forks=apart.is_possible(tensors))
+        self._mode.ready(call)
+        return self._capture_cold(call, notes) if call.forks else self._capture_before(call, notes)
+
+    def _capture_cold(self, call, notes: list) -> dict:
+        """The call without a compiler is another process's."""
+        refused = None
+        try:
+            finite, learned, params = self._apart(self._eager_given)
+            self._mode.learn(learned)
+            self._known.update(params)
+        except attempt.Failed as failed:
+            finite, refused = True, failed.result
+        if refused is not None and (self._mode.needs_eager or refused["status"] != "failed_eager"):
+            return {**self._known, **refused}
+        result = self._capture({"finite": finite}, notes)
+        if refused is None:
+            return result
+        if result["status"] != "full_graph":
+            return {**self._known, **refused}
+        return {**result, "detail": f"{result['detail']}; without a compiler it fails: {refused['detail']}"}
+
+    def _eager_given(self) -> tuple:
+        """(whether its output is finite, what the mode learned, the parameters there are then)."""
+        self._phases.enter("eager")
+        target = self._call.model
+        try:
+            output = self._mode.eager(self._call)
+        except TypeError:
+            _check_fit(self._call)
+            raise
+        params = {"params": build.parameter_count(target)} if isinstance(target, torch.nn.Module) else {}
+        return inputs.is_finite(output), self._mode.learned(), params
+
+    def _capture_before(self, call, notes: list) -> dict:
+        """Where there can be no fork, the capture comes first, and the call without a compiler only where that failed,
+        to say whose failure it is: both with copies, as there are two calls."""
+        self._mode.learn(self._mode.untaught(call))
+        result = self._capture({"finite": True}, [*notes, "captured before it was called without a compiler"])
+        if result["status"] in CAPTURED or result["status"] == "failed_inputs":
+            return result
+        self._phases.enter("eager")
+        try:
+            self._mode.eager(call)
+        except Exception as error:
+            return {**self._known, **failure.of("eager", error), "phase": "eager"}
+        return result
+
+
+def _check_fit(call) -> None:
+    """Raises Stop for inputs that the signature has no place for."""
+    function = call.model.forward if isinstance(call.model, torch.nn.Module) else call.model
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a builtin without a signature
+        return
+    try:
+        signature.bind(*call.positional, **call.arguments)
+    except TypeError as error:
+        raise architecture.Stop(
+            "failed_inputs", f"inputs: these inputs do not fit {_name_of(call.model)}: {error}") from error
 
 
 def _dtype_of(target) -> str:
@@ -96,6 +114,7 @@ def _dtype_of(target) -> str:
 class FactoryAttempt(SourceAttempt):
     def run(self) -> dict:
         source = self._job["source"]
+        _go_to(source)
         with uncompiled():
             made = self._make(source)
         target, arguments, options = split(made)
@@ -118,18 +137,30 @@ class FactoryAttempt(SourceAttempt):
             return found
         return found()
 
-    @staticmethod
-    def _made_up(target) -> tuple:
+    def _made_up(self, target) -> tuple:
         """(options, notes) for a module that came alone: transformers' are called as any other of theirs."""
         config = getattr(target, "config", None)
         if isinstance(target, torch.nn.Module) and hasattr(config, "model_type"):
-            return inputs.make(target.eval(), config, next(iter(inputs.Ways(type(target))))), ["inputs made up"]
+            return self._made_apart(target.eval(), config), ["inputs made up"]
         function = target.forward if isinstance(target, torch.nn.Module) else target
         required = [p.name for p in inspect.signature(function).parameters.values()
                     if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         if required:
             raise ValueError(f"{_name_of(target)} needs {', '.join(required)}: let the factory return (module, inputs)")
         return {}, []
+
+    def _made_apart(self, target, config) -> dict:
+        """Parts of the model may be called for them."""
+        def make() -> bytes:
+            return attempt.pickled(inputs.make(target, config, next(iter(inputs.Ways(type(target))))))
+
+        return pickle.loads(self._apart(make) if apart.is_possible(copies.tensors_of(target)) else make())
+
+
+def _go_to(source: dict) -> None:
+    """Where the user was: files are found from there. Nothing can be written there."""
+    if isinstance(folder := source.get("cwd"), str):
+        os.chdir(folder)
 
 
 def split(made) -> tuple:
@@ -155,8 +186,7 @@ class ScriptAttempt(SourceAttempt):
         self._seen = {}  # digests, in the order they were met
         self._digests = weakref.WeakKeyDictionary()
         self._watch = Watch(self._take)
-        if isinstance(folder := source.get("cwd"), str):
-            os.chdir(folder)
+        _go_to(source)
         ended = ""
         try:
             with self._watch.active():

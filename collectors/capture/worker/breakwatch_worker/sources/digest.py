@@ -4,6 +4,8 @@ import functools
 import hashlib
 import inspect
 
+from torch.nn.parameter import is_lazy
+
 _MAX_CLASSES = 512
 DIGITS = 12
 
@@ -23,7 +25,7 @@ def digest_of(module) -> str:
     """Hex digits over class name, the state's names and shapes, and the sources of all classes in it; no weights."""
     digest = hashlib.sha256(f"{type(module).__qualname__}\0".encode())
     for name, value in module.state_dict(keep_vars=True).items():
-        shape = tuple(value.shape) if hasattr(value, "shape") else type(value).__name__
+        shape = type(value).__name__ if is_lazy(value) or not hasattr(value, "shape") else tuple(value.shape)
         digest.update(f"{name}{shape}\0".encode())
     classes = dict.fromkeys(type(part) for part in module.modules())
     for cls in list(classes)[:_MAX_CLASSES]:

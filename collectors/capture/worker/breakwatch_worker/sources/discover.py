@@ -11,6 +11,7 @@ import time
 import traceback
 import weakref
 
+from ..build import parameter_count
 from ..inputs import describe
 from ..lines import clip, one_line
 from . import script
@@ -88,7 +89,7 @@ def _entry(module, digest: str, depth: int, place: tuple, arguments: tuple, opti
     cls = type(module)
     return {
         "class": cls.__qualname__, "module": cls.__module__, "file": place[0], "line": place[1], "hash": digest,
-        "depth": depth, "parameters": sum(int(p.numel()) for p in module.parameters()), "calls": 0, "instances": 0,
+        "depth": depth, "parameters": parameter_count(module), "calls": 0, "instances": 0,
         "training": module.training, "inputs": {"args": describe(list(arguments)), "kwargs": describe(options)},
     }
 

@@ -20,8 +20,9 @@ struct HubOptions {
   int page_size = 500;                              // models asked for per page
   int max_pages = 100;                              // of one listing
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds timeout{30'000};       // of one config.json or info body
-  std::chrono::milliseconds list_timeout{60'000};  // of one page of the listing
+  std::chrono::milliseconds timeout{30'000};           // of one config.json or info body
+  std::chrono::milliseconds list_timeout{60'000};      // of one page of the listing
+  std::chrono::milliseconds listing_timeout{600'000};  // of all its pages, retries and pauses included
   std::chrono::milliseconds first_backoff{1'000}, max_backoff{8'000};
   std::chrono::milliseconds max_pause{310'000};  // longest wait a server may ask for: a rate window and a little
   std::size_t max_config_bytes = 4u << 20;

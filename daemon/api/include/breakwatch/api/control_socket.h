@@ -1,10 +1,12 @@
 // The control socket: how a command hands its request to the daemon of the same state directory and follows it.
 //
-// <state>/control.sock, mode 0600. The client sends one JSON line {"type":"sweep","request":{...}}, where the user of
-// this machine may add `python` (the interpreter of the request's toolchain) and `capture` (an imported one, with a
-// plan of one model). The daemon answers JSON lines: accepted {id}; then of each sweep, one by each toolchain: listing
-// {resolved,total}; plan {plan,already_done}; result {done,total,result}; finished {sweep}; and at last failed
-// {code,message} where no sweep ended, else done {behind,error {code,message} or absent}. Then it closes.
+// <state>/control.sock, mode 0600. The client sends one JSON line {"type":"sweep","request":{...}}, where it may add
+// `capture` (an imported one, with a plan of one model). The daemon's own user, as SO_PEERCRED tells, may also add
+// `python` (the interpreter of the request's toolchain), name any toolchain, and models that are code of the user's
+// own; any other user, root too unless the daemon runs as root, may name what a request over HTTP may. The daemon
+// answers JSON lines: accepted {id}; then of each sweep, one by each toolchain: listing {resolved,total}; plan
+// {plan,already_done}; result {done,total,result}; finished {sweep}; and at last failed {code,message} where no sweep
+// ended, else done {behind,error {code,message} or absent}. Then it closes.
 #pragma once
 
 #include <chrono>
@@ -23,9 +25,10 @@
 namespace breakwatch::api {
 
 // A request as the socket and POST /api/v1/sweeps carry it. Absent fields keep the value of `defaults`.
-// Error: kUsage, naming the field.
+// `imported`: the capture that came beside it. Error: kUsage, naming the field.
 std::string ToJson(const SweepRequest& request);
-Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequest& defaults);
+Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequest& defaults,
+                                          std::optional<CaptureResult> imported = {});
 
 // Owner: `serve`. Owns its thread; as a ProgressListener it is called on the loop and never blocks: a follower
 // that does not read loses its connection.
@@ -34,8 +37,10 @@ class ControlSocket : public ProgressListener {
   // Waits for required exporters after a sweep, until a stop request at the longest, and returns those behind.
   using Drain = std::function<std::vector<std::string>(std::stop_token)>;
 
+  // `toolchains`: those that a user other than the daemon's may name.
   static Result<std::unique_ptr<ControlSocket>> Listen(const std::string& path, CommandQueue& commands,
-                                                       const SweepRequest& defaults, Drain drain);
+                                                       const SweepRequest& defaults,
+                                                       std::vector<std::string> toolchains, Drain drain);
 };
 
 // What a followed request came to.

@@ -1,10 +1,11 @@
 // Server: HTTP over the latest snapshot and the store. Writes nothing: a request that changes something becomes
-// a command on the loop's queue and is answered 202 with its id.
+// a command on the loop's queue and is answered 202 with its id. README.md says what each path takes and gives.
 //
 // GET  /metrics          the daemon itself      GET /metrics/models    every series of the snapshot
-// GET  /-/healthy        alive                  GET /-/ready           503 until the state is loaded
+// GET  /-/healthy        alive                  GET /-/ready           503 until the state is loaded,
+//                                                               and once its directory is gone
 // POST /-/reload         (lifecycle, token)     POST /api/v1/sweeps    ask for a sweep (token)
-// GET  /api/v1/sweeps[/ID[/results]]   /api/v1/models[/ORG/NAME]   /api/v1/reasons
+// GET  /api/v1/sweeps[/ID[/results]]   /api/v1/requests[/ID]   /api/v1/models[/ORG/NAME]   /api/v1/reasons
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "breakwatch/api/queries.h"
+#include "breakwatch/api/request_log.h"
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/command.h"
 #include "breakwatch/core/result.h"
@@ -43,6 +45,9 @@ struct ServerParts {
   std::function<SnapshotPtr()> snapshot;  // the newest, with live delivery figures; null before the first
   std::function<ReloadState()> reload_state;
   std::function<SweepRequest()> default_request;  // of a POST without a body
+  RequestLog& requests;                           // hears of the sweeps as a ProgressListener
+  std::vector<std::string> toolchains;            // that a request may name
+  std::function<Result<void>()> held{};           // why the daemon is not ready although it has a state; may be empty
 };
 
 // Owns its threads; stops and joins them in its destructor.

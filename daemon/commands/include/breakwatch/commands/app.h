@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -61,6 +62,13 @@ struct ReadTrace {
 };
 using TraceProgress = std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>;
 
+// What became of a command's output. Thread: `error`, the command's; the rest any.
+struct Output {
+  int error = 0;  // errno of the first write to standard output that failed
+  std::mutex mutex;
+  std::set<std::string> damage;  // rows of the store that were left out
+};
+
 struct App {
   config::Sources sources;  // to load again on a reload
   config::Loaded loaded;
@@ -69,6 +77,7 @@ struct App {
   const Clock* clock = nullptr;
   std::FILE* out = stdout;  // results
   std::FILE* err = stderr;  // progress and messages
+  std::shared_ptr<Output> output = std::make_shared<Output>();
 
   std::function<void(Level level, const std::string& text)> log;
   std::function<Result<std::unique_ptr<store::Store>>(const Settings&, bool read_only)> open_store;
@@ -81,6 +90,7 @@ struct App {
       compose_toolchain;
   // The settings with another toolchain as if it were the primary one. Error: kUsage, there is none of this name.
   std::function<Result<Settings>(const Settings&, const std::string& name)> with_toolchain;
+  std::function<std::vector<std::string>(const Settings&)> toolchain_names;  // every configured one, the primary first
   std::function<Result<std::set<std::string>>(const Settings&)> ignored_config_keys;
   std::function<Result<engine::DeliveryThread::Exporters>(const Settings&)> make_exporters;
   std::function<std::unique_ptr<net::HttpSender>()> make_sender;
@@ -106,6 +116,9 @@ int ExitCode(const Error& error);
 
 // Prints the error, one line, and returns its exit code.
 int Fail(const App& app, const Error& error);
+
+// For StoreOptions::on_damage: logs it once, and makes the exit code 74. Thread: any.
+void NoteDamage(const App& app, const store::Damage& damage);
 
 // Parses the command line, loads the settings, runs the command. `app` has its factories; returns the exit code.
 int Main(App& app, int argc, char** argv);

@@ -47,7 +47,8 @@ struct CaptureJob {
   bool is_source = false;    // config_json is a `source`: code of the user's own, see PROTOCOL.md
   std::string architecture;  // class to build; empty: the task's Auto class decides
   std::string task, library;
-  std::string mode = "eval";
+  std::string mode = "eval";  // without a call
+  std::string call;           // "minimal" or "all" (mode.h); empty: the default call
   Depth depth = Depth::kAuto;
   int repeat = 1;                // captures to make and compare
   std::string inputs_spec_json;  // the user's say over the input recipes: JSON object; empty: none
@@ -97,8 +98,10 @@ struct CaptureResult {
   std::string phase;   // the last phase begun: resolve create inputs eager capture done
   std::string architecture, model_type;
   std::optional<std::int64_t> params;  // of the model as captured
-  std::string mode, device, dtype;
+  std::string mode;                    // with its call: "eval", "eval+minimal" (mode.h)
+  std::string device, dtype;
   std::string depth;                   // "reduced", "full" or "original" (nothing to reduce)
+  std::string ops_depth;               // of `ops_captured`, where it is another one's; else empty
   std::optional<bool> depth_mismatch;  // set when both depths were captured to compare them
   std::optional<std::int64_t> graphs, breaks, break_sites, dynamo_counter_breaks, explain_breaks, unique_reasons,
       ops_captured, frames_total, frames_fallback, recompiles, unexplained_events;
@@ -113,8 +116,10 @@ struct CaptureResult {
   double peak_rss_mb = 0;                 // MiB
   std::string inputs_json;                // what was passed to forward: JSON object
   std::string inputs_digest;
-  std::string error;        // traceback or message, bounded to 16 KiB
-  std::string output_tail;  // the end of what the model printed
+  std::vector<std::string> optional_passed, optional_left_out;  // of forward's signature, by name
+  std::string error;                                            // traceback or message, bounded to 16 KiB
+  std::string output_tail;                                      // the end of what the model printed
+  std::string sandbox;  // "bubblewrap", "landlock", "none", "launcher"; empty: not known
   Toolchain toolchain;
   SystemTime started_at{};
 };

@@ -3,12 +3,19 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/result.h"
 
 namespace breakwatch {
+
+// What captures run in, for whoever reads of them.
+struct SandboxState {
+  std::string used;     // "bubblewrap", "landlock", "none", "launcher" (somebody's own); empty: not known
+  std::string warning;  // for the operator, once a sweep; empty: nothing to warn of
+};
 
 // Owner: the loop. Thread: the loop's only.
 class CaptureRunner {
@@ -29,6 +36,7 @@ class CaptureRunner {
   virtual Waited Wait(SteadyTime until, int wake_fd) = 0;
   // Kills all captures and zygotes and reaps them; returns the ids of the jobs that were under way.
   virtual std::vector<std::string> StopAll() = 0;
+  virtual SandboxState Sandbox() const { return {}; }
 };
 
 }  // namespace breakwatch

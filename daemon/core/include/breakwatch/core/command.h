@@ -31,7 +31,7 @@ struct SweepRequest {
   std::optional<CaptureResult> imported{};  // of the saved plan's one model, read from a trace: nothing is captured
 };
 
-// Error: kUsage where a model asked for by name or planned has no name, or one too long to be shown or published.
+// Error: kUsage for a model without a name or with one too long to publish, or planned twice or in no known mode.
 Result<void> CheckNames(const SweepRequest& request);
 
 struct Command {

@@ -24,6 +24,7 @@ struct Outcome {
   Delivery delivery = Delivery::kDelivered;
   std::string detail;  // one line for the operator; empty when delivered
   std::optional<std::chrono::milliseconds> after{};
+  bool names_events = false;  // of a kRefused: the answer is about events of the batch, not about all that is sent
 };
 
 // Owner: the delivery thread. Thread: that one; never called concurrently on one instance.

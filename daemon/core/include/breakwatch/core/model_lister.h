@@ -17,7 +17,7 @@ struct ListRequest {
   // By rank (used when `ids` is empty).
   int top = 30;
   bool per_family = false;         // `top` of each family instead of overall
-  std::string sort = "downloads";  // downloads likes lastModified createdAt trendingScore
+  std::string sort = "downloads";  // one of AllSorts (choices.h)
   std::vector<std::string> filters;
   std::string author, search, task, library;
   std::optional<bool> gated;

@@ -25,7 +25,7 @@ class ProgressListener {
   }
   virtual void OnFinished(const Sweep& sweep) { (void)sweep; }
   virtual void OnFailed(const Error& error) { (void)error; }  // the sweep ended without finishing
-  // Every sweep of this accepted command ended, one by each toolchain; `error`: the first of theirs, or null.
+  // Each sweep of this accepted command ended, one by each toolchain, or its reload; `error`: the first, or null.
   virtual void OnServed(std::string_view command_id, const Error* error) { (void)command_id, (void)error; }
   // For the operator: a warning of the listing, a reload that was refused.
   virtual void OnWarning(std::string_view text) { (void)text; }

@@ -83,12 +83,14 @@ struct DeliveryStats {
   std::int64_t attempts = 0, failures = 0, events_pending = 0, dead_letters = 0;
   std::chrono::milliseconds oldest_age{};  // of the oldest pending event
   SystemTime last_success{};
+  bool paused = false;  // the target refuses every event: none is given up until it takes one again
 };
 
 struct Snapshot {
   SystemTime taken_at{};
   std::string toolchain_key;          // whose numbers are published
   std::vector<Toolchain> toolchains;  // the newest last
+  std::string sandbox;                // of the primary toolchain's captures: SandboxState::used; may be empty
   std::vector<std::string> extra;     // NAME or NAME/MODE: toolchains whose numbers are published beside
   std::vector<TrackedModel> models;   // the tracked ones, ordered by model id
   std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)

@@ -22,8 +22,7 @@ struct AggregateOptions {
   std::vector<std::string> extra{};  // NAME or NAME/MODE: toolchains whose numbers are published beside
 };
 
-// Finished although models of its plan have no status: a newer listing made the rest stale. Nothing of it counts.
-bool IsGivenUp(const Sweep& sweep);
+using store::IsGivenUp;
 
 class Aggregate {
  public:

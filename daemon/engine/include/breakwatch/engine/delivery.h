@@ -1,5 +1,6 @@
 // Delivery: the one thread that sends. Snapshots: latest wins, never queued. Events: in order, at least once,
-// by a cursor per exporter; a refused batch is bisected, the culprit becomes a dead letter, the rest goes on.
+// by a cursor per exporter; a refused batch is bisected, the culprit becomes a dead letter, the rest goes on. A target
+// that refuses every event of a batch pauses its exporter. Dead letters that are queued again go before new events.
 #pragma once
 
 #include <chrono>

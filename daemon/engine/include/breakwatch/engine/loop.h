@@ -52,10 +52,13 @@ struct LoopParts {
   std::function<void(SnapshotPtr snapshot, bool urgent)> publish;
   std::function<void()> events_stored;          // may be empty; must not block
   std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones stay; may be empty
-  // By its name, or as NAME=PYTHON where no setting names it. May be empty: there is none.
-  std::function<Result<FurtherToolchain>(const std::string& name)> open_toolchain{};
+  // By its name; `python` is its interpreter where no setting names it, else empty. May be empty: there is none.
+  std::function<Result<FurtherToolchain>(const std::string& name, const std::string& python)> open_toolchain{};
   // Memory that captures may still take, in bytes. May be empty: unbounded.
   std::function<std::optional<std::int64_t>()> available_memory{};
+  // Whether what the store and the lock are in is still there; an Error ends the sweep and Serve. May be empty: always.
+  std::function<Result<void>()> held{};
+  int held_fd = -1;  // readable when it is time to ask; -1: only before each step
 };
 
 class Loop {
@@ -83,6 +86,7 @@ class Loop {
   // Any number of ticks and equal requests during a sweep cause one more; a tick is also answered by a request for
   // the default list, while a request for other models has a sweep of its own. The first tick comes an interval after
   // the newest sweep's start, at once when that has passed. A sweep that failed is tried again with growing pauses.
+  // Error: LoopParts::held's.
   Result<void> Serve();
 
  private:

@@ -15,6 +15,7 @@ struct AnswerMeaning {
   Delivery delivery;
   bool slow;  // a person has to change something first: hammering does not help, and giving up would hide it
   std::string_view advice;
+  bool only_without_body = false;  // this row covers only an answer without a body
 };
 
 // The first row that covers the status decides; without one it is kTryAgain, slowly. `what` begins the detail, which

@@ -22,14 +22,23 @@ namespace breakwatch::report {
 // (empty: left out).
 std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain, std::string_view settings_json);
 
-// Writes all files into a new directory beside, moves it into place, and replaces `latest`: a reader sees a
-// whole sweep or the one before, never half. A directory that exists is replaced. Returns its path.
-// A further toolchain's sweep leaves `latest`. Error: kStore, naming the file; kInvalid for an id that is no file name.
+// Writes all files into a new directory beside and moves it into place: a reader sees a whole sweep or none, never
+// half. A directory that exists is replaced. Returns its path. Error: kStore, naming the file; kInvalid for an id that
+// is no file name.
 Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
                                         std::span<const ModelResult> results, std::string_view environment_json);
 
-// Removes the directories of sweeps but the newest `keep`, by their ids, which sort by start; never what `latest`
-// names. What cannot be removed stays.
-void TrimSweepDirectories(const std::string& state_dir, std::size_t keep);
+// Points <state>/latest at a sweep's directory, in one step. Error: kStore.
+Result<void> LinkLatest(const std::string& state_dir, const std::string& id);
+
+// Whether the sweep's directory is there; it is whole then.
+bool HasSweepDirectory(const std::string& state_dir, const std::string& id);
+
+// Removes what a process that was killed left half written. The caller holds the writer lock.
+void RemoveUnfinishedDirectories(const std::string& state_dir);
+
+// Removes the directories of sweeps but `keep` of them: the first of `newest`, then others by their ids; never what
+// `latest` names. What cannot be removed stays.
+void TrimSweepDirectories(const std::string& state_dir, std::size_t keep, std::span<const std::string> newest);
 
 }  // namespace breakwatch::report

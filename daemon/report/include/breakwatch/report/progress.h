@@ -12,6 +12,9 @@
 
 namespace breakwatch::report {
 
+// Columns of the terminal that `out` is; 0: it is none, or one of unknown width.
+std::size_t TerminalColumns(std::FILE* out);
+
 struct Progress {
   std::size_t done = 0, total = 0;
   std::size_t before = 0;  // of those done, in an earlier run of the same sweep: no measure of speed
@@ -20,7 +23,8 @@ struct Progress {
   std::string newest{};                           // model that started or ended last
 };
 
-// "[#####.....] 12/30  10 full_graph, 2 graph_breaks  0:41, about 1:02 left  org/name", at most `width` columns.
+// "[#####.....] 12/30  10 full_graph, 2 graph_breaks  0:41, about 1:02 left  org/name", at most `width` columns; the
+// narrower it is, the shorter is the bar.
 std::string ProgressBar(const Progress& progress, std::size_t width);
 // "[12/30] graph_breaks  org/name  4 breaks at 3 sites, 3 graphs, 1.2 s", no line end.
 std::string ResultLine(const ModelResult& result, std::size_t done, std::size_t total);
@@ -30,7 +34,7 @@ class ProgressPrinter : public ProgressListener {
  public:
   // `out` (usually stderr) outlives it. `terminal`: draw a bar, `width` columns wide.
   ProgressPrinter(std::FILE* out, const Clock& clock, bool terminal, std::size_t width = 80);
-  // A bar when `out` is a terminal, of that terminal's width.
+  // A bar when `out` is a terminal, of that terminal's width whenever it is drawn.
   static ProgressPrinter For(std::FILE* out, const Clock& clock);
 
   void OnListing(int resolved, int total) override;
@@ -49,11 +53,12 @@ class ProgressPrinter : public ProgressListener {
   std::FILE* out_;
   const Clock& clock_;
   bool terminal_;
+  bool follows_terminal_ = false;  // its width may change
   std::size_t width_;
   SteadyTime started_{}, drawn_at_{};
   int listed_ = -1;  // models of a listing that was said to be whole
   Progress progress_;
-  bool drawn_ = false;
+  std::size_t drawn_columns_ = 0;  // of the bar that is there; 0: none is
 };
 
 }  // namespace breakwatch::report

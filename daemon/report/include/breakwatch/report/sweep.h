@@ -13,8 +13,14 @@
 namespace breakwatch::report {
 
 // A row per model and mode. Fields: model, revision, family, mode, status, graphs, breaks, break_sites, ops_captured,
-// capture_s, peak_rss_mb, reused, shared_from, config_source, status_detail.
-Table ResultTable(std::span<const ModelResult> results);
+// capture_s, peak_rss_mb, reused, shared_from, config_source, status_detail, differs (DifferenceTable's texts).
+Table ResultTable(std::span<const ModelResult> results, std::span<const ModelResult> others = {});
+
+// A row per pair of results of one model, commit and toolchain that differ by the call alone: eval (the steady state)
+// and cold (the first call), a mode's default call and its variants. `others`: results of earlier sweeps to compare
+// with. Fields: model, mode, other_mode, status, other_status, breaks, other_breaks, break_sites, other_break_sites,
+// text.
+Table DifferenceTable(std::span<const ModelResult> results, std::span<const ModelResult> others = {});
 
 enum class ReasonOrder { kEvents, kSites, kModels, kLeverage };
 std::optional<ReasonOrder> ParseReasonOrder(std::string_view name);  // "events", "sites", "models", "leverage"
@@ -40,9 +46,11 @@ Table PlanTable(const Plan& plan);
 // "30 models: 21 full_graph, 6 graph_breaks, 3 skipped_gated; 27 of 30 have numbers". One line, no line end.
 std::string SummaryLine(const Sweep& sweep);
 
-// A whole sweep. Text: the table, top reasons, failures, summary. JSON: {"sweep", "results", "reasons", "failures"}.
-// Markdown: the report. CSV: the rows of ResultTable.
-std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style = {});
+// A whole sweep. Text: the table, what differs by the call, top reasons, failures, summary. JSON: {"sweep", "results",
+// "differences", "reasons", "failures"}. Markdown: the report. CSV: the rows of ResultTable. `others`: as in
+// DifferenceTable.
+std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style = {},
+                        std::span<const ModelResult> others = {});
 
 // {"plan": fields of a plan without configs, "models": rows of PlanTable} for JSON; else the table and counts by
 // action.
@@ -54,8 +62,9 @@ const ModelResult* SelectResult(std::span<const ModelResult> results, std::strin
                                 std::string_view toolchain);
 
 // Everything known of one model: status, numbers, commit, structure, graphs and what ended each, sites with file,
-// line, function, source, module, reason and its page, hints, inputs, versions, times; what the mode found; and in a
-// line (JSON: "other_results") what `all` has of it by other modes and toolchains. CSV: a row per site.
+// line, function, source, module, reason and its page, hints, inputs, versions, times; what the mode found; how it
+// differs from the first call or another call (JSON: "differences"); and in a line (JSON: "other_results") what `all`
+// has of it by other modes and toolchains. CSV: a row per site.
 std::string RenderModel(const ModelResult& result, Format format, Style style = {},
                         std::span<const ModelResult> all = {});
 

@@ -18,6 +18,7 @@ struct Column {
   bool right = false;      // aligned right
   std::size_t widest = 0;  // columns of a terminal; longer text ends in "…"; 0: any
   int decimals = 1;        // of fractions, for people
+  bool keep_end = false;   // longer text begins with "…": of a place the file's name and line are what matters
 };
 
 struct Table {
@@ -31,14 +32,15 @@ enum class Format { kText, kJson, kMarkdown, kCsv };
 std::optional<Format> ParseFormat(std::string_view name);  // "text", "json", "md", "csv"
 
 struct Style {
-  bool color = false;     // only for a terminal
-  std::size_t width = 0;  // columns of the terminal; 0: unbounded
+  bool color = false;               // only for a terminal
+  std::size_t width = 0;            // columns of the terminal; 0: unbounded
+  std::string directory{}, home{};  // where who reads it is, and their home: paths are shown relative to these
 };
 
-// Text: aligned columns under a heading. JSON: an array of objects, absent cells null. Markdown: a pipe
-// table, pipes, line ends, "<" and backticks escaped. CSV: RFC 4180 with "\n", a header row first; a text that a
-// spreadsheet would take for a formula gets an apostrophe before it. Always ends with a line end; invalid UTF-8 is
-// replaced.
+// Text: aligned columns under a heading; where the terminal is too narrow for them, a line per value. JSON: an array of
+// objects, absent cells null. Markdown: a pipe table, pipes, line ends, "<" and backticks escaped. CSV: RFC 4180 with
+// "\n", a header row first; a text that a spreadsheet would take for a formula gets an apostrophe before it. Always
+// ends with a line end; invalid UTF-8 is replaced.
 std::string Render(const Table& table, Format format, Style style = {});
 
 }  // namespace breakwatch::report

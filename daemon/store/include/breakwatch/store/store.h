@@ -26,10 +26,20 @@
 
 namespace breakwatch::store {
 
+// A row that cannot be read. The rest of the store is read without it.
+struct Damage {
+  std::string table, row;  // the row's key, as text; empty: not known
+  std::string model;       // whose row it is; empty where it is no model's
+  std::string what;        // the cause, one line
+};
+// One line for the operator.
+std::string Describe(const Damage& damage);
+
 struct StoreOptions {
   std::string url;         // "sqlite:/path/to/breakwatch.db" or "postgresql://..." (libpq's form)
   bool read_only = false;  // for reading commands: never migrates; an absent database is kNotFound
   std::chrono::milliseconds lock_timeout{10'000};  // how long to wait for another writer's transaction
+  std::function<void(const Damage&)> on_damage{};  // a row was left out of an answer; once a row and session
 };
 
 // What the fold changed; written in the transaction of its cause.
@@ -42,6 +52,7 @@ struct CurrentChange {
 struct Current {
   std::vector<TrackedModel> models;  // ordered by model
   std::map<std::string, std::string> meta;
+  bool damaged = false;  // rows were left out: history has to be folded again
 };
 
 // What is known of a structure by one toolchain and mode: decides reuse, retry, quarantine.
@@ -81,11 +92,38 @@ struct ResultFilter {
   bool each_commit = false;  // the newest of each commit, too
 };
 
+// A sweep that ends, with its events and what the fold changed.
+struct SweepEnd {
+  Sweep sweep;
+  std::vector<Event> events;
+  CurrentChange change;
+};
+
+// Finished although models of its plan have no status: a newer listing made the rest stale. Nothing of it counts.
+bool IsGivenUp(const Sweep& sweep);
+
 struct DeadLetter {
   std::string exporter;
   StoredEvent event;
   std::string reason;
   SystemTime at{};
+  bool queued = false;  // waits to be sent again
+};
+
+// Which dead letters; an empty field is any.
+struct LetterFilter {
+  std::string exporter{};
+  std::vector<std::int64_t> ids{};  // of their events
+};
+
+// How the deliveries of one event exporter stand.
+struct DeliveryState {
+  std::string exporter{};
+  std::int64_t cursor = 0;        // the last event that it is done with
+  std::int64_t dead_letters = 0;  // without those queued
+  std::int64_t queued = 0;
+  std::string paused{};  // the answer that paused it; empty: it is not paused
+  SystemTime paused_at{};
 };
 
 // One step of history, in order: what `store rebuild` folds again.
@@ -102,8 +140,13 @@ class Store {
   virtual ~Store() = default;
 
   // --- sweeps
+  // `given_up`: unfinished sweeps that this one takes the place of; they end in the same transaction, before it begins.
   virtual Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
-                                  const CurrentChange& change) = 0;
+                                  const CurrentChange& change, std::span<const SweepEnd> given_up) = 0;
+  Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
+                          const CurrentChange& change) {
+    return BeginSweep(sweep, plan, events, change, {});
+  }
   // Stores a model's final result; its capture too when `capture_id` is new. A second result of the same
   // (sweep, model, mode) is kInvalid: nothing is captured twice.
   virtual Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
@@ -111,9 +154,12 @@ class Store {
   // The same for several, all in one transaction where the store can.
   virtual Result<void> AppendResults(std::span<const ResultWrite> writes);
   virtual Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) = 0;
-  virtual Result<std::optional<Sweep>> NewestUnfinished() = 0;
+  // All of them, newest first. "Newest" is the order of history, whatever clocks said.
+  virtual Result<std::vector<Sweep>> Unfinished() = 0;
+  Result<std::optional<Sweep>> NewestUnfinished();
   virtual Result<std::vector<Sweep>> Sweeps(int limit) = 0;  // newest first
-  // "latest": the newest finished one by a primary toolchain, else the newest finished.
+  // "latest": the sweep that finished last, by the primary toolchain. One that was given up or listed nothing, an
+  // import, and a sweep for a bisection or by a further toolchain stand behind all others.
   virtual Result<Sweep> FindSweep(const std::string& id) = 0;
   virtual Result<Plan> LoadPlan(const std::string& sweep_id) = 0;
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
@@ -148,10 +194,27 @@ class Store {
   // Removes the oldest events, at most `limit` of them: those before the newest `keep_sweeps` sweeps that every one of
   // `exporters` is done with. Returns how many went; fewer than `limit`: nothing is left to remove.
   virtual Result<int> TrimEvents(std::span<const std::string> exporters, int keep_sweeps, int limit) = 0;
+
+  // --- dead letters
   // The dead letter and the cursor past it, in one transaction.
   virtual Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) = 0;
-  virtual Result<std::vector<DeadLetter>> DeadLetters(const std::string& exporter, int limit) = 0;
-  virtual Result<std::int64_t> CountDeadLetters(const std::string& exporter) = 0;
+  // By exporter and then by event, at most `limit`.
+  virtual Result<std::vector<DeadLetter>> DeadLetters(const LetterFilter& filter, int limit) = 0;
+  virtual Result<std::int64_t> CountDeadLetters(const std::string& exporter) = 0;  // without those queued
+  virtual Result<std::int64_t> CountQueuedLetters(const std::string& exporter) = 0;
+  // Marks them to be sent again, or removes them. Returns how many there were.
+  virtual Result<std::int64_t> QueueDeadLetters(const LetterFilter& filter) = 0;
+  virtual Result<std::int64_t> DropDeadLetters(const LetterFilter& filter) = 0;
+  // The queued ones in the order of their events, within the bounds of EventsAfter.
+  virtual Result<std::vector<StoredEvent>> QueuedLetters(const std::string& exporter, int limit,
+                                                         std::size_t max_bytes) = 0;
+  // A queued letter that was refused once more is dead again, unless somebody dropped it meanwhile.
+  virtual Result<void> RefuseQueuedLetter(const std::string& exporter, std::int64_t event_id,
+                                          const std::string& reason) = 0;
+  // `detail`: the answer that paused the exporter; empty: it goes on.
+  virtual Result<void> SetPaused(const std::string& exporter, const std::string& detail) = 0;
+  // Of every exporter that the store knows, by name.
+  virtual Result<std::vector<DeliveryState>> DeliveryStates() = 0;
 
   // --- Pushgateway groups we own
   virtual Result<std::vector<std::string>> OwnedGroups(const std::string& gateway) = 0;
@@ -159,7 +222,13 @@ class Store {
 
   // --- upkeep
   virtual Result<int> SchemaVersion() = 0;
-  virtual Result<void> Check() = 0;  // integrity, as far as the database can say
+  // Reads every document, and asks the database about its integrity. At most kMaxDamage are named.
+  virtual Result<std::vector<Damage>> FindDamage() = 0;
+  static constexpr std::size_t kMaxDamage = 1000;
+  // The same, as an Error where there is any.
+  Result<void> Check();
+  // Error: kStore, the database was removed or replaced since it was opened. Thread: any.
+  virtual Result<void> StillThere() { return {}; }
   // One writer of sweeps per database, until the session ends, whichever state directory it has. Error: kStore,
   // retryable: another session has it.
   virtual Result<void> LockAsWriter() { return {}; }

@@ -1,7 +1,7 @@
-// WriterLock: who may sweep into a state directory. A lock of the kernel on <state_dir>/writer.lock: it ends
-// with its process however that ends, and the file, which names the holder, stays.
+// WriterLock: who may sweep into a state directory. Locks of the kernel on the directory itself, which removing a file
+// does not free, and on <state_dir>/writer.lock, which names the holder. They end with their process however that ends.
 //
-// Owner: the command that sweeps or serves, for its whole run. Thread: any.
+// Owner: the command that sweeps or serves, for its whole run. Thread: any, but for Changed.
 #pragma once
 
 #include <string>
@@ -17,13 +17,30 @@ class WriterLock {
   // holds the lock, whose number the message names.
   static Result<WriterLock> Take(const std::string& state_dir);
 
-  WriterLock(WriterLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  WriterLock& operator=(WriterLock&& other) noexcept { return std::swap(fd_, other.fd_), *this; }
+  // Error: kStore, the directory is no longer the one that is locked: it was removed, moved or replaced, and another
+  // writer may have what is there now.
+  Result<void> Held() const;
+  // Readable when something in or around the directory was removed or moved: ask Held. -1: cannot be watched.
+  int WatchFd() const { return watch_; }
+  // Takes what makes WatchFd readable. Thread: the one that waits for it.
+  void TakeChanges() const;
+
+  WriterLock(WriterLock&& other) noexcept { *this = std::move(other); }
+  WriterLock& operator=(WriterLock&& other) noexcept {
+    std::swap(path_, other.path_), std::swap(folder_, other.folder_);
+    std::swap(file_, other.file_), std::swap(watch_, other.watch_);
+    return *this;
+  }
   ~WriterLock();
 
  private:
-  explicit WriterLock(int fd) : fd_(fd) {}
-  int fd_;
+  explicit WriterLock(std::string path) : path_(std::move(path)) {}
+  Result<void> Lock();
+  Result<void> LockFd(int fd, const std::string& path, bool optional) const;
+  void Watch();
+
+  std::string path_;  // of the directory, absolute
+  int folder_ = -1, file_ = -1, watch_ = -1;
 };
 
 }  // namespace breakwatch::store

@@ -25,8 +25,9 @@ struct LokiOptions {
 };
 
 // A batch longer than `max_push_bytes` goes in several pushes. Answers: 400, 413 and 422 are kRefused: the caller
-// bisects, and what Loki kept of the batch it folds with its repetition. All else that is not a 2xx, and 260,
-// which is how Loki says that it blocks a tenant, is kTryAgain: nothing is lost to a wrong URL or password.
+// bisects, and what Loki kept of the batch it folds with its repetition; an answer about single entries says so. All
+// else that is not a 2xx, and 260, which is how Loki says that it blocks a tenant, is kTryAgain: nothing is lost to a
+// wrong URL or password.
 std::unique_ptr<EventExporter> MakeLoki(LokiOptions options, std::unique_ptr<net::HttpSender> sender);
 
 }  // namespace breakwatch::exporters

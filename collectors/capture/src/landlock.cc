@@ -1,0 +1,88 @@
+#include "landlock.h"
+
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "unique_fd.h"
+
+namespace breakwatch::capture {
+namespace {
+
+// As of version 6; the header of older systems ends before.
+struct Ruleset {
+  std::uint64_t files = 0, network = 0, scoped = 0;
+};
+constexpr std::uint64_t kRefer = 1ULL << 13, kTruncate = 1ULL << 14, kDeviceControl = 1ULL << 15;
+constexpr std::uint64_t kTcp = 0b11;     // bind, connect
+constexpr std::uint64_t kScopes = 0b11;  // abstract sockets, signals
+
+constexpr std::uint64_t kReadFile = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE;
+constexpr std::uint64_t kList = LANDLOCK_ACCESS_FS_READ_DIR;
+constexpr std::uint64_t kMakeDevices = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+constexpr std::uint64_t kFirstVersion = (1ULL << 13) - 1;
+constexpr std::uint64_t kOfFiles = kReadFile | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;  // the rest is folders'
+
+Error Failed(const std::string& what) {
+  return {ErrorCode::kUnavailable, what + ": " + std::string(std::strerror(errno))};
+}
+
+// Rights of a version before these are not known to it.
+std::uint64_t Handled(int version) {
+  std::uint64_t rights = kFirstVersion;
+  if (version >= 2) rights |= kRefer;
+  if (version >= 3) rights |= kTruncate;
+  if (version >= 5) rights |= kDeviceControl;
+  return rights;
+}
+
+Result<void> Allow(int ruleset, const std::string& path, std::uint64_t rights) {
+  const UniqueFd file(open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat info {};
+  if (!file || fstat(file.get(), &info) != 0) return {};  // what is not there needs no right
+  if (!S_ISDIR(info.st_mode)) rights &= kOfFiles;
+  landlock_path_beneath_attr rule{};
+  rule.allowed_access = rights;
+  rule.parent_fd = file.get();
+  if (rights == 0 || syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0) return {};
+  return Failed("Landlock takes no rule for " + path);
+}
+
+Result<void> AllowAll(int ruleset, const std::vector<std::string>& paths, std::uint64_t rights) {
+  for (const std::string& path : paths) {
+    if (auto allowed = Allow(ruleset, path, rights); !allowed) return allowed;
+  }
+  return {};
+}
+
+}  // namespace
+
+int LandlockVersion() {
+  return static_cast<int>(
+      std::max(0L, syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION)));
+}
+
+Result<void> RestrictFiles(const FileAccess& access) {
+  const int version = LandlockVersion();
+  if (version == 0) return Error{ErrorCode::kUnavailable, "the kernel has no Landlock"};
+  const std::uint64_t handled = Handled(version);
+  const Ruleset rules{handled, version >= 4 ? kTcp : 0, version >= 6 ? kScopes : 0};
+  const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;  // an older kernel refuses a longer one
+  const UniqueFd ruleset(static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, size, 0)));
+  if (!ruleset) return Failed("Landlock makes no ruleset");
+  if (auto read = AllowAll(ruleset.get(), access.read, kReadFile | kList); !read) return read;
+  if (auto list = AllowAll(ruleset.get(), access.list, kList); !list) return list;
+  if (auto write = AllowAll(ruleset.get(), access.write, handled & ~kMakeDevices & ~kDeviceControl); !write)
+    return write;
+  if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) return Failed("Landlock does not restrict");
+  return {};
+}
+
+}  // namespace breakwatch::capture

@@ -1,0 +1,170 @@
+#include "seccomp.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace breakwatch::capture {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+constexpr std::uint32_t kArchitecture = 0;  // no table for this machine
+#endif
+
+// Numbers from here on are the x32 calls, a second name for every call of the table.
+constexpr std::uint32_t kX32 = 0x40000000;
+// The kernel's own numbers, equal on every architecture; headers of older systems lack some.
+constexpr std::uint32_t kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432,
+                        kFspick = 433, kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435,
+                        kPidfdGetfd = 438, kMountSetattr = 442, kFchmodat2 = 452, kMemfdSecret = 447,
+                        kOpenTreeAttr = 467;
+constexpr std::uint32_t kNamespaces =
+    CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+
+// Mounts, namespaces, other processes, the kernel itself.
+constexpr std::uint32_t kDenied[] = {
+    SYS_mount,
+    SYS_umount2,
+    SYS_pivot_root,
+    SYS_chroot,
+    kOpenTree,
+    kMoveMount,
+    kFsopen,
+    kFsconfig,
+    kFsmount,
+    kFspick,
+    kMountSetattr,
+    kOpenTreeAttr,
+    SYS_unshare,
+    SYS_setns,
+    SYS_ptrace,
+    SYS_kcmp,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    kPidfdGetfd,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_keyctl,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_acct,
+    SYS_quotactl,
+    SYS_syslog,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_adjtimex,
+    SYS_clock_adjtime,
+    SYS_open_by_handle_at,
+    SYS_name_to_handle_at,
+    SYS_vhangup,
+    SYS_fanotify_init,
+    SYS_shmget,
+    SYS_msgget,
+    kMemfdSecret,
+#if defined(__x86_64__)
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_modify_ldt,
+#endif
+};
+
+// Memory that no process has mapped counts for nobody; programs that use these calls have another way.
+constexpr std::uint32_t kUnknown[] = {SYS_memfd_create, kIoUringSetup, kIoUringEnter, kIoUringRegister, kClone3};
+
+// What Landlock does not decide about files that it does not show: who owns them, their attributes.
+constexpr std::uint32_t kAttributes[] = {
+    SYS_fchown,    SYS_fchownat,    SYS_setxattr,     SYS_lsetxattr,
+    SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
+#if defined(__x86_64__)
+    SYS_chown,     SYS_lchown,
+#endif
+};
+// The same, where programs do not expect a refusal for files of their own: nothing is done.
+constexpr std::uint32_t kWithoutEffect[] = {
+    SYS_fchmod, SYS_fchmodat, kFchmodat2, SYS_utimensat,
+#if defined(__x86_64__)
+    SYS_chmod,  SYS_utime,    SYS_utimes, SYS_futimesat,
+#endif
+};
+
+class Program {
+ public:
+  void Load(std::size_t offset) { Add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)); }
+  void Return(std::uint32_t action) { Add(BPF_RET | BPF_K, action); }
+  // Where the loaded word is `value`, the answer is `action`.
+  void Answer(std::uint32_t value, std::uint32_t action) { AnswerWhere(BPF_JEQ, value, action); }
+  void AnswerWhere(int test, std::uint32_t value, std::uint32_t action) {
+    Jump(test, value, 0, 1);
+    Return(action);
+  }
+  void Jump(int test, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
+    code_.push_back(BPF_JUMP(static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), value, yes, no));
+  }
+  template <class Numbers>
+  void AnswerAll(const Numbers& numbers, std::uint32_t action) {
+    for (const std::uint32_t number : numbers) Answer(number, action);
+  }
+  Result<void> Install() {
+    const sock_fprog program{static_cast<unsigned short>(code_.size()), code_.data()};
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0) return {};
+    return Error{ErrorCode::kUnavailable,
+                 "the kernel takes no filter of system calls: " + std::string(std::strerror(errno))};
+  }
+
+ private:
+  void Add(int code, std::uint32_t value) { code_.push_back(BPF_STMT(static_cast<std::uint16_t>(code), value)); }
+
+  std::vector<sock_filter> code_;
+};
+
+}  // namespace
+
+Result<void> InstallSyscallFilter(Sockets sockets) {
+  if (kArchitecture == 0) return Error{ErrorCode::kUnavailable, "no filter of system calls for this machine"};
+  constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM, kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
+  Program program;
+  program.Load(offsetof(seccomp_data, arch));
+  program.Jump(BPF_JEQ, kArchitecture, 1, 0);
+  program.Return(SECCOMP_RET_KILL_PROCESS);
+  program.Load(offsetof(seccomp_data, nr));
+#if defined(__x86_64__)
+  program.AnswerWhere(BPF_JGE, kX32, kNoSuchCall);
+#endif
+  program.AnswerAll(kDenied, kRefuse);
+  program.AnswerAll(kUnknown, kNoSuchCall);  // clone3's flags are in memory, where a filter cannot look
+  if (sockets == Sockets::kDenied) {
+    program.Answer(SYS_socket, kRefuse);
+    program.AnswerAll(kAttributes, kRefuse);
+    program.AnswerAll(kWithoutEffect, SECCOMP_RET_ERRNO | 0);
+  }
+  program.Jump(BPF_JEQ, SYS_clone, 0, 3);
+  program.Load(offsetof(seccomp_data, args));  // the low word of the first argument: both machines are little-endian
+  program.AnswerWhere(BPF_JSET, kNamespaces, kRefuse);
+  program.Return(SECCOMP_RET_ALLOW);
+  return program.Install();
+}
+
+}  // namespace breakwatch::capture

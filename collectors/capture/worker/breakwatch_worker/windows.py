@@ -1,0 +1,114 @@
+"""The windows, blocks and chunks that a config cuts a text into: made small, and passed by the text (windows.yaml)."""
+
+import functools
+import math
+
+from .make_values import CannotMake, NodeSizes, sub_configs
+from .size_rules import is_int
+from .tables import read_beside
+
+
+@functools.cache
+def load_windows() -> dict:
+    return read_beside(__file__, "windows.yaml")
+
+
+def cut(path: str, node: dict) -> list:
+    """Makes the windows of one node of a config's tree small. Says which."""
+    notes = []
+    for entry in _entries(node):
+        key, before = entry["key"], node[entry["key"]]
+        node[key] = _cut(before, entry)
+        if node[key] != before:
+            notes.append(f"{path}{key} {_said(before)}->{_said(node[key])}")
+    return notes
+
+
+class Length:
+    """How long a text has to be to be past every window of a config: `tokens`, never less than `usual`."""
+
+    def __init__(self, config, usual: int):
+        self._wanted = [found for node in sub_configs(config) for entry in _entries(vars(node))
+                        if (found := _wanted(node, entry)) is not None]
+        exact = [past for _, past, _, exactly in self._wanted if exactly]
+        unit = math.lcm(*(unit for _, past, unit, _ in self._wanted if self._fits(past, config)))
+        needed = max([usual, *(past for _, past, *_ in self._wanted if self._fits(past, config))])
+        self.tokens = next((past for past in exact if past >= needed and past % unit == 0 and self._fits(past, config)),
+                           -(-needed // unit) * unit)
+        if not self._fits(self.tokens, config):
+            self.tokens = usual
+
+    def missed(self, tokens: int) -> list:
+        """The keys whose windows a text of so many tokens is not past."""
+        return list(dict.fromkeys(key for key, past, _, exactly in self._wanted if tokens < past and not exactly))
+
+    @staticmethod
+    def _fits(tokens: int, config) -> bool:
+        places = [value for node in sub_configs(config) for key in load_windows()["positions"]
+                  if is_int(value := vars(node).get(key)) and value > 1]
+        return tokens <= min([load_windows()["longest"], *places])
+
+
+def _entries(node: dict):
+    """The entries of the table that a node has something for."""
+    for entry in load_windows()["windows"]:
+        if entry["key"] in node and _largest(node[entry["key"]], entry) and (
+                "beside" not in entry or any(other in node for other in entry["beside"])):
+            yield entry
+
+
+def _items(value) -> list:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _largest(value, entry: dict) -> int:
+    """0 where the value is no number of tokens: null or no window at all."""
+    items = [item for item in _items(value) if is_int(item) and item > 0]
+    return 0 if not items else math.prod(items) if "product" in entry else max(items)
+
+
+def _cut(value, entry: dict):
+    if "product" in entry:
+        return _factors(value, entry["product"])
+    if isinstance(value, dict):
+        return {name: _cut(item, entry) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_cut(item, entry) for item in value]
+    return min(value, entry["to"]) if is_int(value) and value > 0 else value
+
+
+def _factors(value, product: int):
+    """As many factors of the smaller product, a power of two."""
+    if not isinstance(value, (list, tuple)) or not all(map(is_int, value)) or math.prod(value) <= product:
+        return value
+    side = 2 ** ((product.bit_length() - 1) // len(value))
+    return [side] * (len(value) - 1) + [product // side ** (len(value) - 1)]
+
+
+def _wanted(node, entry: dict):
+    """(key, shortest text past it, unit of its length, whether it is to be just so long)."""
+    value = _largest(getattr(node, entry["key"], None), entry)
+    try:
+        past = value if "product" in entry else _NodeSizes(node, value)(entry.get("past", "value+1"))
+    except CannotMake:
+        return None
+    return entry["key"], past, value if entry.get("whole") else 1, entry.get("exactly", False)
+
+
+class _NodeSizes(NodeSizes):
+    """Names of one node, and `value`."""
+
+    def __init__(self, node, value: int):
+        super().__init__(node)
+        self._value = value
+
+    def _named(self, name: str):
+        return self._value if name == "value" else super()._named(name)
+
+
+def _said(value) -> str:
+    """A list of equal items is said as one of them."""
+    items = _items(value)
+    return str(items[0]) if len(items) > 1 and len(set(map(str, items))) == 1 else str(value)

@@ -1,0 +1,112 @@
+#include "framing.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::api {
+namespace {
+
+struct Path {
+  std::string_view name;
+  bool is_prefix = false;
+  bool get = true, post = false;
+};
+constexpr std::array<Path, 13> kPaths = {{
+    {"/"},
+    {"/-/healthy"},
+    {"/-/ready"},
+    {"/-/reload", false, false, true},
+    {"/metrics"},
+    {"/metrics/models"},
+    {"/api/v1/sweeps", false, true, true},
+    {"/api/v1/sweeps/", true},
+    {"/api/v1/requests"},
+    {"/api/v1/requests/", true},
+    {"/api/v1/models"},
+    {"/api/v1/models/", true},
+    {"/api/v1/reasons"},
+}};
+
+// What curl says of `-d` by default is taken for JSON too.
+constexpr std::array<std::string_view, 2> kBodies = {"application/json", "application/x-www-form-urlencoded"};
+
+const Path* PathOf(std::string_view path) {
+  const auto found = std::find_if(kPaths.begin(), kPaths.end(), [&](const Path& known) {
+    return known.is_prefix ? path.starts_with(known.name) && path.size() > known.name.size() : path == known.name;
+  });
+  return found == kPaths.end() ? nullptr : &*found;
+}
+
+std::string Shown(const std::string& text) {
+  constexpr std::size_t kShownBytes = 80;
+  return "\"" + Truncate(ToUtf8(text), kShownBytes) + "\"";
+}
+
+// The length that is announced, 0 when none is; nothing: it is no number.
+std::optional<std::uint64_t> LengthOf(const httplib::Request& request) {
+  if (!request.has_header("Content-Length")) return 0;
+  const std::string text = request.get_header_value("Content-Length");
+  std::uint64_t length = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return length;
+}
+
+std::optional<Refusal> CheckLength(const httplib::Request& request) {
+  const bool has_length = request.has_header("Content-Length"), has_coding = request.has_header("Transfer-Encoding");
+  if (request.get_header_value_count("Content-Length") > 1 || (has_length && has_coding)) {
+    return Refusal{400, "more than one length is announced for the body"};
+  }
+  if (has_coding && request.get_header_value("Transfer-Encoding") != "chunked") {
+    return Refusal{501, "Transfer-Encoding " + Shown(request.get_header_value("Transfer-Encoding")) +
+                            " is not supported; use chunked, or a Content-Length"};
+  }
+  const auto length = LengthOf(request);
+  if (!length) {
+    return Refusal{400, "Content-Length " + Shown(request.get_header_value("Content-Length")) + " is no number"};
+  }
+  if (*length > kMaxBodyBytes) return Refusal{413, "a request has at most 64 KiB"};
+  return std::nullopt;
+}
+
+std::optional<Refusal> CheckMethod(const httplib::Request& request) {
+  const Path* path = PathOf(request.path);
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (path == nullptr) return Refusal{404, "nothing at " + request.method + " " + Truncate(ToUtf8(request.path), 200)};
+  if ((reads && path->get) || (request.method == "POST" && path->post)) return std::nullopt;
+  const std::string allow =
+      std::string(path->get ? "GET, HEAD" : "") + (path->get && path->post ? ", " : "") + (path->post ? "POST" : "");
+  return Refusal{405, request.method + " is not possible here; use " + allow, allow};
+}
+
+std::optional<Refusal> CheckType(const httplib::Request& request) {
+  std::string type = request.get_header_value("Content-Type");
+  type = type.substr(0, type.find(';'));
+  while (!type.empty() && type.back() == ' ') type.pop_back();
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (type.empty() || std::find(kBodies.begin(), kBodies.end(), type) != kBodies.end()) return std::nullopt;
+  return Refusal{415, "a body of type " + Shown(type) + " is not read; send application/json"};
+}
+
+}  // namespace
+
+bool AnnouncesBody(const httplib::Request& request) {
+  return request.has_header("Transfer-Encoding") || LengthOf(request).value_or(1) > 0;
+}
+
+std::optional<Refusal> CheckFraming(const httplib::Request& request) {
+  if (auto refusal = CheckLength(request)) return refusal;
+  if (auto refusal = CheckMethod(request)) return refusal;
+  if (!AnnouncesBody(request)) return std::nullopt;
+  if (request.method != "POST") return Refusal{400, "a " + request.method + " takes no body here"};
+  return CheckType(request);
+}
+
+}  // namespace breakwatch::api

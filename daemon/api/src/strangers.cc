@@ -1,0 +1,47 @@
+#include "strangers.h"
+
+#include <algorithm>
+
+#include "breakwatch/core/choices.h"
+#include "breakwatch/core/selector.h"
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::api {
+namespace {
+
+std::string Quoted(const std::string& text) {
+  constexpr std::size_t kShownBytes = 80;
+  return "\"" + Truncate(ToUtf8(text), kShownBytes) + "\"";
+}
+
+Result<void> CheckModel(const std::string& id) {
+  if (!IsSelector(id)) return {};
+  return Error{ErrorCode::kUsage, Quoted(id) +
+                                      " runs code, which a request cannot ask for: run `breakwatch sweep` as the "
+                                      "daemon's user; a request names models as org/name or org/name@revision"};
+}
+
+}  // namespace
+
+Result<void> CheckStranger(const SweepRequest& request, const std::vector<std::string>& toolchains) {
+  if (!request.python.empty()) {
+    return Error{ErrorCode::kUsage, "an interpreter can be named by the daemon's own user only"};
+  }
+  const bool known = std::find(toolchains.begin(), toolchains.end(), request.toolchain) != toolchains.end();
+  // What is imported was captured elsewhere: its toolchain is a name and runs nothing.
+  if (!request.toolchain.empty() && !request.imported && !known) {
+    const std::vector<std::string_view> names(toolchains.begin(), toolchains.end());
+    return Error{ErrorCode::kUsage,
+                 "no toolchain " + Quoted(request.toolchain) + " is configured here; configured: " + OneOf(names)};
+  }
+  for (const std::string& id : request.list.ids) {
+    if (auto checked = CheckModel(id); !checked) return checked;
+  }
+  if (!request.saved_plan) return {};
+  for (const PlannedModel& planned : request.saved_plan->models) {
+    if (auto checked = CheckModel(planned.info.id); !checked) return checked;
+  }
+  return {};
+}
+
+}  // namespace breakwatch::api

@@ -1,0 +1,224 @@
+// `breakwatch dead-letters`: events that a target refused. A running daemon reads from the store what was queued or
+// dropped, so nothing is sent to it.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "breakwatch/core/text.h"
+#include "breakwatch/engine/delivery.h"
+#include "breakwatch/report/table.h"
+#include "breakwatch/store/writer_lock.h"
+#include "commands.h"
+#include "delivery_options.h"
+#include "signals.h"
+
+namespace breakwatch::commands {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kMaxListed = 100'000;
+constexpr std::size_t kMaxIds = 1'000;
+
+std::string NameOf(const StoredEvent& event) {
+  const auto line = nlohmann::json::parse(event.line, nullptr, /*allow_exceptions=*/false);
+  const auto name = line.is_object() ? line.find("msg") : line.end();
+  return line.is_object() && name != line.end() && name->is_string() ? name->get<std::string>() : "";
+}
+
+const char* StateOf(const store::DeadLetter& letter) { return letter.queued ? "queued" : "dead"; }
+
+report::Table TableOf(std::span<const store::DeadLetter> letters) {
+  report::Table table;
+  table.columns = {
+      {"exporter", "EXPORTER"}, {"event_id", "EVENT", true},   {"state", "STATE"}, {"refused_at", "REFUSED AT"},
+      {"event", "NAME"},        {"model", "MODEL", false, 48}, {"sweep_id", ""},   {"reason", "REASON", false, 100}};
+  table.when_empty = "no dead letters";
+  for (const store::DeadLetter& letter : letters) {
+    table.rows.push_back({letter.exporter, letter.event.id, std::string(StateOf(letter)), FormatTime(letter.at),
+                          NameOf(letter.event), letter.event.model, letter.event.sweep_id, letter.reason});
+  }
+  return table;
+}
+
+ordered_json Document(const store::DeadLetter& letter) {
+  auto event = ordered_json::parse(letter.event.line, nullptr, /*allow_exceptions=*/false);
+  if (event.is_discarded()) event = letter.event.line;
+  return {{"exporter", letter.exporter},         {"event_id", letter.event.id}, {"state", StateOf(letter)},
+          {"refused_at", FormatTime(letter.at)}, {"reason", letter.reason},     {"event", std::move(event)}};
+}
+
+std::string Dump(const ordered_json& value) {
+  return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string Text(const store::DeadLetter& letter) {
+  const ordered_json document = Document(letter);
+  std::string text = "exporter    " + letter.exporter + "\nevent       " + std::to_string(letter.event.id) +
+                     "\nstate       " + StateOf(letter) + "\nrefused at  " + FormatTime(letter.at) + "\nreason      " +
+                     letter.reason + "\n";
+  return text + Dump(document["event"]);
+}
+
+// The letters that options name. Error: kUsage, they name none; kNotFound, an id that is no dead letter.
+Result<std::vector<store::DeadLetter>> Select(store::Store& store, const DeadLetterOptions& options) {
+  if (options.ids.empty() != options.all) return Error{ErrorCode::kUsage, "name either events by their ids or --all"};
+  if (options.ids.size() > kMaxIds) return Error{ErrorCode::kUsage, "at most 1000 ids at once; or use --all"};
+  auto letters = store.DeadLetters({options.exporter, options.ids}, kMaxListed);
+  if (!letters) return letters;
+  for (const std::int64_t id : options.ids) {
+    const bool known = std::any_of(letters->begin(), letters->end(), [&](const auto& l) { return l.event.id == id; });
+    if (known) continue;
+    return Error{ErrorCode::kNotFound, "event " + std::to_string(id) + " is no dead letter" +
+                                           (options.exporter.empty() ? "" : " of " + options.exporter) +
+                                           "; see breakwatch dead-letters list"};
+  }
+  return letters;
+}
+
+std::set<std::string> ExportersOf(std::span<const store::DeadLetter> letters) {
+  std::set<std::string> names;
+  for (const store::DeadLetter& letter : letters) names.insert(letter.exporter);
+  return names;
+}
+
+std::string Joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+// What became of letters that were queued.
+struct Retried {
+  std::int64_t queued = 0;  // at first
+  std::int64_t delivered = 0, refused = 0, waiting = 0;
+};
+
+// Sends what is queued by the exporters of these names. Their names come off the set; those left are not configured.
+Result<void> SendHere(App& app, std::set<std::string>& names) {
+  auto exporters = app.make_exporters(app.settings());
+  if (!exporters) return exporters.error();
+  exporters->metrics.clear();
+  std::erase_if(exporters->events, [&](const auto& events) { return !names.contains(events.exporter->Name()); });
+  for (auto& events : exporters->events) {
+    names.erase(events.exporter->Name());
+    events.required = true;  // waited for
+  }
+  if (exporters->events.empty()) return {};
+  engine::DeliveryOptions options = DeliveryOptionsOf(app.settings());
+  options.report = [&app](Level level, std::string_view exporter, std::string_view text) {
+    app.log(level, std::string(exporter) + ": " + std::string(text));
+  };
+  engine::DeliveryThread delivery([&app] { return app.open_store(app.settings(), false); }, std::move(*exporters),
+                                  *app.clock, options);
+  delivery.Drain(app.settings().delivery.drain_timeout);
+  app.give_up.request_stop();
+  return {};
+}
+
+// How many of `letters` are delivered, dead or waiting now.
+Result<Retried> Outcome(store::Store& store, std::span<const store::DeadLetter> letters) {
+  Retried out;
+  for (const std::string& exporter : ExportersOf(letters)) {
+    std::set<std::int64_t> ids;
+    for (const store::DeadLetter& letter : letters) {
+      if (letter.exporter == exporter) ids.insert(letter.event.id);
+    }
+    const auto left = store.DeadLetters({exporter, {}}, kMaxListed);
+    if (!left) return left.error();
+    for (const store::DeadLetter& letter : *left) {
+      if (ids.erase(letter.event.id) > 0) ++(letter.queued ? out.waiting : out.refused);
+    }
+    out.delivered += static_cast<std::int64_t>(ids.size());
+  }
+  out.queued = static_cast<std::int64_t>(letters.size());
+  return out;
+}
+
+int PrintRetried(const App& app, const Retried& retried, bool here) {
+  if (app.json) {
+    ordered_json document = {{"queued", retried.queued}};
+    if (here) {
+      document["delivered"] = retried.delivered;
+      document["refused"] = retried.refused;
+      document["waiting"] = retried.waiting;
+    }
+    Print(app, Dump(document));
+  } else if (!here) {
+    Print(app, Counted(retried.queued, "dead letter") + " queued; the breakwatch that runs on this store sends them\n");
+  } else {
+    Print(app, Counted(retried.queued, "dead letter") + " queued: " + std::to_string(retried.delivered) +
+                   " delivered, " + std::to_string(retried.refused) + " refused again, " +
+                   std::to_string(retried.waiting) + " waiting for the next sweep or daemon\n");
+  }
+  return !here || retried.refused + retried.waiting == 0 ? kExitOk : kExitIncomplete;
+}
+
+}  // namespace
+
+int RunDeadLettersList(App& app, const DeadLetterOptions& options) {
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  const auto letters = (*store)->DeadLetters({options.exporter, {}}, std::clamp(options.limit, 1, kMaxListed) + 1);
+  if (!letters) return Fail(app, letters.error());
+  const std::size_t shown =
+      std::min(letters->size(), static_cast<std::size_t>(std::clamp(options.limit, 1, kMaxListed)));
+  Print(app, report::Render(TableOf(std::span(*letters).first(shown)), FormatOf(app), StyleOf(app)));
+  if (shown < letters->size()) app.log(Level::kWarn, "there are more: --limit says how many are listed");
+  return kExitOk;
+}
+
+int RunDeadLettersShow(App& app, const DeadLetterOptions& options) {
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  const auto letters = Select(**store, options);
+  if (!letters) return Fail(app, letters.error());
+  std::string text;
+  ordered_json documents = ordered_json::array();
+  for (const store::DeadLetter& letter : *letters) {
+    text += (text.empty() ? "" : "\n") + Text(letter);
+    documents.push_back(Document(letter));
+  }
+  Print(app, app.json ? Dump(documents) : text);
+  return kExitOk;
+}
+
+int RunDeadLettersRetry(App& app, const DeadLetterOptions& options) {
+  if (auto there = app.open_store(app.settings(), /*read_only=*/true); !there) return Fail(app, there.error());
+  auto store = app.open_store(app.settings(), /*read_only=*/false);
+  if (!store) return Fail(app, store.error());
+  const auto letters = Select(**store, options);
+  if (!letters) return Fail(app, letters.error());
+  if (const auto queued = (*store)->QueueDeadLetters({options.exporter, options.ids}); !queued)
+    return Fail(app, queued.error());
+  Retried retried;
+  retried.queued = static_cast<std::int64_t>(letters->size());
+  // Whoever writes this store already has a delivery thread, which sends what is queued.
+  const auto lock = store::WriterLock::Take(app.settings().state_dir);
+  if (!lock && !lock.error().retryable) return Fail(app, lock.error());
+  const auto locked = lock ? (*store)->LockAsWriter() : Result<void>(lock.error());
+  if (!locked && !locked.error().retryable) return Fail(app, locked.error());
+  if (!locked || letters->empty()) return PrintRetried(app, retried, /*here=*/locked.ok());
+  const ExitOnSignals exit_on_signals("\nbreakwatch: stopped; what is queued is sent by the next sweep or daemon\n");
+  std::set<std::string> names = ExportersOf(*letters);
+  if (const auto sent = SendHere(app, names); !sent) return Fail(app, sent.error());
+  if (!names.empty()) app.log(Level::kWarn, "no exporter is configured that is called " + Joined(names));
+  const auto outcome = Outcome(**store, *letters);
+  if (!outcome) return Fail(app, outcome.error());
+  return PrintRetried(app, *outcome, /*here=*/true);
+}
+
+int RunDeadLettersDrop(App& app, const DeadLetterOptions& options) {
+  if (auto there = app.open_store(app.settings(), /*read_only=*/true); !there) return Fail(app, there.error());
+  auto store = app.open_store(app.settings(), /*read_only=*/false);
+  if (!store) return Fail(app, store.error());
+  const auto letters = Select(**store, options);
+  if (!letters) return Fail(app, letters.error());
+  const auto dropped = (*store)->DropDeadLetters({options.exporter, options.ids});
+  if (!dropped) return Fail(app, dropped.error());
+  Print(app, app.json ? Dump({{"dropped", *dropped}}) : Counted(*dropped, "dead letter") + " dropped\n");
+  return kExitOk;
+}
+
+}  // namespace breakwatch::commands

@@ -1,0 +1,16 @@
+#include "delivery_options.h"
+
+namespace breakwatch::commands {
+
+engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings) {
+  engine::DeliveryOptions options;
+  options.first_backoff = settings.delivery.first_backoff;
+  options.max_backoff = settings.delivery.max_backoff;
+  options.check_target = settings.delivery.check_target;
+  options.metric_interval = settings.delivery.metric_interval;
+  options.batch_events = settings.delivery.batch_events;
+  options.batch_bytes = static_cast<std::size_t>(settings.delivery.batch_bytes);
+  return options;
+}
+
+}  // namespace breakwatch::commands

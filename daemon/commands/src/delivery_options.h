@@ -1,0 +1,12 @@
+// How events and metrics are delivered, as the settings say.
+#pragma once
+
+#include "breakwatch/config/settings.h"
+#include "breakwatch/engine/delivery.h"
+
+namespace breakwatch::commands {
+
+// All but `report`, which is the caller's.
+engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings);
+
+}  // namespace breakwatch::commands

@@ -1,0 +1,101 @@
+#include "sweep_files.h"
+
+#include <algorithm>
+
+#include "breakwatch/config/show.h"
+#include "breakwatch/report/directory.h"
+
+namespace breakwatch::commands {
+namespace {
+
+// Sweeps that are looked through for those that have a report; others come between them.
+constexpr int kMaxSweepsSearched = 1000;
+
+}  // namespace
+
+bool HasReport(const Sweep& sweep) {
+  // An import and a bisection are one result that a question was about. One that was given up has no end of its own.
+  return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != kBisect &&
+         !store::IsGivenUp(sweep);
+}
+
+void SweepFiles::OnFinished(const Sweep& sweep) {
+  if (!HasReport(sweep)) return;
+  const std::string& state = app_.settings().state_dir;
+  auto store = app_.open_store(app_.settings(), /*read_only=*/true);
+  auto written = store ? Write(**store, sweep) : Result<void>(store.error());
+  if (written) written = PointLatest(**store);
+  if (!written) Note(written.error());
+  if (store) {
+    if (const auto newest = (*store)->Sweeps(kMaxSweepsSearched)) {
+      std::vector<std::string> ids;
+      for (const Sweep& one : *newest) ids.push_back(one.id);
+      report::TrimSweepDirectories(state, static_cast<std::size_t>(Kept()), ids);
+    }
+  }
+  if (trim_events_) trim_events_(Kept());
+}
+
+std::vector<Sweep> SweepFiles::WriteMissing() {
+  const std::string& state = app_.settings().state_dir;
+  report::RemoveUnfinishedDirectories(state);
+  const auto store = app_.open_store(app_.settings(), /*read_only=*/true);
+  if (!store) return {};  // none yet, or one that says so when it is written to
+  auto sweeps = (*store)->Sweeps(kMaxSweepsSearched);
+  if (!sweeps) return Note(sweeps.error()), std::vector<Sweep>();
+  std::erase_if(*sweeps, [](const Sweep& sweep) { return !HasReport(sweep); });
+  if (sweeps->size() > static_cast<std::size_t>(Kept())) sweeps->resize(static_cast<std::size_t>(Kept()));
+  std::erase_if(*sweeps, [&](const Sweep& sweep) { return report::HasSweepDirectory(state, sweep.id); });
+  std::reverse(sweeps->begin(), sweeps->end());
+  std::vector<Sweep> made;
+  for (Sweep& sweep : *sweeps) {
+    if (auto written = Write(**store, sweep); !written) {
+      Note(written.error());
+      break;  // the others would meet the same disk
+    }
+    app_.log(Level::kWarn, "the report of sweep " + sweep.id + " was missing; it is written now");
+    made.push_back(std::move(sweep));
+  }
+  if (!made.empty()) {
+    if (auto pointed = PointLatest(**store); !pointed) Note(pointed.error());
+  }
+  return made;
+}
+
+Result<void> SweepFiles::Write(store::Store& store, const Sweep& sweep) const {
+  const auto plan = store.LoadPlan(sweep.id);
+  if (!plan) return plan.error();
+  const auto results = store.Results(sweep.id);
+  if (!results) return results.error();
+  const auto written =
+      report::WriteSweepDirectory(app_.settings().state_dir, sweep, *plan, *results,
+                                  report::EnvironmentJson(app_.version, sweep.toolchain, SettingsJson()));
+  return written ? Result<void>() : Result<void>(written.error());
+}
+
+// The link and the store agree on which sweep is the latest.
+Result<void> SweepFiles::PointLatest(store::Store& store) const {
+  const auto latest = store.FindSweep("latest");
+  if (!latest) return latest.error();
+  const std::string& state = app_.settings().state_dir;
+  return report::HasSweepDirectory(state, latest->id) ? report::LinkLatest(state, latest->id) : Result<void>();
+}
+
+void SweepFiles::Note(const Error& error) {
+  const Error said = error.Within("the sweep is stored, but its report is not written");
+  app_.log(Level::kError, said.message + "; `breakwatch store finish` writes it");
+  if (!failed_) failed_ = said;
+}
+
+int SweepFiles::Kept() const {
+  return std::max(1, loaded_ ? loaded_->settings.retention.sweeps : app_.settings().retention.sweeps);
+}
+
+std::string SweepFiles::SettingsJson() const { return config::ShowJson(loaded_ ? *loaded_ : app_.loaded); }
+
+void SweepFiles::Use(const config::Loaded& loaded, const Settings& settings) {
+  loaded_ = loaded;
+  loaded_->settings = settings;
+}
+
+}  // namespace breakwatch::commands

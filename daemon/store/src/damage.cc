@@ -1,0 +1,249 @@
+// What cannot be read: every document of every table, and what the database says of itself.
+#include <array>
+#include <set>
+#include <string_view>
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "documents.h"
+#include "sql.h"
+#include "sql_store.h"
+
+namespace breakwatch::store {
+namespace {
+
+struct Rule {
+  const char* count_broken;  // 0 when all is well
+  const char* meaning;
+};
+
+// What the schema's keys cannot say.
+constexpr std::array kRules{
+    Rule{"SELECT COALESCE(MAX(id) - MIN(id) + 1, 0) - COUNT(*) FROM events", "event ids have gaps"},
+    Rule{"SELECT COUNT(*) FROM (SELECT ts_ns, LAG(ts_ns) OVER (ORDER BY id) AS before FROM events) AS pairs"
+         " WHERE ts_ns <= before",
+         "event times do not increase"},
+    Rule{"SELECT COUNT(*) FROM steps s LEFT JOIN results r ON r.seq = s.seq WHERE s.kind = 'result' AND r.seq IS NULL",
+         "steps of history have lost their result"},
+    Rule{"SELECT COUNT(*) FROM results r LEFT JOIN steps s ON s.seq = r.seq WHERE s.seq IS NULL",
+         "results are missing in history"},
+    Rule{"SELECT COUNT(*) FROM cursors WHERE event_id > (SELECT COALESCE(MAX(id), 0) FROM events)",
+         "cursors are past the newest event"},
+};
+
+// The cause, when a row's document cannot be read. `capture`: of a result, its capture's document.
+using Judge = std::optional<std::string> (*)(const std::string& document, const std::string& capture);
+
+template <class T>
+std::optional<std::string> CauseOf(const Result<T>& read) {
+  return read.ok() ? std::nullopt : std::optional(read.error().message);
+}
+
+std::optional<std::string> JudgeSweep(const std::string& document, const std::string&) {
+  return CauseOf(SweepFromJson(document));
+}
+std::optional<std::string> JudgePlanHead(const std::string& document, const std::string&) {
+  return CauseOf(PlanFromJson(document));
+}
+std::optional<std::string> JudgePlanned(const std::string& document, const std::string&) {
+  Plan plan;
+  return CauseOf(DecodePlanned({document}, plan));
+}
+std::optional<std::string> JudgeCapture(const std::string& document, const std::string&) {
+  return CauseOf(CaptureResultFromJson(document));
+}
+std::optional<std::string> JudgeResult(const std::string& document, const std::string& capture) {
+  if (!capture.empty() && !CaptureResultFromJson(capture)) return std::nullopt;  // the capture's own row has it
+  return CauseOf(DecodeResult(document, capture));
+}
+std::optional<std::string> JudgeToolchain(const std::string& document, const std::string&) {
+  return CauseOf(ToolchainFromJson(document));
+}
+std::optional<std::string> JudgeStep(const std::string& document, const std::string&) {
+  return document.empty() ? std::nullopt : CauseOf(SweepFromJson(document));  // a result's is in its own table
+}
+std::optional<std::string> JudgeTracked(const std::string& document, const std::string&) {
+  return CauseOf(TrackedModelFromJson(document));
+}
+std::optional<std::string> JudgeLine(const std::string& document, const std::string&) {
+  return IsEventLine(document) ? std::nullopt : std::optional<std::string>("its line is not a JSON object");
+}
+
+// How a table is read: all at once; in pages of keys that increase; or sweep by sweep, of which a row is a model and a
+// mode. A driver may keep a whole answer in memory, and stores grow for years.
+enum class Pages { kNone, kOfKeys, kOfSweeps };
+constexpr std::size_t kRowsPerPage = 500;
+
+// A column of documents. `rows` selects key, model, document, capture's document; `page` narrows it to what comes after
+// the key :after, or to the sweep :sweep. Where a page of the database cannot be read, `keys` lists the keys (of a
+// sweep: model and mode) without the rows, from an index, and `one` narrows `rows` to one of them.
+struct Documents {
+  const char* table;
+  Pages pages;
+  const char *rows, *page, *keys, *one;
+  Judge judge;
+};
+
+constexpr const char* kModelsOfSweep = " AND model = :model AND mode = :mode";
+constexpr std::array kDocuments{
+    Documents{"sweeps", Pages::kOfKeys, "SELECT id, '', document, '' FROM sweeps", " WHERE id > :after ORDER BY id",
+              "SELECT id FROM sweeps", " WHERE id = :key", JudgeSweep},
+    Documents{"sweeps", Pages::kOfKeys, "SELECT id, '', plan_document, '' FROM sweeps",
+              " WHERE id > :after ORDER BY id", "SELECT id FROM sweeps", " WHERE id = :key", JudgePlanHead},
+    Documents{"plans", Pages::kOfSweeps,
+              "SELECT 'sweep ' || sweep_id || ', mode ' || mode, model, document, '' FROM plans",
+              " WHERE sweep_id = :sweep", "SELECT model, mode FROM plans WHERE sweep_id = :sweep", kModelsOfSweep,
+              JudgePlanned},
+    Documents{"captures", Pages::kOfKeys,
+              "SELECT id, COALESCE((SELECT MIN(r.model) FROM results r WHERE r.capture_id = captures.id), ''),"
+              " document, '' FROM captures",
+              " WHERE id > :after ORDER BY id", "SELECT id FROM captures", " WHERE id = :key", JudgeCapture},
+    Documents{"results", Pages::kOfSweeps,
+              "SELECT 'sweep ' || sweep_id || ', mode ' || r.mode, model, r.document, COALESCE(c.document, '')"
+              " FROM results r LEFT JOIN captures c ON c.id = r.capture_id",
+              " WHERE sweep_id = :sweep", "SELECT model, mode FROM results WHERE sweep_id = :sweep",
+              " AND model = :model AND r.mode = :mode", JudgeResult},
+    Documents{"steps", Pages::kOfKeys,
+              "SELECT CAST(seq AS TEXT), model, CASE WHEN kind = 'result' THEN '' ELSE document END, '' FROM steps",
+              " WHERE seq > CAST(:after AS BIGINT) ORDER BY seq", "", "", JudgeStep},
+    Documents{"revisions", Pages::kNone,
+              "SELECT model || ' at ' || revision, model, toolchain_document, '' FROM revisions", "", "", "",
+              JudgeToolchain},
+    Documents{"current", Pages::kOfKeys, "SELECT model, model, document, '' FROM current",
+              " WHERE model > :after ORDER BY model", "SELECT model FROM current", " WHERE model = :key", JudgeTracked},
+    Documents{"events", Pages::kOfKeys, "SELECT CAST(id AS TEXT), model, line, '' FROM events",
+              " WHERE id > CAST(:after AS BIGINT) ORDER BY id", "SELECT CAST(id AS TEXT) FROM events",
+              " WHERE id = CAST(:key AS BIGINT)", JudgeLine},
+    Documents{"dead_letters", Pages::kNone,
+              "SELECT exporter || ' ' || CAST(event_id AS TEXT), model, line, '' FROM dead_letters", "", "", "",
+              JudgeLine},
+};
+
+class Search {
+ public:
+  explicit Search(Database& db) : db_(db) {}
+
+  void Read(const Documents& documents) {
+    if (documents.pages == Pages::kOfSweeps) return ReadSweeps(documents);
+    const auto read = documents.pages == Pages::kNone ? Ask(documents, documents.rows) : ReadPages(documents);
+    if (!read) ReadByKey(documents, read.error());
+  }
+  void Add(Damage damage) {
+    if (found_.size() < Store::kMaxDamage && seen_.insert(Describe(damage)).second) found_.push_back(std::move(damage));
+  }
+  std::vector<Damage> Take() { return std::move(found_); }
+
+ private:
+  Result<void> ReadPages(const Documents& documents) {
+    const std::string rows = std::string(documents.rows) + documents.page + " LIMIT " + std::to_string(kRowsPerPage);
+    last_key_ = std::string_view(documents.page).find("CAST") == std::string_view::npos ? "" : "0";
+    do {
+      rows_ = 0;
+      if (auto read = Ask(documents, rows, std::string(last_key_)); !read) return read;
+    } while (rows_ == kRowsPerPage && found_.size() < Store::kMaxDamage);
+    return {};
+  }
+
+  // What was found up to the page that cannot be read is found again, row by row.
+  void ReadByKey(const Documents& documents, const Error& error) {
+    if (documents.keys[0] == '\0') return Add({documents.table, "", "", error.message});
+    for (const auto& [key, none] : Keys(documents, "SELECT k.*, '' FROM (" + std::string(documents.keys) + ") AS k")) {
+      const auto one = Ask(documents, std::string(documents.rows) + documents.one, key);
+      if (!one) Add({documents.table, key, "", one.error().message});
+    }
+  }
+
+  void ReadSweeps(const Documents& documents) {
+    const std::string of_sweep = std::string(documents.rows) + documents.page;
+    for (const auto& [sweep, none] : Keys(documents, "SELECT id, '' FROM sweeps")) {
+      if (Ask(documents, of_sweep, sweep)) continue;
+      for (const auto& [model, mode] : Keys(documents, documents.keys, sweep)) {
+        const auto one = Ask(documents, of_sweep + documents.one, sweep, model, mode);
+        if (!one) Add({documents.table, "sweep " + sweep + ", mode " + mode, model, one.error().message});
+      }
+    }
+  }
+
+  template <class... Values>
+  std::vector<std::pair<std::string, std::string>> Keys(const Documents& documents, const std::string& text,
+                                                        const Values&... values) {
+    std::vector<std::pair<std::string, std::string>> keys;
+    const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
+      Query<std::string, std::string>(
+          sql, text, [&](const std::string& a, const std::string& b) { return keys.emplace_back(a, b), true; },
+          values...);
+      return {};
+    });
+    if (!listed) Add({documents.table, "", "", listed.error().message});
+    return keys;
+  }
+
+  template <class... Values>
+  Result<void> Ask(const Documents& documents, const std::string& rows, const Values&... values) {
+    return db_.Read([&](soci::session& sql) -> Result<void> {
+      Query<std::string, std::string, std::string, std::string>(
+          sql, rows,
+          [&](const std::string& key, const std::string& model, const std::string& document,
+              const std::string& capture) {
+            last_key_ = key;
+            ++rows_;
+            if (auto cause = documents.judge(document, capture)) Add({documents.table, key, model, *std::move(cause)});
+            return found_.size() < Store::kMaxDamage;
+          },
+          values...);
+      return {};
+    });
+  }
+
+  Database& db_;
+  std::vector<Damage> found_;
+  std::set<std::string> seen_;
+  std::string last_key_;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace
+
+std::string Describe(const Damage& damage) {
+  std::string text;
+  if (!damage.table.empty()) text += "table " + damage.table;
+  if (!damage.row.empty()) text += ", row " + damage.row;
+  if (!damage.model.empty()) text += ", model " + damage.model;
+  return ToUtf8(text + (text.empty() ? "" : ": ") + damage.what);
+}
+
+void SqlStore::Tell(Damage damage) {
+  const bool is_new =
+      told_.size() < kMaxDamage && told_.insert(damage.table + " " + damage.row + " " + damage.model).second;
+  if (is_new && on_damage_) on_damage_(damage);
+}
+
+Result<std::vector<Damage>> SqlStore::FindDamage() {
+  Search search(db_);
+  for (const Documents& documents : kDocuments) search.Read(documents);
+  auto asked = db_.Read([&](soci::session& sql) -> Result<void> {
+    for (std::string& problem : db_.dialect().IntegrityProblems(sql)) search.Add({"", "", "", std::move(problem)});
+    return {};
+  });
+  if (!asked) search.Add({"", "", "", asked.error().message});
+  for (const Rule& rule : kRules) {
+    asked = db_.Read([&](soci::session& sql) -> Result<void> {
+      if (const Int broken = Scalar(sql, rule.count_broken, 0); broken != 0)
+        search.Add({"", "", "", std::string(rule.meaning) + " (" + std::to_string(broken) + ")"});
+      return {};
+    });
+    if (!asked && !db_.MetDamage()) return asked.error();
+  }
+  return search.Take();
+}
+
+Result<void> Store::Check() {
+  const auto found = FindDamage();
+  if (!found) return found.error();
+  if (found->empty()) return {};
+  std::string text;
+  for (const Damage& damage : *found) text += (text.empty() ? "" : "; ") + Describe(damage);
+  return ToError(Failure::kCorrupted, "the store", text);
+}
+
+}  // namespace breakwatch::store

@@ -1,0 +1,184 @@
+// Events that a target refused: kept, listed, sent again or dropped; and exporters that pause.
+#include <algorithm>
+
+#include "breakwatch/core/text.h"
+#include "sql.h"
+#include "sql_store.h"
+
+namespace breakwatch::store {
+namespace {
+
+// The rows of a filter. Ids are numbers: they can stand in the text, where a list of them could not be bound.
+std::string Where(const LetterFilter& filter) {
+  std::string text = filter.exporter.empty() ? " WHERE 1 = 1" : " WHERE exporter = :exporter";
+  if (filter.ids.empty()) return text;
+  std::string ids;
+  for (const std::int64_t id : filter.ids) ids += (ids.empty() ? "" : ", ") + std::to_string(id);
+  return text + " AND event_id IN (" + ids + ")";
+}
+
+// Runs `statement` with what Where left to bind.
+void ExecOn(soci::session& sql, const std::string& statement, const LetterFilter& filter) {
+  filter.exporter.empty() ? Exec(sql, statement) : Exec(sql, statement, ToUtf8(filter.exporter));
+}
+
+Int CountOf(soci::session& sql, const LetterFilter& filter) {
+  const std::string text = "SELECT COUNT(*) FROM dead_letters" + Where(filter);
+  return filter.exporter.empty() ? Scalar(sql, text, 0) : Scalar(sql, text, 0, ToUtf8(filter.exporter));
+}
+
+constexpr const char* kIsQueued =
+    "EXISTS (SELECT 1 FROM requeued r WHERE r.exporter = dead_letters.exporter AND r.event_id = dead_letters.event_id)";
+
+}  // namespace
+
+Result<void> SqlStore::BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) {
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    const std::string name = ToUtf8(exporter);
+    Exec(sql,
+         "INSERT INTO dead_letters (exporter, event_id, ts_ns, sweep_id, model, revision, line, reason, at_ns)"
+         " VALUES (:exporter, :event, :ts, :sweep, :model, :revision, :line, :reason, :at)"
+         " ON CONFLICT (exporter, event_id) DO UPDATE SET reason = excluded.reason, at_ns = excluded.at_ns",
+         name, Int{event.id}, Int{event.ts_ns}, ToUtf8(event.sweep_id), ToUtf8(event.model), ToUtf8(event.commit),
+         ToUtf8(event.line), ToUtf8(reason), Nanoseconds(clock_.Now()));
+    const Int cursor = Scalar(sql, "SELECT event_id FROM cursors WHERE exporter = :exporter", 0, name);
+    WriteCursor(sql, name, std::max(cursor, Int{event.id}));
+    return {};
+  });
+}
+
+Result<std::vector<DeadLetter>> SqlStore::DeadLetters(const LetterFilter& filter, int limit) {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<DeadLetter>> {
+    std::vector<DeadLetter> letters;
+    const auto take = [&](const std::string& name, Int id, Int ts, const std::string& sweep, const std::string& model,
+                          const std::string& revision, const std::string& line, const std::string& reason, Int at,
+                          Int queued) {
+      letters.push_back(
+          {name, {id, ts, sweep, model, revision, line}, reason, FromNanoseconds(at), /*queued=*/queued != 0});
+      return true;
+    };
+    // A database of version 3, opened for reading, has no such table yet.
+    const bool can_queue = db_.dialect().HasTable(sql, "requeued");
+    const std::string text =
+        "SELECT exporter, event_id, ts_ns, sweep_id, model, revision, line, reason, at_ns, " +
+        (can_queue ? "CASE WHEN " + std::string(kIsQueued) + " THEN 1 ELSE 0 END" : std::string("0")) +
+        " FROM dead_letters" + Where(filter) + " ORDER BY exporter, event_id LIMIT :rows";
+    const auto ask = [&](const auto&... values) {
+      Query<std::string, Int, Int, std::string, std::string, std::string, std::string, std::string, Int, Int>(
+          sql, text, take, values...);
+    };
+    const Int rows = std::max(limit, 0);
+    filter.exporter.empty() ? ask(rows) : ask(ToUtf8(filter.exporter), rows);
+    return letters;
+  });
+}
+
+Result<std::int64_t> SqlStore::CountDeadLetters(const std::string& exporter) {
+  return db_.Read([&](soci::session& sql) -> Result<std::int64_t> {
+    return Scalar(sql, "SELECT COUNT(*) FROM dead_letters WHERE exporter = :exporter AND NOT " + std::string(kIsQueued),
+                  0, ToUtf8(exporter));
+  });
+}
+
+Result<std::int64_t> SqlStore::CountQueuedLetters(const std::string& exporter) {
+  return db_.Read([&](soci::session& sql) -> Result<std::int64_t> {
+    return Scalar(sql, "SELECT COUNT(*) FROM requeued WHERE exporter = :exporter", 0, ToUtf8(exporter));
+  });
+}
+
+Result<std::int64_t> SqlStore::QueueDeadLetters(const LetterFilter& filter) {
+  return db_.Write([&](soci::session& sql) -> Result<std::int64_t> {
+    ExecOn(sql,
+           "INSERT INTO requeued (exporter, event_id) SELECT exporter, event_id FROM dead_letters" + Where(filter) +
+               " ON CONFLICT (exporter, event_id) DO NOTHING",
+           filter);
+    return CountOf(sql, filter);
+  });
+}
+
+Result<std::int64_t> SqlStore::DropDeadLetters(const LetterFilter& filter) {
+  return db_.Write([&](soci::session& sql) -> Result<std::int64_t> {
+    const Int count = CountOf(sql, filter);
+    ExecOn(sql, "DELETE FROM requeued" + Where(filter), filter);
+    ExecOn(sql, "DELETE FROM dead_letters" + Where(filter), filter);
+    return count;
+  });
+}
+
+Result<std::vector<StoredEvent>> SqlStore::QueuedLetters(const std::string& exporter, int limit,
+                                                         std::size_t max_bytes) {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<StoredEvent>> {
+    std::vector<StoredEvent> events;
+    std::size_t bytes = 0;
+    Query<Int, Int, std::string, std::string, std::string, std::string>(
+        sql,
+        "SELECT event_id, ts_ns, sweep_id, model, revision, line FROM dead_letters WHERE exporter = :exporter AND " +
+            std::string(kIsQueued) + " ORDER BY event_id LIMIT :rows",
+        [&](Int event, Int ts, const std::string& sweep, const std::string& model, const std::string& revision,
+            const std::string& line) {
+          if (!events.empty() && bytes + line.size() > max_bytes) return false;
+          bytes += line.size();
+          events.push_back({event, ts, sweep, model, revision, line});
+          return true;
+        },
+        ToUtf8(exporter), Int{std::max(limit, 1)});
+    return events;
+  });
+}
+
+Result<void> SqlStore::RefuseQueuedLetter(const std::string& exporter, std::int64_t event_id,
+                                          const std::string& reason) {
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    const std::string name = ToUtf8(exporter);
+    Exec(sql, "UPDATE dead_letters SET reason = :reason, at_ns = :at WHERE exporter = :exporter AND event_id = :event",
+         ToUtf8(reason), Nanoseconds(clock_.Now()), name, Int{event_id});
+    Exec(sql, "DELETE FROM requeued WHERE exporter = :exporter AND event_id = :event", name, Int{event_id});
+    return {};
+  });
+}
+
+Result<void> SqlStore::SetPaused(const std::string& exporter, const std::string& detail) {
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    const std::string name = ToUtf8(exporter);
+    if (detail.empty()) {
+      Exec(sql, "DELETE FROM paused WHERE exporter = :exporter", name);
+      return {};
+    }
+    // The time is that of the first refusal.
+    Exec(sql,
+         "INSERT INTO paused (exporter, at_ns, detail) VALUES (:exporter, :at, :detail)"
+         " ON CONFLICT (exporter) DO UPDATE SET detail = excluded.detail",
+         name, Nanoseconds(clock_.Now()), ToUtf8(detail));
+    return {};
+  });
+}
+
+Result<std::vector<DeliveryState>> SqlStore::DeliveryStates() {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<DeliveryState>> {
+    std::map<std::string, DeliveryState> states;
+    Query<std::string, Int>(sql, "SELECT exporter, event_id FROM cursors",
+                            [&](const std::string& name, Int id) { return states[name].cursor = id, true; });
+    Query<std::string, Int>(
+        sql, "SELECT exporter, COUNT(*) FROM dead_letters GROUP BY exporter",
+        [&](const std::string& name, Int count) { return states[name].dead_letters = count, true; });
+    if (db_.dialect().HasTable(sql, "requeued")) {  // as in DeadLetters
+      Query<std::string, Int>(sql, "SELECT exporter, COUNT(*) FROM requeued GROUP BY exporter",
+                              [&](const std::string& name, Int count) {
+                                states[name].queued = count;
+                                states[name].dead_letters -= count;
+                                return true;
+                              });
+      Query<std::string, Int, std::string>(sql, "SELECT exporter, at_ns, detail FROM paused",
+                                           [&](const std::string& name, Int at, const std::string& detail) {
+                                             states[name].paused = detail;
+                                             states[name].paused_at = FromNanoseconds(at);
+                                             return true;
+                                           });
+    }
+    std::vector<DeliveryState> out;
+    for (auto& [name, state] : states) state.exporter = name, out.push_back(std::move(state));
+    return out;
+  });
+}
+
+}  // namespace breakwatch::store

@@ -1,0 +1,282 @@
+#include "breakwatch/store/repair.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "dialect.h"
+#include "documents.h"
+#include "salvage.h"
+
+namespace breakwatch::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kScheme = "sqlite:";
+// Event ids behind the newest event that is left; more of them are a cursor that is damaged itself.
+constexpr std::int64_t kMaxLostEvents = 100'000;
+
+// The cause, when a row cannot be kept. `copy`: what is kept so far.
+using Judge = std::optional<std::string> (*)(const Row& row, Sqlite& copy);
+
+template <class T>
+std::optional<std::string> CauseOf(const Result<T>& read) {
+  return read.ok() ? std::nullopt : std::optional(read.error().message);
+}
+
+std::optional<std::string> JudgeNothing(const Row&, Sqlite&) { return std::nullopt; }
+std::optional<std::string> JudgeSweep(const Row& row, Sqlite&) {
+  if (auto cause = CauseOf(SweepFromJson(row.Text("document")))) return cause;
+  return CauseOf(PlanFromJson(row.Text("plan_document")));
+}
+std::optional<std::string> JudgePlanned(const Row& row, Sqlite&) {
+  Plan plan;
+  return CauseOf(DecodePlanned({row.Text("document")}, plan));
+}
+std::optional<std::string> JudgeCapture(const Row& row, Sqlite&) {
+  return CauseOf(CaptureResultFromJson(row.Text("document")));
+}
+std::optional<std::string> JudgeResult(const Row& row, Sqlite& copy) {
+  const std::string id = row.Text("capture_id");
+  const std::string capture = id.empty() ? "" : copy.Text("SELECT document FROM captures WHERE id = ?", id);
+  if (!id.empty() && capture.empty()) return "its capture " + id + " is lost";
+  return CauseOf(DecodeResult(row.Text("document"), capture));
+}
+std::optional<std::string> JudgeStep(const Row& row, Sqlite&) {
+  return row.Text("kind") == "result" ? std::nullopt : CauseOf(SweepFromJson(row.Text("document")));
+}
+std::optional<std::string> JudgeRevision(const Row& row, Sqlite&) {
+  return CauseOf(ToolchainFromJson(row.Text("toolchain_document")));
+}
+std::optional<std::string> JudgeLine(const Row& row, Sqlite&) {
+  return IsEventLine(row.Text("line")) ? std::nullopt : std::optional<std::string>("its line is not a JSON object");
+}
+
+// In an order in which what a row refers to comes before it. Not here: `meta`, which the copy has, and the fold.
+struct Table {
+  const char* name;
+  std::array<const char*, 3> key;  // columns that name a row
+  const char* document;            // the column that goes to the list of what is lost
+  Judge judge;
+};
+constexpr std::array kTables{
+    Table{"sweeps", {"id"}, "document", JudgeSweep},
+    Table{"plans", {"sweep_id", "mode"}, "document", JudgePlanned},
+    Table{"structures", {"digest"}, "", JudgeNothing},
+    Table{"captures", {"id"}, "document", JudgeCapture},
+    Table{"sites", {"capture_id", "position"}, "", JudgeNothing},
+    Table{"results", {"sweep_id", "mode"}, "document", JudgeResult},
+    Table{"steps", {"seq"}, "document", JudgeStep},
+    Table{"revisions", {"model", "revision"}, "toolchain_document", JudgeRevision},
+    Table{"costs", {"kind", "name", "mode"}, "", JudgeNothing},
+    Table{"events", {"id"}, "line", JudgeLine},
+    Table{"cursors", {"exporter"}, "", JudgeNothing},
+    Table{"dead_letters", {"exporter", "event_id"}, "line", JudgeLine},
+    Table{"requeued", {"exporter", "event_id"}, "", JudgeNothing},
+    Table{"paused", {"exporter"}, "", JudgeNothing},
+    Table{"gateway_groups", {"gateway", "position"}, "", JudgeNothing},
+};
+
+// What the tables that are left say of those that are not: steps follow from sweeps and results.
+constexpr std::array kDerived{
+    "UPDATE sweeps SET seq = t.began, finished_seq = CASE WHEN sweeps.state = 'finished' THEN t.finished ELSE 0 END"
+    " FROM (SELECT sweep_id, MIN(seq) AS began, MAX(CASE WHEN kind = 'finished' THEN seq ELSE 0 END) AS finished"
+    " FROM steps GROUP BY sweep_id) AS t WHERE t.sweep_id = sweeps.id AND sweeps.seq = 0",
+    "DELETE FROM steps WHERE kind = 'result' AND NOT EXISTS (SELECT 1 FROM results r WHERE r.seq = steps.seq)",
+    "INSERT INTO steps SELECT r.seq, 'result', r.sweep_id, r.model, r.mode, '' FROM results r"
+    " WHERE NOT EXISTS (SELECT 1 FROM steps s WHERE s.seq = r.seq)",
+    "INSERT INTO steps SELECT w.seq, 'begun', w.id, '', '', w.document FROM sweeps w"
+    " WHERE w.seq > 0 AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.seq = w.seq)",
+    "INSERT INTO steps SELECT w.finished_seq, 'finished', w.id, '', '', w.document FROM sweeps w"
+    " WHERE w.finished_seq > 0 AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.seq = w.finished_seq)",
+};
+
+Error Failed(const std::string& path, const std::string& cause) {
+  return {ErrorCode::kStore, path + ": " + cause, false, {}};
+}
+
+std::string Cause() { return std::generic_category().message(errno); }
+
+void SyncFolderOf(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)::fsync(fd);
+  ::close(fd);
+}
+
+class SqliteRepair final : public Repair {
+ public:
+  SqliteRepair(std::string path, std::unique_ptr<Dialect> lock, const Clock& clock)
+      : path_(std::move(path)),
+        new_path_(path_ + ".repaired"),
+        lost_path_(path_ + ".lost.jsonl"),
+        lock_(std::move(lock)),
+        clock_(clock) {}
+
+  Result<void> Copy() override;
+  std::string NewUrl() const override { return std::string(kScheme) + new_path_; }
+  const std::map<std::string, std::int64_t>& kept() const override { return kept_; }
+  const std::vector<Damage>& lost() const override { return lost_; }
+  std::int64_t lost_rows() const override { return lost_rows_; }
+  const std::string& LostPath() const override { return lost_path_; }
+  Result<std::string> PutInPlace() override;
+
+ private:
+  void CopyTable(const Table& table, Sqlite& from, Sqlite& to);
+  void Keep(const Table& table, Row& row, Sqlite& from, Sqlite& to);
+  void Lose(Damage damage, const std::string& document);
+  void FillEvents(Sqlite& copy);
+
+  const std::string path_, new_path_, lost_path_;
+  std::unique_ptr<Dialect> lock_;
+  const Clock& clock_;
+  std::map<std::string, std::int64_t> kept_;
+  std::vector<Damage> lost_;
+  std::int64_t lost_rows_ = 0;
+  std::ofstream lost_file_;
+};
+
+Result<void> SqliteRepair::Copy() {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(new_path_ + suffix, ignored);
+  if (auto made = Store::Open({NewUrl()}, clock_); !made) return made.error();
+  lost_file_.open(lost_path_, std::ios::binary | std::ios::trunc);
+  Sqlite from, to;
+  if (auto opened = from.Open(path_); !opened) return opened;
+  if (auto opened = to.Open(new_path_); !opened) return opened;
+  if (!from.Exec("SELECT COUNT(*) FROM sqlite_master"))
+    return Failed("database " + path_, "nothing of it can be read (" + from.Cause() +
+                                           "); restore a backup, or move the file away and sweep again");
+  for (const char* begin : {"PRAGMA foreign_keys = ON", "BEGIN IMMEDIATE"})
+    if (!to.Exec(begin)) return Failed("database " + new_path_, to.Cause());
+  for (const Table& table : kTables) CopyTable(table, from, to);
+  for (const char* derive : kDerived)
+    if (!to.Exec(derive)) return Failed("database " + new_path_, to.Cause());
+  FillEvents(to);
+  if (!to.Exec("COMMIT")) return Failed("database " + new_path_, to.Cause());
+  lost_file_.close();
+  if (lost_file_.fail()) return Failed(lost_path_, "cannot be written");
+  return {};
+}
+
+void SqliteRepair::CopyTable(const Table& table, Sqlite& from, Sqlite& to) {
+  const std::vector<Column> columns = CommonColumns(table.name, from, to);
+  if (columns.empty()) return;  // of an older version
+  Salvage salvage(from, table.name, columns);
+  salvage.ReadAll([&](Row& row) { Keep(table, row, from, to); },
+                  [&](std::int64_t first, std::int64_t last, bool open) {
+                    const std::string until = open ? " and after" : last > first ? " to " + std::to_string(last) : "";
+                    Lose({table.name, "rowid " + std::to_string(first) + until, "", "it cannot be read"}, "");
+                    if (!open) lost_rows_ += last - first;
+                  });
+}
+
+void SqliteRepair::Keep(const Table& table, Row& row, Sqlite& from, Sqlite& to) {
+  auto cause = row.WrongType();
+  // A sweep's own document is in history, too.
+  if (!cause && table.name == std::string_view("sweeps") && !SweepFromJson(row.Text("document"))) {
+    row.Set("document", from.Text("SELECT document FROM steps WHERE sweep_id = ? AND kind <> 'result'"
+                                  " ORDER BY seq DESC LIMIT 1",
+                                  row.Text("id")));
+  }
+  if (!cause) cause = table.judge(row, to);
+  if (!cause && !row.InsertInto(table.name, to)) cause = "what it belongs to is lost (" + to.Cause() + ")";
+  if (!cause) {
+    ++kept_[table.name];
+    return;
+  }
+  std::string key;
+  for (const char* column : table.key)
+    if (column != nullptr) key += (key.empty() ? "" : ", ") + std::string(column) + " " + row.Text(column);
+  Lose({table.name, key, row.Text("model"), *cause}, row.Text(table.document));
+}
+
+void SqliteRepair::Lose(Damage damage, const std::string& document) {
+  const nlohmann::ordered_json line = {{"table", damage.table},
+                                       {"row", damage.row},
+                                       {"model", damage.model},
+                                       {"what", damage.what},
+                                       {"document", document}};
+  lost_file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  ++lost_rows_;
+  if (lost_.size() < Store::kMaxDamage) lost_.push_back(std::move(damage));
+}
+
+// Ids have no gaps, and none is given twice: an event that is lost is replaced by one that says so.
+void SqliteRepair::FillEvents(Sqlite& copy) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> missing;  // id, time
+  std::int64_t last = 0, ts_ns = 0;
+  copy.Numbers("SELECT id, ts_ns FROM events ORDER BY id", [&](std::int64_t id, std::int64_t ts) {
+    for (; last > 0 && last + 1 < id; ++last) missing.emplace_back(last + 1, ++ts_ns);
+    last = id, ts_ns = ts;
+  });
+  std::int64_t named = last;
+  copy.Numbers("SELECT MAX(e), 0 FROM (SELECT event_id AS e FROM cursors UNION ALL SELECT event_id FROM dead_letters)",
+               [&](std::int64_t id, std::int64_t) { named = std::max(named, id); });
+  if (named - last > kMaxLostEvents) {
+    copy.Exec("UPDATE cursors SET event_id = MIN(event_id, (SELECT COALESCE(MAX(id), 0) FROM events))");
+    named = last;
+  }
+  for (; last < named; ++last) missing.emplace_back(last + 1, ++ts_ns);
+  for (const auto& [id, ts] : missing) copy.InsertEvent(id, ts, LostEventLine(id, ts));
+}
+
+Result<std::string> SqliteRepair::PutInPlace() {
+  std::string stamp = FormatTime(clock_.Now()).substr(0, 19);
+  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+  const std::string damaged = path_ + ".damaged-" + stamp + "Z";
+  {
+    // Its journal must not be taken for the copy's.
+    Sqlite old;
+    if (old.Open(path_)) (void)old.Exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  if (::access((new_path_ + "-wal").c_str(), F_OK) == 0) return Failed(new_path_, "is still in use");
+  if (::link(path_.c_str(), damaged.c_str()) != 0 && ::rename(path_.c_str(), damaged.c_str()) != 0)
+    return Failed(damaged, Cause());
+  for (const char* suffix : {"-wal", "-shm"}) {
+    if (::rename((path_ + suffix).c_str(), (damaged + suffix).c_str()) != 0 && errno != ENOENT)
+      return Failed(damaged + suffix, Cause());
+  }
+  SyncFolderOf(path_);
+  if (::rename(new_path_.c_str(), path_.c_str()) != 0) return Failed(path_, Cause());
+  SyncFolderOf(path_);
+  return damaged;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Repair>> Repair::Begin(const std::string& url, const Clock& clock) {
+  auto dialect = MakeDialect(url, std::chrono::seconds(10));
+  if (!dialect) return dialect.error();
+  if (!url.starts_with(kScheme)) {
+    return Error{ErrorCode::kStore, (*dialect)->DisplayName() +
+                                        " is a server's: breakwatch cannot copy past damaged pages there. Restore it "
+                                        "with the server's own tools (pg_restore), or delete the rows that "
+                                        "`breakwatch store check` names, then run `breakwatch store rebuild`"};
+  }
+  const std::string path = url.substr(kScheme.size());
+  if (auto located = (*dialect)->Locate(/*read_only=*/true); !located) return located.error();
+  soci::session none;
+  try {
+    if (!(*dialect)->TryWriterLock(none))
+      return Error{ErrorCode::kStore, "database " + path + " has a writer: stop it first", true, {}};
+  } catch (const soci::soci_error& error) {
+    return Failed(path, error.get_error_message());
+  }
+  return std::unique_ptr<Repair>(std::make_unique<SqliteRepair>(path, *std::move(dialect), clock));
+}
+
+}  // namespace breakwatch::store

@@ -1,0 +1,125 @@
+#include "breakwatch/store/repair.h"
+
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "store_fixture.h"
+
+namespace breakwatch::store {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+std::string Model(int number) { return "org/model-" + std::to_string(number); }
+
+// A database of two sweeps, large enough for tables of several pages, and all of it in the one file.
+class RepairTest : public ::testing::Test {
+ protected:
+  RepairTest() {
+    auto store = Store::Open({url_}, clock_);
+    if (!store) throw std::runtime_error(store.error().message);
+    for (const std::string sweep_id : {"s1", "s2"}) {
+      std::vector<std::string> models;
+      for (int i = 0; i < kModels; ++i) models.push_back(Model(i));
+      (void)(*store)->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {});
+      for (const std::string& model : models) {
+        const std::vector<Event> events(3, SampleEvent("graph_break", model));
+        (void)(*store)->AppendResult(SampleResult(sweep_id, model), events, {});
+      }
+      Sweep sweep = SampleSweep(sweep_id);
+      sweep.state = SweepState::kFinished;
+      (void)(*store)->FinishSweep(sweep, {}, {});
+    }
+    (void)(*store)->SetCursor("loki", 2 * 3 * kModels);
+    store->reset();
+    whole_ = Read(path_);
+  }
+  static std::string Read(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void Overwrite(std::size_t page, char byte) {
+    std::string damaged = whole_;
+    std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(page * kPageBytes), kPageBytes, byte);
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << damaged;
+  }
+  // What is left of the results, after a repair that must leave a store without damage.
+  std::size_t RepairedResults() {
+    auto repair = Repair::Begin(url_, clock_);
+    if (!repair) return ADD_FAILURE() << repair.error().message, 0;
+    if (auto copied = (*repair)->Copy(); !copied) return unreadable_ = copied.error().message, 0;
+    const auto aside = (*repair)->PutInPlace();
+    if (!aside) return ADD_FAILURE() << aside.error().message, 0;
+    EXPECT_TRUE(std::filesystem::exists(*aside));
+    std::filesystem::remove(*aside);
+    auto store = Store::Open({url_}, clock_);
+    if (!store) return ADD_FAILURE() << store.error().message, 0;
+    EXPECT_OK((*store)->Check());
+    lost_ = (*repair)->lost();
+    std::size_t results = 0;
+    for (const char* sweep : {"s1", "s2"}) {
+      if (const auto found = (*store)->Results(sweep)) results += found->size();
+    }
+    // It goes on as a store: ids of events are not given twice.
+    EXPECT_OK((*store)->BeginSweep(SampleSweep("s3"), SamplePlan("s3", {"a/b"}), {}, {}));
+    EXPECT_OK((*store)->AppendEvents(std::vector<Event>{SampleEvent("next")}));
+    EXPECT_GT(*(*store)->NewestEventId(), 2 * 3 * kModels);
+    return results;
+  }
+
+  static constexpr int kModels = 30;
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_.path() / "breakwatch.db";
+  const std::string url_ = "sqlite:" + path_.string();
+  fakes::FakeClock clock_;
+  std::string whole_, unreadable_;
+  std::vector<Damage> lost_;
+};
+
+TEST_F(RepairTest, CopiesAWholeDatabaseWhole) {
+  EXPECT_EQ(RepairedResults(), 2u * kModels);
+  EXPECT_TRUE(lost_.empty());
+}
+
+TEST_F(RepairTest, KeepsWhatIsWholeWhicheverPageIsLost) {
+  const std::size_t pages = whole_.size() / kPageBytes;
+  ASSERT_GT(pages, 40u);
+  std::size_t all_kept = 0, unreadable = 0;
+  for (std::size_t page = 0; page < pages; page += 7) {
+    Overwrite(page, static_cast<char>(page % 2 == 0 ? 0 : 0xa5));
+    unreadable_.clear();
+    const std::size_t kept = RepairedResults();
+    all_kept += kept;
+    unreadable += unreadable_.empty() ? 0 : 1;
+    if (unreadable_.empty() && kept < 2 * kModels) {
+      EXPECT_FALSE(lost_.empty()) << "page " << page;
+    }
+  }
+  EXPECT_LE(unreadable, 2u) << "only the header and the schema leave nothing to go by";
+  EXPECT_GT(all_kept, pages / 7 * kModels) << "on average most of it is kept";
+}
+
+TEST_F(RepairTest, SaysOfAFileThatIsNoDatabaseThatNothingCanBeRead) {
+  std::ofstream(path_, std::ios::binary | std::ios::trunc) << std::string(10 * kPageBytes, 'x');
+  EXPECT_EQ(RepairedResults(), 0u);
+  EXPECT_NE(unreadable_.find("restore a backup"), std::string::npos) << unreadable_;
+  EXPECT_EQ(std::filesystem::file_size(path_), 10 * kPageBytes) << "it stays where it is";
+}
+
+TEST_F(RepairTest, RefusesADatabaseThatHasAWriter) {
+  auto store = Store::Open({url_}, clock_);
+  ASSERT_OK(store);
+  ASSERT_OK((*store)->LockAsWriter());
+  EXPECT_FALSE(Repair::Begin(url_, clock_).ok());
+}
+
+TEST_F(RepairTest, SaysWhatToDoOnPostgresql) {
+  const auto refused = Repair::Begin("postgresql://nobody@localhost/none", clock_);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kStore);
+  EXPECT_NE(refused.error().message.find("pg_restore"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace breakwatch::store

@@ -1,0 +1,90 @@
+"""Call variants: which optional arguments each passes, and that it stays a call that the model answers."""
+
+import pytest
+import torch
+import transformers
+from breakwatch_worker import attempts, build, calls, copies, inputs
+from breakwatch_worker.architecture import Stop
+
+TEXT = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
+T5 = {"d_model": 32, "d_kv": 16, "d_ff": 32, "num_layers": 1, "num_heads": 2, "vocab_size": 120,
+      "decoder_start_token_id": 0}
+SOUND = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32,
+         "conv_dim": (8, 8), "conv_stride": (5, 4), "conv_kernel": (10, 8), "num_conv_pos_embeddings": 4,
+         "num_conv_pos_embedding_groups": 2}
+
+
+def called(cls, config, call) -> dict:
+    """The arguments of the first variant that the model answers, as an attempt finds it."""
+    model, ways, said = build.construct(cls, config), inputs.Ways(cls, call=call), []
+    for variant in ways:
+        arguments = inputs.make(model, config, variant)
+        try:
+            with torch.no_grad():
+                model(**copies.fresh(arguments))
+        except Exception as error:
+            said.append(str(error))
+            ways.learn(str(error))
+            continue
+        return arguments
+    raise AssertionError(said)
+
+
+@pytest.mark.parametrize(("cls", "config", "minimal", "more"), [
+    (transformers.BertModel, transformers.BertConfig(**TEXT), {"input_ids"},
+     {"attention_mask", "token_type_ids", "position_ids"}),
+    (transformers.T5Model, transformers.T5Config(**T5), {"input_ids", "decoder_input_ids"},
+     {"attention_mask", "decoder_attention_mask"}),
+    (transformers.Wav2Vec2Model, transformers.Wav2Vec2Config(**SOUND), {"input_values"}, {"attention_mask"}),
+], ids=["bert", "t5", "wav2vec2"])
+def test_minimal_passes_what_the_model_needs_and_all_what_recipes_make(cls, config, minimal, more):
+    default = set(called(cls, config, "default"))
+    assert set(called(cls, config, "minimal")) == minimal <= default
+    every = called(cls, config, "all")
+    assert set(every) == default | more
+    assert all(isinstance(every[name], torch.Tensor) for name in more)
+
+
+def test_a_mask_of_sound_is_as_long_as_the_sound():
+    every = called(transformers.Wav2Vec2Model, transformers.Wav2Vec2Config(**SOUND), "all")
+    assert every["attention_mask"].shape == every["input_values"].shape
+
+
+def test_where_a_rule_replaces_the_main_input_its_stand_in_stays():
+    config = transformers.Pop2PianoConfig(**T5)
+    cls = transformers.Pop2PianoForConditionalGeneration
+    assert set(called(cls, config, "minimal")) == {"input_features", "decoder_input_ids"}
+    assert "attention_mask" in called(cls, config, "default")
+
+
+def test_a_variant_never_leaves_out_whole_inputs():
+    assert not list(inputs.Ways(transformers.LlavaForConditionalGeneration, part=True, call="minimal"))
+
+
+def test_the_users_own_word_on_inputs_holds_in_every_call():
+    model = build.construct(transformers.BertModel, transformers.BertConfig(**TEXT))
+    ways = inputs.Ways(transformers.BertModel, {"add": ["token_type_ids"]}, call="minimal")
+    assert set(inputs.make(model, model.config, next(iter(ways)))) == {"input_ids", "token_type_ids"}
+
+
+def test_an_unknown_call_and_one_of_another_library_end_the_capture_with_a_reason():
+    with pytest.raises(Stop) as stop:
+        calls.name_of({"call": "some"})
+    assert stop.value.status == "failed_inputs" and "minimal" in stop.value.detail
+    pipeline = {"config": {"model_index": {}, "components": {}}}
+    assert attempts.of({**pipeline, "call": "default"})
+    with pytest.raises(Stop) as stop:
+        attempts.of({**pipeline, "call": "minimal"})
+    assert stop.value.status == "skipped_unsupported_library"
+
+
+def test_the_result_names_what_was_passed_and_what_was_not_within_a_bound():
+    def forward(x, mask=None, *more, flag=True, **rest):
+        return x
+
+    assert calls.optional_arguments(forward, {"x": 1, "flag": False, "other": 1}) == {
+        "optional_passed": ["flag"], "optional_left_out": ["mask"]}
+    names = {f"argument_{index}": None for index in range(100)}
+    many = eval(f"lambda {', '.join(f'{name}=None' for name in names)}: None")
+    assert len(calls.optional_arguments(many, names)["optional_passed"]) == 64
+    assert calls.optional_arguments(type, {}) == {}  # a builtin that does not say

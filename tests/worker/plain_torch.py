@@ -1,0 +1,111 @@
+"""What torch.compile alone finds in a factory's module, without a line of breakwatch: what captures are compared with.
+
+    python plain_torch.py MODULE < lines of {"name": factory, "mode": mode}
+
+prints one line of numbers each. Every one is counted in a fork of its own of a process that called none of them.
+"""
+
+import contextlib
+import importlib
+import inspect
+import io
+import json
+import logging
+import os
+import sys
+import traceback
+import warnings
+
+import torch
+import torch._dynamo
+from torch._dynamo import symbolic_convert
+from torch._dynamo.backends.debugging import aot_eager
+from torch._dynamo.utils import counters
+
+
+def split(made) -> tuple:
+    if not (isinstance(made, tuple) and callable(made[0])):
+        return made, (), {}
+    target, given = made
+    return (target, (), given) if isinstance(given, dict) else (target, given, {})
+
+
+def listen(events: list) -> bool:
+    """Whether this torch logs breaks in the one place where each passes once."""
+    original = getattr(symbolic_convert.InstructionTranslatorBase, "log_graph_break", None)
+    if original is None or "exc" not in inspect.signature(original).parameters:
+        return False
+
+    def log_graph_break(self, code_options, reason, exc):
+        events.extend([] if exc.logged else [reason])
+        return original(self, code_options, reason=reason, exc=exc)
+
+    symbolic_convert.InstructionTranslatorBase.log_graph_break = log_graph_break
+    return True
+
+
+def compiled(target, arguments: tuple, options: dict, mode: str) -> dict:
+    events, graphs = [], []
+    listens = listen(events)
+
+    def count(graph, inputs):
+        graphs.append(graph)
+        return aot_eager(graph, inputs) if mode == "train" else graph.forward
+
+    config = {"nested_graph_breaks": True} if mode == "nested" else {}
+    with torch._dynamo.config.patch(config), torch.set_grad_enabled(mode == "train"):
+        model = torch.compile(target, backend=count, dynamic=True if mode == "dynamic" else None,
+                              fullgraph=mode == "fullgraph")
+        output = model(*arguments, **options)
+        if mode == "train" and output.requires_grad:
+            output.sum().backward()
+    return {"breaks": len(events) if listens else None, "graphs": len(graphs),
+            "dynamo_counter_breaks": sum(counters["graph_break"].values())}
+
+
+def found(module, name: str, mode: str) -> dict:
+    target, arguments, options = split(getattr(module, name)())
+    if isinstance(target, torch.nn.Module):
+        target.train(mode == "train")
+    try:
+        return {**compiled(target, arguments, options, mode), "error": ""}
+    except Exception as error:
+        return {"error": type(error).__name__}
+
+
+def apart(function, *arguments) -> str:
+    """Its answer, of a fork."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                answer = json.dumps(function(*arguments))
+            os.write(writer, answer.encode())
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        answer = file.read()
+    os.waitpid(pid, 0)
+    return answer
+
+
+def main() -> None:
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    sys.path.insert(0, os.getcwd())
+    module = importlib.import_module(sys.argv[1])
+    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))  # Dynamo's own first steps, paid once
+    torch._dynamo.reset()
+    counters.clear()
+    for line in sys.stdin:
+        wanted = json.loads(line)
+        print(json.dumps({**wanted, **json.loads(apart(found, module, wanted["name"], wanted["mode"]))}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""A text is longer than the windows, blocks and chunks that its model cuts it into, as a real one is."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+import transformers
+from breakwatch_worker import build, child, inputs, sizes, windows
+from inputs_test import TEXT
+
+SMALL = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64,
+         "vocab_size": 128}
+PAIR = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+        "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "vocab_size": 128}
+PLACES = {"max_position_embeddings": 300}
+# Models of which a text of 16 tokens is not past the window, with a length that is, as the authors' windows allow it.
+LONG = {
+    "longformer": {"class": "LongformerModel", "tokens": {"input_ids": 128}, "config": {
+        "model_type": "longformer", **SMALL, **PLACES, "attention_window": [64]}},
+    "led": {"class": "LEDModel", "tokens": {"input_ids": 128, "decoder_input_ids": 8}, "config": {
+        "model_type": "led", **PAIR, "max_encoder_position_embeddings": 300, "attention_window": [64]}},
+    "big_bird": {"class": "BigBirdModel", "tokens": {"input_ids": 192}, "config": {
+        "model_type": "big_bird", **SMALL, **PLACES, "block_size": 16}},
+    "reformer": {"class": "ReformerModel", "tokens": {"input_ids": 256}, "config": {
+        "model_type": "reformer", "hidden_size": 32, "num_attention_heads": 2, "attention_head_size": 16,
+        "feed_forward_size": 32, "vocab_size": 128, "attn_layers": ["local", "lsh"], "axial_pos_embds_dim": [16, 16]}},
+    "mistral": {"class": "MistralModel", "tokens": {"input_ids": 128}, "config": {
+        "model_type": "mistral", **SMALL, "num_key_value_heads": 1, "sliding_window": 64}},
+}
+
+
+def cut(config):
+    plan = next(sizes.plans(config, "reduced"))
+    return plan, plan.make(type(config))
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """By model, what torch alone counts at the stated length."""
+    script = pathlib.Path(__file__).with_name("plain_lengths.py")
+    done = subprocess.run([sys.executable, str(script)], input=json.dumps(list(LONG.values())), text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=900, check=True)
+    return dict(zip(LONG, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_model_with_a_small_window_counts_as_torch_alone_past_the_window_it_came_with(zygote, plain, name):
+    result = zygote.capture(LONG[name]["config"], architecture=LONG[name]["class"], depth="reduced")
+    assert {key: result.get(key) for key in plain[name]} == plain[name], result
+    assert result["inputs"]["input_ids"]["shape"][1] <= 64  # short, for its window was cut
+    assert "->" in result["detail"] and "shorter" not in result["detail"]
+    assert not [site for site in result["sites"] if "warn" in site["source_line"]]  # nothing is padded
+
+
+@pytest.mark.parametrize("config, key, value", [
+    (transformers.LongformerConfig(attention_window=[512] * 12), "attention_window", [8, 8]),
+    (transformers.MistralConfig(), "sliding_window", 4),
+    (transformers.MistralConfig(sliding_window=None), "sliding_window", None),
+    (transformers.BigBirdConfig(), "block_size", 4),
+    (transformers.ReformerConfig(axial_pos_shape=[512, 1024]), "axial_pos_shape", (8, 8)),
+    (transformers.GPTNeoConfig(), "window_size", 4),
+    (transformers.SwinConfig(), "window_size", 7),  # of pictures
+    (transformers.BarkSemanticConfig(), "block_size", 1024),  # places for tokens, not blocks of them
+])
+def test_a_window_of_a_text_is_cut_and_no_other(config, key, value):
+    plan, small = cut(config)
+    assert getattr(small, key) == value
+    assert (f"{key} " in plan.note) == (getattr(config, key) != value)
+
+
+@pytest.mark.parametrize("config, tokens", [
+    (transformers.BertConfig(), 16), (transformers.MistralConfig(sliding_window=64), 65),
+    (transformers.LongformerConfig(attention_window=64), 128), (transformers.BigBirdConfig(), 768),
+    (transformers.ReformerConfig(), 256), (transformers.ReformerConfig(axial_pos_shape=[16, 32]), 512),
+    (transformers.MistralConfig(sliding_window=1 << 20), 16),  # past what a text may be
+    (transformers.LongformerConfig(attention_window=64, max_position_embeddings=100), 16),  # past its places
+])
+def test_a_text_is_made_longer_than_a_window_that_stays(config, tokens):
+    assert windows.Length(config, 16).tokens == tokens
+    assert windows.Length(cut(config)[1], 16).tokens <= 64
+
+
+def test_a_text_that_cannot_be_past_a_window_is_said_to_be_shorter():
+    config = transformers.MistralConfig(**TEXT, num_key_value_heads=2, sliding_window=1 << 20)
+    plan = inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"})
+    assert plan.too_short() == ["input shorter than sliding_window"]
+    config.sliding_window = 16
+    assert inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"}).too_short() == []
+
+
+def test_a_caller_who_says_how_long_the_text_is_gets_the_windows_of_the_config():
+    config = {"model_type": "mistral", "architectures": ["MistralModel"], **TEXT, "num_key_value_heads": 2,
+              "sliding_window": 4096}
+    result = child._guarded({"config": config, "inputs_spec": {"sizes": {"seq": 5}}}, "reduced", lambda message: None)
+    assert result["inputs"]["input_ids"]["shape"] == [2, 5]
+    assert "->" not in result["detail"] and "input shorter than sliding_window" in result["detail"]
+
+
+def test_every_window_has_a_reason_and_is_a_key_of_the_library():
+    models = pathlib.Path(transformers.__file__).parent / "models"
+    written = "\n".join(path.read_text(encoding="utf-8") for path in models.glob("*/configuration_*.py"))
+    entries = windows.load_windows()["windows"]
+    assert all(entry["reason"] and ("to" in entry) != ("product" in entry) for entry in entries)
+    assert not [entry["key"] for entry in entries for key in (entry["key"], *entry.get("beside", [])[:1])
+                if not re.search(rf"^    {key}\b", written, re.M)]
