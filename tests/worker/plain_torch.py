@@ -78,6 +78,7 @@ def apart(function, *arguments) -> str:
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
+        torch.set_num_threads(1)  # the first caller after a fork makes torch's pool of threads anew, unguarded
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 answer = json.dumps(function(*arguments))
