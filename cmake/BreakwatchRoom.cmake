@@ -1,7 +1,7 @@
 include(GoogleTest)
 # Warnings, sanitizers, and the two functions that make every room and every test look alike.
 add_library(breakwatch_flags INTERFACE)
-target_compile_options(breakwatch_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
+target_compile_options(breakwatch_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
                                                   -Wno-sign-conversion -Werror=return-type)
 if(BREAKWATCH_SANITIZER)
   target_compile_options(breakwatch_flags INTERFACE -fsanitize=${BREAKWATCH_SANITIZER} -fno-omit-frame-pointer)
@@ -12,6 +12,24 @@ endif()
 add_library(breakwatch_test_flags INTERFACE)
 target_compile_options(breakwatch_test_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-O0;-g0>)
 
+# The headers that most files include, compiled once for the rooms and once for the tests, whose flags are others. The dev
+# preset does without, so that its build finds a file that does not include what it uses.
+add_library(breakwatch_headers OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cc)
+target_link_libraries(breakwatch_headers PRIVATE breakwatch_flags nlohmann_json::nlohmann_json)
+target_precompile_headers(breakwatch_headers PRIVATE
+  <algorithm> <array> <chrono> <cstdint> <deque> <filesystem> <functional> <map> <memory> <mutex> <optional> <set> <span>
+  <string> <string_view> <utility> <variant> <vector> <nlohmann/json.hpp>)
+
+add_library(breakwatch_test_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/precompiled.cc)
+target_link_libraries(breakwatch_test_headers PRIVATE breakwatch_flags breakwatch_test_flags nlohmann_json::nlohmann_json)
+if(BREAKWATCH_TESTS)
+  target_link_libraries(breakwatch_test_headers PRIVATE GTest::gmock)
+  target_precompile_headers(breakwatch_test_headers PRIVATE
+    <algorithm> <array> <chrono> <cstdint> <deque> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional>
+    <set> <span> <string> <string_view> <thread> <utility> <variant> <vector> <gmock/gmock.h> <gtest/gtest.h>
+    <nlohmann/json.hpp>)
+endif()
+
 # breakwatch_room(core SOURCES a.cc b.cc PUBLIC targets... PRIVATE targets...)
 # A static library breakwatch_<name> with the alias breakwatch::<name>; include/ is public, src/ private.
 function(breakwatch_room name)
@@ -20,6 +38,7 @@ function(breakwatch_room name)
   add_library(breakwatch::${name} ALIAS breakwatch_${name})
   target_include_directories(breakwatch_${name} PUBLIC include PRIVATE src)
   target_link_libraries(breakwatch_${name} PUBLIC ${ROOM_PUBLIC} PRIVATE breakwatch_flags ${ROOM_PRIVATE})
+  target_precompile_headers(breakwatch_${name} REUSE_FROM breakwatch_headers)
   # Tests may see private headers, and nobody else can.
   add_library(breakwatch_${name}_internal INTERFACE)
   target_include_directories(breakwatch_${name}_internal INTERFACE src)
@@ -31,6 +50,7 @@ function(breakwatch_test room)
   cmake_parse_arguments(TEST "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${room}_test ${TEST_SOURCES})
   target_link_libraries(${room}_test PRIVATE breakwatch_flags breakwatch_test_flags GTest::gmock_main ${TEST_LINK})
+  target_precompile_headers(${room}_test REUSE_FROM breakwatch_test_headers)
   target_include_directories(${room}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(${room}_test PRIVATE BREAKWATCH_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                                   BREAKWATCH_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data")
