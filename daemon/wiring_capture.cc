@@ -27,32 +27,15 @@ bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() =
 constexpr const char* kWorkerPackage = "collectors/capture/worker";
 constexpr const char* kIgnoredKeys = "collectors/capture/structure_ignored.yaml";  // a worker's version digests it
 
-// Of the Hub's client: models that it has downloaded, and nothing else.
-std::string HubCache() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  const auto expanded = [&](const std::string& path) {
-    return path.starts_with("~/") ? variable("HOME") + path.substr(1) : path;
-  };
-  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
-    if (const std::string path = variable(name); !path.empty()) return expanded(path);
-  }
-  if (const std::string home = variable("HF_HOME"); !home.empty()) return expanded(home) + "/hub";
-  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) return expanded(cache) + "/huggingface/hub";
-  return variable("HOME") + "/.cache/huggingface/hub";
-}
-
 std::string ScratchOf(const Settings& settings) { return fs::absolute(settings.state_dir).string() + "/scratch"; }
 
 // Where own code is read from: its scripts' folders, where it is imported from, and models that it loads by name.
-std::vector<std::string> OwnFolders(const std::vector<std::string>& of_scripts) {
+std::vector<std::string> OwnFolders(const Settings& settings, const std::vector<std::string>& of_scripts) {
   std::error_code ignored;
   std::vector<std::string> folders = of_scripts;
   for (std::string& folder : PythonPath()) folders.push_back(std::move(folder));
   folders.push_back(fs::current_path(ignored).string());
-  folders.push_back(HubCache());
+  folders.push_back(HubCacheDir(settings));
   return folders;
 }
 
@@ -79,7 +62,7 @@ capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, b
   options.readable = capture::ComposedOf(EnvironmentOf(options.worker.front()));
   options.readable.insert(options.readable.end(), {Resource(kWorkerPackage), Resource(kIgnoredKeys)});
   if (own_code) {
-    for (std::string& folder : OwnFolders(app.own_folders)) options.readable.push_back(std::move(folder));
+    for (std::string& folder : OwnFolders(settings, app.own_folders)) options.readable.push_back(std::move(folder));
   }
   options.hidden = Secrets(app, settings);
   options.scratch_bytes = settings.capture.scratch_bytes;
@@ -90,8 +73,7 @@ capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, b
 
 // Whether what is captured may go without a sandbox, by capture.sandbox.
 bool NeedsSandbox(const Settings& settings, bool own_code) {
-  const std::string& sandbox = settings.capture.sandbox;
-  return sandbox == "require" || (sandbox == "auto" && own_code);
+  return settings.capture.sandbox == "require" || (settings.capture.sandbox == "prefer" && own_code);
 }
 
 // Puts the choice into the options: what workers start through, and what is refused or warned of without a sandbox.
@@ -110,9 +92,9 @@ void UseLauncher(const capture::LauncherChoice& choice, const Settings& settings
 }
 
 // The worker's leave, and the folders that the user's code is imported from.
-void AllowOwnCode(capture::ZygoteOptions& options) {
+void AllowOwnCode(const Settings& settings, capture::ZygoteOptions& options) {
   options.environment["BREAKWATCH_ALLOW_FACTORIES"] = "1";
-  options.environment["HF_HUB_CACHE"] = HubCache();
+  options.environment["HF_HUB_CACHE"] = HubCacheDir(settings);
   for (const std::string& folder : PythonPath()) options.environment["PYTHONPATH"] += ":" + folder;
 }
 
@@ -125,7 +107,7 @@ capture::ZygoteOptions ZygotesOf(const App& app, const Settings& configured) {
   options.environment["PYTHONPATH"] = Resource(kWorkerPackage);
   options.environment["BREAKWATCH_SCRATCH_BYTES"] = std::to_string(settings.capture.scratch_bytes);
   options.pass = settings.capture.environment;
-  if (settings.capture.allow_factories) AllowOwnCode(options);
+  if (settings.capture.allow_factories) AllowOwnCode(settings, options);
   options.scratch = ScratchOf(settings);
   options.toolchain = settings.capture.toolchain;
   const unsigned cores = std::thread::hardware_concurrency();
@@ -164,11 +146,10 @@ Check CheckWorker(const App& app, const Settings& settings, const std::string& n
 Check CheckSandbox(const App& app, const Settings& settings) {
   const auto choice = LauncherOf(app, settings, settings.capture.allow_factories);
   if (choice.used != capture::kNoSandbox) return {"sandbox", Check::State::kOk, choice.used + ": " + choice.why, ""};
-  const bool off = settings.capture.sandbox == "off";
+  const bool is_off = settings.capture.sandbox == "off" || settings.capture.launcher.empty();
   return {"sandbox", settings.capture.sandbox == "require" ? Check::State::kFailed : Check::State::kWarning, choice.why,
-          std::string("install bubblewrap and allow user namespaces; ") +
-              (off ? "without it a worker sees the network and your files"
-                   : "without it python: and script: models are not captured")};
+          is_off ? "a worker sees the network and your files: remove the setting to use a sandbox"
+                 : "install bubblewrap and allow user namespaces; without it python: and script: models are not captured"};
 }
 
 // Exit 1: 69 is the Hub's.
@@ -230,7 +211,7 @@ Result<std::set<std::string>> IgnoredConfigKeys() {
 
 Result<std::string> Discover(const App& app, const Settings& settings, const commands::DiscoverRequest& request) {
   auto options = ZygotesOf(app, settings);
-  if (!settings.capture.allow_factories) AllowOwnCode(options);  // to discover is to run it
+  if (!settings.capture.allow_factories) AllowOwnCode(settings, options);  // to discover is to run it
   UseLauncher(LauncherOf(app, settings, /*own_code=*/true), settings, options);
   if (!options.refuse_own.empty()) return Error{ErrorCode::kInternal, options.refuse_own};
   auto found = capture::DiscoverModules(options, {fs::absolute(request.script).string(), request.arguments,

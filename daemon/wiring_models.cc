@@ -51,6 +51,8 @@ Result<std::unique_ptr<ModelLister>> MakeLister(const App& app, const Settings& 
   return hub::MakeSelectorLister(std::move(options), std::move(*others));
 }
 
+std::string HubCacheDir(const Settings& settings) { return HubOptionsOf(settings).cache_dir; }
+
 std::string HubEndpoint(const Settings& settings) {
   const auto hub = HubOptionsOf(settings);
   return hub.offline ? std::string() : hub.endpoint;

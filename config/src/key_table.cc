@@ -84,10 +84,9 @@ std::vector<Key> CaptureKeys() {
               "docker run -i, ...",
        .restart = true, .check = NotEmpty},
       {KEY(capture.sandbox),
-       .doc = "Without a sandbox (bubblewrap, else Landlock): require captures nothing, prefer warns; auto requires it "
-              "for "
-              "own code.",
-       .restart = true, .allowed = {"auto", "require", "prefer", "off"}},
+       .doc = "Where there is no sandbox (bubblewrap, else Landlock): require captures nothing, prefer captures the "
+              "library's models with a warning and no code of your own, off never uses one.",
+       .restart = true, .allowed = {"require", "prefer", "off"}},
       {KEY(capture.scratch_bytes),
        .doc = "What a worker in the sandbox may write, temporary files and shared memory together.", .is_size = true,
        .restart = true, .min = 16 << 20, .max = kAnySize},

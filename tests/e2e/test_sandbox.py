@@ -158,7 +158,7 @@ def without_a_sandbox(breakwatch, policy):
 def test_library_models_go_without_a_sandbox_with_one_warning_and_own_code_does_not(breakwatch, hub):
     hub.model("a/one", 5)
     hub.model("a/two", 4, sites=[["Data-dependent branching", "GB0170", 1]])
-    without_a_sandbox(breakwatch, "auto")
+    without_a_sandbox(breakwatch, "prefer")
     done = breakwatch.run("sweep")
     assert done.stderr.count("without a sandbox") == 1, done.stderr
     assert "no namespaces here" in done.stderr and "no Landlock" in done.stderr

@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "session.h"
 #include "signals.h"
+#include "warnings_only.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -353,14 +354,12 @@ void Bisector::Finish() {
   }
 }
 
-class Silent final : public ProgressListener {};
-
 }  // namespace
 
 int RunBisect(App& app, const BisectOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format should be text, md, csv or json"});
-  Silent silent;
+  WarningsOnly silent(app);
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   Bisector bisector(app, options, options.quiet ? static_cast<ProgressListener&>(silent) : printer);
   const auto bisection = bisector.Run();

@@ -1,5 +1,4 @@
 // The command line: one table of settings' flags for all commands, then each command's own.
-#include <signal.h>
 
 #include <CLI/CLI.hpp>
 #include <deque>
@@ -399,7 +398,7 @@ int Run(App& app, int argc, char** argv) {
 
 int Main(App& app, int argc, char** argv) {
   ReserveStandardDescriptors();
-  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not the end of the program
+  IgnoreFileSizeSignal();
   const int code = Run(app, argc, argv);
   return CodeWithOutput(app, code);
 }

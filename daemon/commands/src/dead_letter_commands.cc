@@ -83,12 +83,6 @@ std::set<std::string> ExportersOf(std::span<const store::DeadLetter> letters) {
   return names;
 }
 
-std::string Joined(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 // What became of letters that were queued.
 struct Retried {
   std::int64_t queued = 0;  // at first

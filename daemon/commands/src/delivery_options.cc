@@ -13,4 +13,12 @@ engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings) {
   return options;
 }
 
+std::vector<std::string> EventExporters(const config::Settings& settings) {
+  std::vector<std::string> names;
+  if (!settings.exporters.loki.url.empty()) names.emplace_back("loki");
+  if (settings.exporters.file.enabled) names.emplace_back("file");
+  if (settings.exporters.console.enabled) names.emplace_back("console");
+  return names;
+}
+
 }  // namespace breakwatch::commands

@@ -1,4 +1,5 @@
 // `breakwatch doctor`: what a sweep needs, tried out one by one, each with its mend.
+#include <algorithm>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "breakwatch/config/load.h"
 #include "breakwatch/core/text.h"
 #include "commands.h"
+#include "delivery_options.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -83,7 +85,10 @@ std::vector<Check> Delivery(App& app) {
   const auto states = store ? (*store)->DeliveryStates() : Result<std::vector<store::DeliveryState>>(store.error());
   std::vector<Check> checks;
   if (!states) return checks;  // the check of the store says so
+  const std::vector<std::string> configured = EventExporters(app.settings());
   for (const store::DeliveryState& state : *states) {
+    // What one waited for that is configured no longer is no fault of today's.
+    if (std::find(configured.begin(), configured.end(), state.exporter) == configured.end()) continue;
     if (!state.paused.empty()) {
       checks.push_back({"events", Check::State::kFailed, state.exporter + " is paused: " + state.paused,
                         "put right what the answer says; no event is lost meanwhile"});

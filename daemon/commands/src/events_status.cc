@@ -6,6 +6,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/table.h"
 #include "commands.h"
+#include "delivery_options.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -15,15 +16,6 @@ std::string Age(std::chrono::nanoseconds age) {
   if (seconds < 120) return std::to_string(seconds) + " s";
   if (seconds < 7'200) return std::to_string(seconds / 60) + " min";
   return std::to_string(seconds / 3'600) + " h";
-}
-
-// The exporters that the settings name, whether they ever sent or not.
-std::vector<std::string> ConfiguredExporters(const Settings& settings) {
-  std::vector<std::string> names;
-  if (!settings.exporters.loki.url.empty()) names.emplace_back("loki");
-  if (settings.exporters.file.enabled) names.emplace_back("file");
-  if (settings.exporters.console.enabled) names.emplace_back("console");
-  return names;
 }
 
 std::string StateOf(const store::DeliveryState& state, bool configured, std::int64_t pending) {
@@ -43,7 +35,7 @@ int RunEventsStatus(App& app) {
   if (!newest) return Fail(app, newest.error());
   std::map<std::string, store::DeliveryState> by_name;
   for (const store::DeliveryState& state : *states) by_name[state.exporter] = state;
-  const std::vector<std::string> configured = ConfiguredExporters(app.settings());
+  const std::vector<std::string> configured = EventExporters(app.settings());
   for (const std::string& name : configured) by_name[name].exporter = name;
 
   report::Table table;

@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "session.h"
 #include "signals.h"
+#include "warnings_only.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -94,8 +95,6 @@ App AppFor(const App& app, const ReadTrace& trace) {
   return imported;
 }
 
-class Silent final : public ProgressListener {};
-
 int Conclude(App& app, const ImportOptions& options, const Sweep& sweep, const std::vector<std::string>& behind) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
@@ -109,7 +108,7 @@ int Conclude(App& app, const ImportOptions& options, const Sweep& sweep, const s
 
 int ImportHere(App& app, const ImportOptions& options, const SweepRequest& request, const ReadTrace& trace) {
   App imported = AppFor(app, trace);
-  Silent silent;
+  WarningsOnly silent(app);
   auto session = Session::Open(imported, silent);
   if (!session) return Fail(app, session.error());
   const Signals signals((*session)->commands(), [&] { return request; });
@@ -139,7 +138,7 @@ int RunImport(App& app, const ImportOptions& options) {
 
   request->saved_plan = PlanOf(options, *trace);
   request->imported = trace->capture;
-  Silent silent;
+  WarningsOnly silent(app);
   const auto followed = HandOver(app, *request, silent);
   if (!followed) return Fail(app, followed.error());
   if (*followed) return Conclude(app, options, (*followed)->sweeps.front(), (*followed)->behind);

@@ -140,7 +140,11 @@ int RunServe(App& app, const ServeOptions& options) {
       api::ControlSocket::Listen(settings.state_dir + "/control.sock", parts.commands(), *request, toolchains, drain);
   if (!control) return Fail(app, control.error());
   progress.Add(**control);
-  api::RequestLog requests(*app.clock, drain, CodeOfRequest);
+  const auto code_of = [&app](const api::Followed& outcome, bool by_name) {
+    const int code = CodeOfRequest(outcome, by_name);
+    return AreReported(app.settings().state_dir, outcome.sweeps) ? code : FirstThatApplies(code, kExitStore);
+  };
+  api::RequestLog requests(*app.clock, drain, code_of);
   progress.Add(requests);
 
   StoredQueries queries(app);

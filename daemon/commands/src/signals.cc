@@ -54,8 +54,10 @@ void BlockSignals() {
   const sigset_t set = Handled();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, not the end of the program
+  IgnoreFileSizeSignal();
 }
+
+void IgnoreFileSizeSignal() { signal(SIGXFSZ, SIG_IGN); }
 
 ExitOnSignals::ExitOnSignals(const char* words) : set_(NotIgnored(kEnding)) {
   last_words = words;

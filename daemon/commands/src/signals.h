@@ -32,6 +32,8 @@ class Signals {
 };
 
 void BlockSignals();
+// A file that may grow no further is an error of the write then, and not the end of the program.
+void IgnoreFileSizeSignal();
 
 // While it lives, SIGINT and SIGTERM end the program at once, exit 130: for a wait that leaves nothing to clean up.
 // Thread: the one that made it, where the signals are blocked.

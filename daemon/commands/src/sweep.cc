@@ -15,6 +15,7 @@
 #include "session.h"
 #include "signals.h"
 #include "sweep_files.h"
+#include "warnings_only.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -41,16 +42,21 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
 }
 
-// The flags typed whose keys a request for a sweep carries, or the others: a running daemon does not hear of these, and
-// a resumed sweep was planned by its own.
-std::string FlagsTyped(const App& app, bool of_a_request) {
+// Whether a request for a sweep carries this setting: a resumed sweep was planned by its own, and a running daemon takes
+// these alone.
+bool IsOfARequest(const std::string& key) {
   static const std::set<std::string, std::less<>> kOfARequest{
       "capture.calls",  "capture.modes",  "hub.author", "hub.filters", "hub.gated", "hub.library", "hub.max_params",
       "hub.min_params", "hub.per_family", "hub.search", "hub.sort",    "hub.task",  "hub.top",     "sweep.rebuild"};
+  return kOfARequest.contains(key);
+}
+
+// The flags typed that a request carries, or the others.
+std::string FlagsTyped(const App& app, bool of_a_request) {
   std::string flags;
   for (const auto& [key, origin] : app.loaded.origins) {
     if (!origin.starts_with("flag ") || key == "state_dir" || key.starts_with("log.")) continue;
-    if (kOfARequest.contains(key) == of_a_request) flags += (flags.empty() ? "--" : ", --") + key;
+    if (IsOfARequest(key) == of_a_request) flags += (flags.empty() ? "--" : ", --") + key;
   }
   return flags;
 }
@@ -78,12 +84,8 @@ void PrintPlaces(const App& app, bool by_us, bool reported) {
   Print(app, text);
 }
 
-// Whether a daemon wrote the reports: the first sweep's is the latest and the last one's the newest, so both are kept.
-bool IsReported(const App& app, const std::vector<Sweep>& sweeps) {
-  const auto is_missing = [&](const Sweep& sweep) {
-    return HasReport(sweep) && !report::HasSweepDirectory(app.settings().state_dir, sweep.id);
-  };
-  if (sweeps.empty() || (!is_missing(sweeps.front()) && !is_missing(sweeps.back()))) return true;
+bool DidDaemonReport(const App& app, const std::vector<Sweep>& sweeps) {
+  if (AreReported(app.settings().state_dir, sweeps)) return true;
   Fail(app, {ErrorCode::kStore, "the sweep is stored, but the daemon of " + app.settings().state_dir +
                                     " did not write its report: see its log"});
   return false;
@@ -104,7 +106,10 @@ std::string Quoted(const std::string& text) {
 std::string ResumeCommand(const App& app) {
   std::string command = "breakwatch sweep --resume";
   for (const std::string& file : app.sources.files) command += " --config.file " + Quoted(file);
-  if (app.settings().state_dir != Settings().state_dir) command += " --state-dir " + Quoted(app.settings().state_dir);
+  for (const auto& [key, values] : app.sources.flags) {
+    if (IsOfARequest(key)) continue;
+    for (const std::string& value : values) command += " --" + key + "=" + Quoted(value);
+  }
   return command;
 }
 
@@ -129,6 +134,15 @@ int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swep
   return reported ? code : FirstThatApplies(code, kExitStore);
 }
 
+// The newest sweep of the store, where its report was missing: all but the report was done, so this is what a resumption
+// finishes. Older ones whose report was written now are not what was asked for.
+std::optional<Sweep> NewestAmong(const App& app, const std::vector<Sweep>& reported) {
+  const auto store = app.open_store(app.settings(), /*read_only=*/true);
+  const auto newest = store ? (*store)->Sweeps(1) : Result<std::vector<Sweep>>(store.error());
+  const bool is_among = newest && !newest->empty() && !reported.empty() && reported.back().id == newest->front().id;
+  return is_among ? std::optional(reported.back()) : std::nullopt;
+}
+
 int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress) {
   Fanout fanout;
   SweepFiles files(app);
@@ -138,11 +152,11 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   if (!session) return Fail(app, session.error());
   const Signals signals((*session)->commands(), [&] { return request; });
   files.OnTrim([&](int keep_sweeps) { (*session)->TrimEvents(keep_sweeps); });
-  const auto made_up = files.WriteMissing();
+  const auto made_up = SweepFiles(app).WriteMissing();
   auto swept = (*session)->loop().RunSweeps(request);
-  // The sweep to resume had ended, all but its report.
-  if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound && !made_up.empty())
-    swept = {made_up, std::nullopt};
+  if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound) {
+    if (const auto newest = NewestAmong(app, made_up)) swept = {{*newest}, std::nullopt};
+  }
   if (swept.sweeps.empty()) {
     if (swept.error->code == ErrorCode::kInterrupted) (*session)->Drain();
     return FailSweep(app, *swept.error);
@@ -159,22 +173,12 @@ Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
   return MakeRequest(app.settings(), options);
 }
 
-// Without progress; a warning is none.
-class Silent final : public ProgressListener {
- public:
-  explicit Silent(const App& app) : app_(app) {}
-  void OnWarning(std::string_view text) override { app_.log(Level::kWarn, std::string(text)); }
-
- private:
-  const App& app_;
-};
-
 }  // namespace
 
 int RunSweep(App& app, const SweepOptions& options) {
   const auto request = RequestOf(app, options);
   if (!request) return Fail(app, request.error());
-  Silent silent(app);
+  WarningsOnly silent(app);
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   ProgressListener& progress = options.quiet ? static_cast<ProgressListener&>(silent) : printer;
 
@@ -188,7 +192,7 @@ int RunSweep(App& app, const SweepOptions& options) {
   if (*followed) {
     NameFlagsWithoutEffect(app, "the daemon of " + app.settings().state_dir + " swept by its own settings",
                            FlagsTyped(app, /*of_a_request=*/false));
-    return ConcludeAll(app, *request, **followed, /*by_us=*/false, IsReported(app, (*followed)->sweeps));
+    return ConcludeAll(app, *request, **followed, /*by_us=*/false, DidDaemonReport(app, (*followed)->sweeps));
   }
   if (options.local_gateway) UseLocalGateway(app);
   return SweepHere(app, *request, progress);

@@ -19,11 +19,19 @@ bool HasReport(const Sweep& sweep) {
          !store::IsGivenUp(sweep);
 }
 
+bool AreReported(const std::string& state_dir, const std::vector<Sweep>& sweeps) {
+  const auto is_missing = [&](const Sweep& sweep) {
+    return HasReport(sweep) && !report::HasSweepDirectory(state_dir, sweep.id);
+  };
+  return sweeps.empty() || (!is_missing(sweeps.front()) && !is_missing(sweeps.back()));
+}
+
 void SweepFiles::OnFinished(const Sweep& sweep) {
   if (!HasReport(sweep)) return;
   const std::string& state = app_.settings().state_dir;
   auto store = app_.open_store(app_.settings(), /*read_only=*/true);
-  auto written = store ? Write(**store, sweep) : Result<void>(store.error());
+  const auto content = store ? Read(**store, sweep) : Result<Content>(store.error());
+  auto written = content ? Write(sweep, *content) : Result<void>(content.error());
   if (written) written = PointLatest(**store);
   if (!written) Note(written.error());
   if (store) {
@@ -49,7 +57,12 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
   std::reverse(sweeps->begin(), sweeps->end());
   std::vector<Sweep> made;
   for (Sweep& sweep : *sweeps) {
-    if (auto written = Write(**store, sweep); !written) {
+    const auto content = Read(**store, sweep);
+    if (!content) {
+      Note(content.error());
+      continue;  // damage in one sweep says nothing of the others
+    }
+    if (auto written = Write(sweep, *content); !written) {
       Note(written.error());
       break;  // the others would meet the same disk
     }
@@ -62,13 +75,17 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
   return made;
 }
 
-Result<void> SweepFiles::Write(store::Store& store, const Sweep& sweep) const {
-  const auto plan = store.LoadPlan(sweep.id);
+Result<SweepFiles::Content> SweepFiles::Read(store::Store& store, const Sweep& sweep) {
+  auto plan = store.LoadPlan(sweep.id);
   if (!plan) return plan.error();
-  const auto results = store.Results(sweep.id);
+  auto results = store.Results(sweep.id);
   if (!results) return results.error();
+  return Content{*std::move(plan), *std::move(results)};
+}
+
+Result<void> SweepFiles::Write(const Sweep& sweep, const Content& content) const {
   const auto written =
-      report::WriteSweepDirectory(app_.settings().state_dir, sweep, *plan, *results,
+      report::WriteSweepDirectory(app_.settings().state_dir, sweep, content.plan, content.results,
                                   report::EnvironmentJson(app_.version, sweep.toolchain, SettingsJson()));
   return written ? Result<void>() : Result<void>(written.error());
 }

@@ -28,7 +28,12 @@ class SweepFiles final : public ProgressListener {
   void OnTrim(std::function<void(int keep_sweeps)> trim) { trim_events_ = std::move(trim); }
 
  private:
-  Result<void> Write(store::Store& store, const Sweep& sweep) const;
+  struct Content {
+    Plan plan;
+    std::vector<ModelResult> results;
+  };
+  static Result<Content> Read(store::Store& store, const Sweep& sweep);
+  Result<void> Write(const Sweep& sweep, const Content& content) const;
   Result<void> PointLatest(store::Store& store) const;
   void Note(const Error& error);
   int Kept() const;
@@ -42,5 +47,8 @@ class SweepFiles final : public ProgressListener {
 
 // Of a finished sweep: whether it has a directory of its own, which `sweep` shows and `store finish` writes.
 bool HasReport(const Sweep& sweep);
+// Whether the reports of a request's sweeps are written. Only the first and the last one are looked at: the first is
+// the latest and the last the newest, so both are kept, where those between may have been trimmed.
+bool AreReported(const std::string& state_dir, const std::vector<Sweep>& sweeps);
 
 }  // namespace breakwatch::commands

@@ -99,12 +99,6 @@ std::vector<ReasonRow> GatherReasons(std::span<const ModelResult> results) {
   return rows;
 }
 
-std::string Joined(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 // Empty while no model of it has ended.
 std::string ModesOf(const Sweep& sweep) {
   std::set<std::string> modes;

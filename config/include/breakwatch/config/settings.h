@@ -30,7 +30,7 @@ struct HubSettings {
 
 struct CaptureSettings {
   std::vector<std::string> launcher{"auto"};  // argument vector before `worker`; "auto": the sandbox
-  std::string sandbox = "auto";               // "require", "prefer", "off"; "auto": required for own code alone
+  std::string sandbox = "prefer";             // or "require", "off"; own code always requires it, but where it is off
   std::int64_t scratch_bytes = 1LL << 30;     // what a sandboxed worker may write, files and shared memory together
   std::vector<std::string> environment;       // names (patterns) of further variables that workers get
   std::vector<std::string> worker{".venv/bin/python", "-m", "breakwatch_worker"};

@@ -22,6 +22,14 @@ std::string Counted(Count count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
+// "a, b, c".
+template <class Names>
+std::string Joined(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 // RFC 3339, UTC, nine digits of nanoseconds: "2026-11-21T02:05:12.000000001Z".
 std::string FormatTime(SystemTime time);
 std::optional<SystemTime> ParseTime(std::string_view text);
