@@ -129,7 +129,7 @@ def test_a_loki_that_refuses_everything_pauses_its_exporter_and_loses_nothing(br
     row = status(breakwatch, "--exporters.loki.url", loki.url)["loki"]
     assert row["state"] == "paused" and row["pending"] > 2 and row["dead_letters"] == 0
     assert "disallowed" in row["detail"] and row["paused_since"] and row["oldest_age_s"] >= 0
-    doctor = json.loads(breakwatch.run("doctor", "--json", code=1).stdout)["checks"]
+    doctor = json.loads(breakwatch.run("doctor", "--json", *short, code=1).stdout)["checks"]
     assert any(c["check"] == "events" and c["state"] == "failed" and "disallowed" in c["found"] for c in doctor)
 
     child, address = breakwatch.serve("--exporters.loki.url", loki.url, *FAST)

@@ -172,5 +172,6 @@ def test_a_stopped_sweep_says_how_to_go_on_with_it(breakwatch, hub):
     child.send_signal(signal.SIGINT)
     err = child.communicate(timeout=15)[1]
     assert child.returncode == 130
-    assert f"breakwatch sweep --resume --state-dir {breakwatch.state}" in err, err
+    assert f"breakwatch sweep --resume --state-dir={breakwatch.state}" in err, err
+    assert "--capture.sandbox=off" in err, "with what was typed for the captures"
     hub.model("org/slow", 1)

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
+#include "breakwatch/config/keys.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/report/directory.h"
 #include "breakwatch/report/progress.h"
@@ -106,9 +108,11 @@ std::string Quoted(const std::string& text) {
 std::string ResumeCommand(const App& app) {
   std::string command = "breakwatch sweep --resume";
   for (const std::string& file : app.sources.files) command += " --config.file " + Quoted(file);
+  std::map<std::string, std::string> names;
+  for (const config::Flag& flag : config::Flags()) names[flag.key] = flag.names.back();
   for (const auto& [key, values] : app.sources.flags) {
     if (IsOfARequest(key)) continue;
-    for (const std::string& value : values) command += " --" + key + "=" + Quoted(value);
+    for (const std::string& value : values) command += " " + names[key] + "=" + Quoted(value);
   }
   return command;
 }
