@@ -149,7 +149,7 @@ test: test-packages test-toolchain ## All tests: ctest, pytest, end to end on re
 	@cmake --preset release -DBREAKWATCH_TESTS=ON >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
-	@.venv-test/bin/python -m pytest tests -q
+	@.venv-test/bin/python -m pytest tests -q -n 2 --dist loadfile
 
 .PHONY: bench
 bench: venv build ## Figures: captures a minute, core time inside tracing, memory; BENCH_SET=60|20
