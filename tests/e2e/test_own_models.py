@@ -146,10 +146,11 @@ def test_the_real_worker_captures_a_script_and_a_factory_of_a_hidden_folder(prog
 
 ZOO = ROOT / "tests/worker"
 NUMBERS = ("breaks", "graphs", "dynamo_counter_breaks")
-# What a first call, a copy of an argument, or a wrapper of ours would change: see own_zoo.py.
+# What a first call, a copy of an argument, or a wrapper of ours would change: see own_zoo.py, and own_calls.py.
 OWN = {
-    "eval": ("fills_its_class", "counts_its_cache", "sets_the_environment", "is_no_view", "is_a_view", "takes_many",
-             "takes_a_dataclass", "with_a_sparse_buffer", "lazy", "jagged", "locked", "reads_beside"),
+    "eval": ("fills_its_class", "counts_its_cache", "sets_the_environment", "is_no_view", "is_a_view",
+             "own_calls:takes_many", "own_calls:takes_a_dataclass", "with_a_sparse_buffer", "lazy", "jagged", "locked",
+             "reads_beside"),
     "train,dynamic": ("is_written_into", "is_reshaped"),
 }
 OF_THE_SCRIPT = "keeps_what_it_saw"
@@ -170,14 +171,16 @@ def plain_torch(folder):
 def test_own_models_have_the_numbers_that_plain_torch_finds_in_a_process_of_its_own(program, tmp_path):
     if not os.access(ROOT / ".venv/bin/python", os.X_OK):
         pytest.skip("no .venv: make venv")
-    shutil.copy(ZOO / "own_zoo.py", tmp_path)
+    for file in ("own_zoo.py", "own_calls.py"):
+        shutil.copy(ZOO / file, tmp_path)
     (tmp_path / "width.txt").write_text("5")
     (tmp_path / "mine.py").write_text(f"import own_zoo\nmodel, given = own_zoo.{OF_THE_SCRIPT}()\nmodel(*given)\n")
     worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
     found = plain_torch(tmp_path)
     for modes, names in OWN.items():
         state = tmp_path / modes
-        models = [f"python:own_zoo:{name}" for name in names] + ["script:mine.py"] * (modes == "eval")
+        models = [f"python:{name if ':' in name else f'own_zoo:{name}'}" for name in names]
+        models += ["script:mine.py"] * (modes == "eval")
         argv = [program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker", worker,
                 "--capture.modes", modes, "sweep", "--allow-factories"]  # fmt: skip
         argv += [word for model in models for word in ("--model", model)]
@@ -186,7 +189,8 @@ def test_own_models_have_the_numbers_that_plain_torch_finds_in_a_process_of_its_
         results = list(map(json.loads, (state / "latest/results.jsonl").read_text().splitlines()))
         assert len(results) == len(models) * len(modes.split(","))
         for result in results:
-            name = OF_THE_SCRIPT if result["model"].startswith("script:") else result["model"].split(":")[-1]
+            name = OF_THE_SCRIPT if result["model"].startswith("script:") else (
+                result["model"].removeprefix("python:").removeprefix("own_zoo:"))
             expected = {number: found[name, result["mode"]][number] for number in NUMBERS}
             assert {number: result[number] for number in NUMBERS} == expected, result
             assert result["status"] == ("graph_breaks" if expected["breaks"] else "full_graph")
