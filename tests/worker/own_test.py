@@ -11,6 +11,7 @@ FIRST_CALL = ("fills_its_class", "asks_a_lazy_global", "counts_its_cache", "sets
 ARGUMENTS = ("is_no_view", "is_a_view", "is_a_leaf_with_a_gradient", "is_expanded", "is_the_modules_own",
              "shares_its_memory")
 DRAWN = ("draws_a_number", "draws_beside_a_thread")
+METHODS = ("is_a_method_in_training", "is_a_method_in_eval")
 NOT_COPIED = ("with_a_sparse_buffer", "lazy", "jagged", "locked")
 # By what name each input is told.
 SIGNATURES = {f"own_calls:{name}": names for name, names in {
@@ -20,9 +21,10 @@ SIGNATURES = {f"own_calls:{name}": names for name, names in {
     "an_object_that_is_called": {"x"},
 }.items()}
 CASES = [
-    *((name, "eval") for name in (*FIRST_CALL, *DRAWN, *ARGUMENTS, *NOT_COPIED, *SIGNATURES)),
+    *((name, "eval") for name in (*FIRST_CALL, *DRAWN, *METHODS, *ARGUMENTS, *NOT_COPIED, *SIGNATURES)),
     *((name, "train") for name in ("is_written_into", "is_a_computed_view_that_is_written_into", "jagged", "lazy")),
     *((name, "dynamic") for name in ("has_strides_of_its_own", "asks_a_cache", "is_reshaped")),
+    *((name, "train") for name in ("merges_in_eval", *METHODS)),
     *((name, mode) for name in ("busy_elsewhere", "shared_with_other_processes")
       for mode in ("recompile", "train", "fullgraph")),
     ("keeps_what_it_saw", "cold"),

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from ..copies import fresh
+from ..copies import fresh, module_of
 from ..lines import clip
 from ..trace import Trace, trace
 
@@ -81,6 +81,8 @@ class Mode:
 
     def ready(self, call: Call) -> None:
         """In the phase `inputs`: makes the model and the arguments what the mode needs."""
+        if (module := module_of(call.model)) is not None:
+            module.eval()
 
     def eager(self, call: Call):
         """In the phase `eager`: the output of the model called without a compiler."""

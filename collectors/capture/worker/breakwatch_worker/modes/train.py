@@ -8,6 +8,7 @@ import re
 import torch
 from torch._dynamo.backends.common import aot_autograd
 
+from ..copies import module_of
 from ..lines import one_line
 from ..make_values import CannotMake, make_value
 from ..tables import read_beside
@@ -127,8 +128,8 @@ def _boxed(function):
 
 
 def _forget_gradients(model) -> None:
-    if isinstance(model, torch.nn.Module):
-        model.zero_grad(set_to_none=True)
+    if (module := module_of(model)) is not None:
+        module.zero_grad(set_to_none=True)
 
 
 _SECOND_TIME = "backward through the graph a second time"
@@ -141,8 +142,8 @@ class Train(Mode):
         self._own_backward = False  # the code that is called runs one itself
 
     def ready(self, call: Call) -> None:
-        if isinstance(call.model, torch.nn.Module):
-            call.model.train()
+        if (module := module_of(call.model)) is not None:
+            module.train()
 
     def eager(self, call: Call):
         """With labels where they fit, else without. Both ways forward and backward."""

@@ -39,7 +39,6 @@ class SourceAttempt(attempt.Attempt):
         self._known = {"architecture": _name_of(target), "model_type": "", "dtype": _dtype_of(target),
                        "depth": "original"}
         if isinstance(target, torch.nn.Module):
-            target.eval()
             self._known["params"] = build.parameter_count(target)
         self._phases.enter("inputs")
         tensors = [*copies.tensors_of(target), *(tensor for _, tensor in copies.tensors_in((positional, named)))]
@@ -141,7 +140,7 @@ class FactoryAttempt(SourceAttempt):
         """(options, notes) for a module that came alone: transformers' are called as any other of theirs."""
         config = getattr(target, "config", None)
         if isinstance(target, torch.nn.Module) and hasattr(config, "model_type"):
-            return self._made_apart(target.eval(), config), ["inputs made up"]
+            return self._made_apart(target, config), ["inputs made up"]
         function = target.forward if isinstance(target, torch.nn.Module) else target
         required = [p.name for p in inspect.signature(function).parameters.values()
                     if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
@@ -152,7 +151,7 @@ class FactoryAttempt(SourceAttempt):
     def _made_apart(self, target, config) -> dict:
         """Parts of the model may be called for them."""
         def make() -> bytes:
-            return attempt.pickled(inputs.make(target, config, next(iter(inputs.Ways(type(target))))))
+            return attempt.pickled(inputs.make(target.eval(), config, next(iter(inputs.Ways(type(target))))))
 
         return pickle.loads(self._apart(make) if apart.is_possible(copies.tensors_of(target)) else make())
 
