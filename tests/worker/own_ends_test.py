@@ -5,6 +5,10 @@ from own_cases import capture
 
 # Factory of own_ends.py, mode, and what is said of it: status, words of the detail.
 ENDS = [
+    ("exits", "eval", "failed_eager", "sys.exit('no licence key found')"),
+    ("exits", "recompile", "failed_eager", "sys.exit("),
+    ("exits", "export", "failed_eager", "sys.exit("),
+    ("is_interrupted", "eval", "failed_eager", "KeyboardInterrupt: enough"),
     ("leaves_without_an_error", "eval", "crashed", "exit code 0 without a result"),
 ]
 

@@ -214,7 +214,7 @@ class Attempt:
             said = {"returned": function(*arguments)}
         except architecture.Stop as stop:
             said = {"stop": (stop.status, stop.detail)}
-        except Exception as error:
+        except BaseException as error:  # the code's own SystemExit too
             said = {"failed": {**failure.of(self._phases.current, error), "phase": self._phases.current}}
         return {**said, "phases": self._phases.state()}
 

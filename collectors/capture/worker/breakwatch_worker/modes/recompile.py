@@ -103,12 +103,12 @@ class Recompile(Mode):
         try:
             for other in others:
                 super().eager(other)
-        except Exception as error:
+        except BaseException as error:  # the code's own SystemExit too
             self._take(error)
             return False
         return True
 
-    def _take(self, error: Exception) -> None:
+    def _take(self, error: BaseException) -> None:
         kind = "" if isinstance(error, CannotCopy) else f"{type(error).__name__}: "
         self._trouble = kind + one_line(str(error))
         error.__traceback__ = error.__context__ = error.__cause__ = None

@@ -86,7 +86,7 @@ class SourceAttempt(attempt.Attempt):
         self._phases.enter("eager")
         try:
             self._mode.eager(call)
-        except Exception as error:
+        except BaseException as error:  # the code's own SystemExit too
             return {**self._known, **failure.of("eager", error), "phase": "eager"}
         return result
 
@@ -214,7 +214,7 @@ class ScriptAttempt(SourceAttempt):
         self._watch.stop()
         try:
             self._result = self._capture_given(module, arguments, options, [f"called at {_short(place)}"])
-        except Exception as error:
+        except BaseException as error:  # the code's own SystemExit too
             phase = self._phases.current
             self._result = {**self._known, **failure.of(phase, error), "phase": phase}
         raise _Captured
