@@ -43,7 +43,7 @@ def with_rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     places = 1 + sum((length - 1) * stride for length, stride in zip(size, strides, strict=True))
     with torch.no_grad():
         memory = torch.zeros(places if 0 not in size else 0, dtype=tensor.dtype)
-        _once(torch.as_strided(memory, size, strides)).copy_(_once(tensor[rows]) if strides[0] else _once(tensor))
+        _once(torch.as_strided(memory, size, strides)).copy_(_once(tensor)[rows] if strides[0] else _once(tensor))
     if tensor._is_view():
         with torch.set_grad_enabled(tensor.requires_grad):
             return memory.requires_grad_(tensor.requires_grad).as_strided(size, strides)
