@@ -139,7 +139,7 @@ class Train(Mode):
     """Dropout and the like draw from a seed: two captures see the same."""
 
     def __init__(self):
-        self._own_backward = False  # the code that is called runs one itself
+        self._own_backward = None  # whether the code that is called runs one itself; None: not known yet
 
     def ready(self, call: Call) -> None:
         if (module := module_of(call.model)) is not None:
@@ -147,7 +147,7 @@ class Train(Mode):
 
     def eager(self, call: Call):
         """With labels where they fit, else without. Both ways forward and backward."""
-        plain = call.arguments
+        plain, self._own_backward = call.arguments, False
         if labels := labels_for(call):
             call.arguments = {**plain, **labels}
             try:
@@ -180,10 +180,10 @@ class Train(Mode):
             self._own_backward = True
 
     def learned(self):
-        return self._own_backward
+        return bool(self._own_backward)
 
     def learn(self, learned) -> None:
-        self._own_backward = bool(learned)
+        self._own_backward = learned
 
     def capture(self, call: Call) -> Found:
         counts, said = _Autograd(), {"loss": "", "backward_ran": False}
@@ -209,18 +209,20 @@ class Train(Mode):
 
         def step(compiled):
             loss, said["loss"] = loss_of(compiled(*positional, **named))
+            try:
+                if loss is not None and not self._own_backward:
+                    loss.backward()
+                    said["backward_ran"] = True
+            except Exception as error:
+                if self._own_backward is None and _SECOND_TIME in str(error):
+                    self._own_backward = True
+                elif counts.backward < counts.forward:
+                    raise  # it was not captured; else all graphs are there, and running one failed
+                else:
+                    said["backward_error"] = f"{type(error).__name__}: {one_line(said_by(error))}"
             if self._own_backward:
                 said["loss"] = "none of ours: what is called runs its backward itself"
                 said["backward_ran"] = counts.backward_runs > 0
-            if loss is None or self._own_backward:
-                return
-            try:
-                loss.backward()
-                said["backward_ran"] = True
-            except Exception as error:
-                if counts.backward < counts.forward:
-                    raise  # it was not captured; else all graphs are there, and running one failed
-                said["backward_error"] = f"{type(error).__name__}: {one_line(said_by(error))}"
 
         seed()
         found = trace(call.model, {}, suppress_errors, backend=counts.compiler(), call=step, grad=True)

@@ -77,18 +77,20 @@ class SourceAttempt(attempt.Attempt):
         return inputs.is_finite(output), self._mode.learned(), params
 
     def _capture_before(self, call, notes: list) -> dict:
-        """Where there can be no fork, the capture comes first, and the call without a compiler only where that failed,
-        to say whose failure it is: both with copies, as there are two calls."""
+        """Where there can be no fork, the capture comes first, and the call without a compiler only where that does not
+        show that the call runs, to say whose failure it is: both with copies, as there are two calls."""
+        notes = [*notes, "captured before it was called without a compiler"]
         self._mode.learn(self._mode.untaught(call))
-        result = self._capture({"finite": True}, [*notes, "captured before it was called without a compiler"])
-        if result["status"] in CAPTURED or result["status"] == "failed_inputs":
+        assumed = self._mode.learned()
+        result = self._capture({"finite": True}, notes)
+        if result["status"] in CAPTURED and not (self._mode.stops_early and result["breaks"]):
             return result
-        self._phases.enter("eager")
         try:
-            self._mode.eager(call)
+            finite, learned, params = self._eager_given()
         except BaseException as error:  # the code's own SystemExit too
             return {**self._known, **failure.of("eager", error), "phase": "eager"}
-        return result
+        self._known.update(params)
+        return result if learned == assumed else self._capture({"finite": finite}, notes)
 
 
 def _check_fit(call) -> None:
