@@ -74,6 +74,7 @@ class Mode:
     cold = False  # what is captured is the first call of a fresh model
     needs_eager = True  # a model that cannot be called without a compiler has nothing to capture
     stops_early = False  # at a break, before the call comes to its end: that it runs is not known then
+    trains = False
     dynamic = None
     fullgraph = False
 

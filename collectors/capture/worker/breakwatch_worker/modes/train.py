@@ -138,6 +138,8 @@ _SECOND_TIME = "backward through the graph a second time"
 class Train(Mode):
     """Dropout and the like draw from a seed: two captures see the same."""
 
+    trains = True
+
     def __init__(self):
         self._own_backward = None  # whether the code that is called runs one itself; None: not known yet
 

@@ -153,7 +153,8 @@ class FactoryAttempt(SourceAttempt):
     def _made_apart(self, target, config) -> dict:
         """Parts of the model may be called for them."""
         def make() -> bytes:
-            return attempt.pickled(inputs.make(target.eval(), config, next(iter(inputs.Ways(type(target))))))
+            ways = inputs.Ways(type(target), trains=self._mode.trains)
+            return attempt.pickled(inputs.make(target.eval(), config, next(iter(ways))))
 
         return pickle.loads(self._apart(make) if apart.is_possible(copies.tensors_of(target)) else make())
 
