@@ -39,6 +39,10 @@ def leaves():
     return lambda x: os._exit(3), (torch.ones(2),)
 
 
+def a_builtin_alone():
+    return torch.sin
+
+
 class Calls(torch.nn.Module):
     def __init__(self, function):
         super().__init__()

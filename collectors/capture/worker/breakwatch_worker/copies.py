@@ -3,6 +3,7 @@ otherwise what they copy, in all that code can ask of a tensor."""
 
 import contextlib
 import copy
+import inspect
 
 import torch
 from torch.nn.parameter import is_lazy
@@ -68,6 +69,14 @@ def module_of(target):
     bound = getattr(target, "__self__", None)
     owner = bound if isinstance(bound, torch.nn.Module) else target
     return owner if isinstance(owner, torch.nn.Module) else None
+
+
+def signature_of(target):
+    """Of the function that a call of it runs, a module's forward; None of a builtin that does not say."""
+    try:
+        return inspect.signature(target.forward if isinstance(target, torch.nn.Module) else target)
+    except (TypeError, ValueError):
+        return None
 
 
 def tensors_in(value):

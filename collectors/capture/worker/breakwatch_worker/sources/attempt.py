@@ -1,7 +1,6 @@
 """Captures what a factory returns, or what a script calls with the inputs it calls it with."""
 
 import importlib
-import inspect
 import os
 import pickle
 import sys
@@ -95,10 +94,8 @@ class SourceAttempt(attempt.Attempt):
 
 def _check_fit(call) -> None:
     """Raises Stop for inputs that the signature has no place for."""
-    function = call.model.forward if isinstance(call.model, torch.nn.Module) else call.model
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a builtin without a signature
+    signature = copies.signature_of(call.model)
+    if signature is None:
         return
     try:
         signature.bind(*call.positional, **call.arguments)
@@ -143,9 +140,10 @@ class FactoryAttempt(SourceAttempt):
         config = getattr(target, "config", None)
         if isinstance(target, torch.nn.Module) and hasattr(config, "model_type"):
             return self._made_apart(target, config), ["inputs made up"]
-        function = target.forward if isinstance(target, torch.nn.Module) else target
-        required = [p.name for p in inspect.signature(function).parameters.values()
-                    if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        signature = copies.signature_of(target)
+        required = ["inputs"] if signature is None else [
+            p.name for p in signature.parameters.values()
+            if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         if required:
             raise ValueError(f"{_name_of(target)} needs {', '.join(required)}: let the factory return (module, inputs)")
         return {}, []
