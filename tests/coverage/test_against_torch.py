@@ -80,6 +80,17 @@ def test_calls_of_other_sizes_are_compared_by_the_first_call_alone():
     assert list(compare.differences("recompile", [plain], result(breaks=9, mode_detail=same))) == ["breaks"]
 
 
+@pytest.mark.parametrize("later, differs", [
+    ("RuntimeError: shape '[2, 8]' is invalid", []), ("", ["status"]),
+    ("TypeError: jagged() got an unexpected keyword argument 'batch'", ["status"]),
+])  # fmt: skip
+def test_there_is_no_second_shape_only_where_plain_torchs_fails_too(later, differs):
+    fields = {"shapes": [], "later": later} if later else {"shapes": [[[2, 3]], [[3, 3]]]}
+    plain = answer(first="graph_breaks", **fields)
+    ours = result(status="failed_inputs", mode_detail={})
+    assert list(compare.differences("recompile", [plain], ours)) == differs
+
+
 def test_a_difference_is_explained_only_with_all_its_fields():
     explained = [{"module": "python:unseen.views:*", "modes": ["train"], "fields": ["graphs"], "reason": "why"}]
     assert compare.explanation(explained, "python:unseen.views:in_place", "train", {"graphs": (1, 2)})

@@ -149,7 +149,7 @@ NUMBERS = ("breaks", "graphs", "dynamo_counter_breaks")
 # One of each kind that a first call, a copy of an argument, or a wrapper of ours would change. tests/worker/own_test.py
 # has the others, without the program.
 OWN = {
-    "eval": ("fills_its_class", "is_a_view", "takes_many", "with_a_sparse_buffer", "jagged", "reads_beside"),
+    "eval": ("fills_its_class", "is_a_view", "own_calls:takes_many", "with_a_sparse_buffer", "jagged", "reads_beside"),
     "train,dynamic": ("is_written_into",),
 }
 OF_THE_SCRIPT = "keeps_what_it_saw"
@@ -170,14 +170,16 @@ def plain_torch(folder):
 def test_own_models_have_the_numbers_that_plain_torch_finds_in_a_process_of_its_own(program, tmp_path):
     if not os.access(ROOT / ".venv/bin/python", os.X_OK):
         pytest.skip("no .venv: make venv")
-    shutil.copy(ZOO / "own_zoo.py", tmp_path)
+    for file in ("own_zoo.py", "own_calls.py"):
+        shutil.copy(ZOO / file, tmp_path)
     (tmp_path / "width.txt").write_text("5")
     (tmp_path / "mine.py").write_text(f"import own_zoo\nmodel, given = own_zoo.{OF_THE_SCRIPT}()\nmodel(*given)\n")
     worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
     found = plain_torch(tmp_path)
     for modes, names in OWN.items():
         state = tmp_path / modes
-        models = [f"python:own_zoo:{name}" for name in names] + ["script:mine.py"] * (modes == "eval")
+        models = [f"python:{name if ':' in name else f'own_zoo:{name}'}" for name in names]
+        models += ["script:mine.py"] * (modes == "eval")
         argv = [program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker", worker,
                 "--capture.modes", modes, "sweep", "--allow-factories"]  # fmt: skip
         argv += [word for model in models for word in ("--model", model)]
@@ -186,7 +188,8 @@ def test_own_models_have_the_numbers_that_plain_torch_finds_in_a_process_of_its_
         results = list(map(json.loads, (state / "latest/results.jsonl").read_text().splitlines()))
         assert len(results) == len(models) * len(modes.split(","))
         for result in results:
-            name = OF_THE_SCRIPT if result["model"].startswith("script:") else result["model"].split(":")[-1]
+            name = OF_THE_SCRIPT if result["model"].startswith("script:") else (
+                result["model"].removeprefix("python:").removeprefix("own_zoo:"))
             expected = {number: found[name, result["mode"]][number] for number in NUMBERS}
             assert {number: result[number] for number in NUMBERS} == expected, result
             assert result["status"] == ("graph_breaks" if expected["breaks"] else "full_graph")

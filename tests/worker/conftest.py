@@ -99,8 +99,8 @@ def as_in_a_child(monkeypatch):
 
 @pytest.fixture(scope="session")
 def zygote():
-    """One zygote for all tests that leave it as they found it."""
-    made = Zygote()
+    """One zygote for all tests that leave it as they found it, with leave to run code of others."""
+    made = Zygote(BREAKWATCH_ALLOW_FACTORIES="1")
     made.hello = made.receive("hello")
     made.first = made.seen[0]
     yield made
@@ -108,12 +108,9 @@ def zygote():
 
 
 @pytest.fixture(scope="session")
-def allowing():
-    """A zygote with leave to run code of others."""
-    made = Zygote(BREAKWATCH_ALLOW_FACTORIES="1")
-    made.receive("hello")
-    yield made
-    made.close()
+def allowing(zygote):
+    """The same, where that leave is needed."""
+    return zygote
 
 
 @pytest.fixture(scope="session")

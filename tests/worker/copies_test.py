@@ -25,6 +25,7 @@ TENSORS = {
     "parameter": lambda: torch.nn.Parameter(torch.ones(2, 3)),
     "transposed": lambda: torch.arange(6.0).reshape(3, 2).t(),
     "expanded": lambda: torch.arange(3.0).expand(2, 3),
+    "expanded within its rows": lambda: torch.randn(2, 1, 8).expand(2, 4, 8),
     "columns of a wider one": lambda: torch.arange(10.0).reshape(2, 5)[:, :3],
     "a view of a leaf": lambda: torch.ones(4, 3, requires_grad=True)[:2],
     "a view of what was computed": lambda: (torch.ones(4, 3, requires_grad=True) * 2)[:2],
@@ -118,7 +119,7 @@ def test_a_copy_of_what_was_computed_hangs_on_no_other_calls_graph():
     computed.sum().backward()
 
 
-@pytest.mark.parametrize("name", ["plain", "transposed", "expanded"])
+@pytest.mark.parametrize("name", ["plain", "transposed", "expanded", "expanded within its rows"])
 def test_other_rows_lie_in_memory_as_the_first_ones_do(name):
     tensor = TENSORS[name]()
     copied = with_rows(tensor, torch.tensor([0, 1, 0]))

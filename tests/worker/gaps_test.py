@@ -193,6 +193,18 @@ def test_a_config_that_refuses_a_value_is_not_helped_and_nothing_is_raised():
     config.head_dim = None
     assert "head_dim set" not in gaps.fill_required(config, "create: no head_dim")
 
+
+class OfSections(types.SimpleNamespace):
+    """As the configs that share rotary dimensions, whose code says mrope."""
+
+
+def test_a_null_in_a_text_without_sections_asks_for_none():
+    said = "eager: TypeError: 'NoneType' object is not subscriptable"
+    values = {"hidden_size": 64, "num_attention_heads": 4, "vocab_size": 99, "rope_scaling": None}
+    assert gaps._rotary_sections(types.SimpleNamespace(**values), said) == []
+    assert gaps._rotary_sections(OfSections(**values), said) == ["mrope_section set"]
+
+
 @pytest.mark.parametrize("rope, said, sections", [
     ({"rope_parameters": {"rope_theta": 1e6}}, "eager: KeyError: 'mrope_section'", [16, 24, 24]),
     ({"rope_scaling": None}, "eager: TypeError: 'NoneType' object is not subscriptable", [16, 24, 24]),
@@ -200,7 +212,7 @@ def test_a_config_that_refuses_a_value_is_not_helped_and_nothing_is_raised():
     ({"rope_parameters": {"rope_theta": 1e6}}, "eager: ValueError: positions have 4 RoPE axes", [16, 16, 16, 16]),
 ])
 def test_positions_of_a_picture_share_the_rotary_dimensions_as_published_ones_do(rope, said, sections):
-    node = types.SimpleNamespace(hidden_size=8192, num_attention_heads=64, vocab_size=99, **rope)
+    node = OfSections(hidden_size=8192, num_attention_heads=64, vocab_size=99, **rope)
     assert gaps._rotary_sections(node, "eager: ValueError: something else") == []
     assert gaps._rotary_sections(node, said) == ["mrope_section set"]
     assert next(iter(vars(node)[key] for key in rope))["mrope_section"] == sections

@@ -124,9 +124,13 @@ def test_training_draws_the_same_chance_whatever_was_drawn_before():
     assert first.numbers()["breaks"] == 4
 
 
-def test_training_leaves_no_gradient_behind():
+@pytest.mark.parametrize("of", [lambda module: module, lambda module: module.forward], ids=["module", "method"])
+def test_training_leaves_no_gradient_behind(of):
     module = zoo.Linear()
-    capture("train", module)
+    call, mode = modes.Call(of(module), {"x": torch.ones(2, 3)}), modes.of({"mode": "train"})
+    mode.ready(call)
+    mode.eager(call)
+    mode.capture(call)
     assert all(parameter.grad is None for parameter in module.parameters())
 
 

@@ -1,32 +1,32 @@
 """Own modules, captured by a real zygote, against what plain torch finds in a process that never called them."""
 
-import functools
 import json
-import pathlib
-import subprocess
-import sys
 
 import pytest
-from conftest import ROOT, environment
+from conftest import ROOT
+from own_cases import HERE, NUMBERS, capture, plain
 
-HERE = pathlib.Path(__file__).parent
-NUMBERS = ("breaks", "graphs", "dynamo_counter_breaks")
 FIRST_CALL = ("fills_its_class", "asks_a_lazy_global", "counts_its_cache", "sets_the_environment", "keeps_what_it_saw",
-              "reads_a_generator", "busy_elsewhere", "shared_with_other_processes")
+              "reads_a_generator", "busy_elsewhere", "shared_with_other_processes", "ignores_its_children")
 ARGUMENTS = ("is_no_view", "is_a_view", "is_a_leaf_with_a_gradient", "is_expanded", "is_the_modules_own",
              "shares_its_memory")
+DRAWN = ("draws_a_number", "draws_beside_a_thread")
+METHODS = ("is_a_method_in_training", "is_a_method_in_eval")
 NOT_COPIED = ("with_a_sparse_buffer", "lazy", "jagged", "locked")
 # By what name each input is told.
-SIGNATURES = {
+SIGNATURES = {f"own_calls:{name}": names for name, names in {
     "takes_many": {"parts"}, "takes_by_position_only": {"x"}, "takes_anything_by_name": {"x", "y", "z"},
     "takes_by_name_only": {"x", "scale"}, "mixes_all": {"x", "y", "rest"}, "takes_a_dataclass": {"batch", "pair"},
     "takes_many_as_a_function": {"parts"}, "is_a_method": {"parts"}, "is_a_partial": {"x"},
     "an_object_that_is_called": {"x"},
-}
+}.items()}
 CASES = [
-    *((name, "eval") for name in (*FIRST_CALL, *ARGUMENTS, *NOT_COPIED, *SIGNATURES)),
+    *((name, "eval") for name in (*FIRST_CALL, *DRAWN, *METHODS, *ARGUMENTS, *NOT_COPIED, *SIGNATURES)),
     *((name, "train") for name in ("is_written_into", "is_a_computed_view_that_is_written_into", "jagged", "lazy")),
     *((name, "dynamic") for name in ("has_strides_of_its_own", "asks_a_cache", "is_reshaped")),
+    *((name, "train") for name in ("merges_in_eval", *METHODS)),
+    *((name, mode) for name in ("busy_elsewhere", "shared_with_other_processes")
+      for mode in ("recompile", "train", "fullgraph")),
     ("keeps_what_it_saw", "cold"),
     ("is_one_object", "nested"),
     ("locked", "fullgraph"),
@@ -34,26 +34,9 @@ CASES = [
 OF_THE_LIBRARY = ("llava", "cold")
 
 
-@functools.cache
-def plain() -> dict:
-    """What plain torch found, by name and mode."""
-    wanted = [*CASES, OF_THE_LIBRARY]
-    lines = "".join(json.dumps({"name": name, "mode": mode}) + "\n" for name, mode in wanted)
-    done = subprocess.run([sys.executable, str(HERE / "plain_torch.py"), "own_zoo"], input=lines, capture_output=True,
-                          text=True, timeout=600, env=environment(PYTHONPATH=str(HERE)))
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == len(wanted), done.stderr[-4000:]
-    return {(each["name"], each["mode"]): each for each in found}
-
-
-def capture(zygote, name: str, mode: str = "eval", **more) -> dict:
-    source = {"kind": "python", "factory": f"own_zoo:{name}", "path": [str(HERE)], **more}
-    return zygote.capture(source=source, mode=mode)
-
-
 @pytest.mark.parametrize("name, mode", CASES)
 def test_a_capture_finds_what_plain_torch_finds(allowing, name, mode):
-    found, result = plain()[name, mode], capture(allowing, name, mode)
+    found, result = plain(name, mode), capture(allowing, name, mode)
     assert not found["error"]
     assert {number: result.get(number) for number in NUMBERS} == {number: found[number] for number in NUMBERS}, result
     assert result["status"] == ("graph_breaks" if found["breaks"] else "full_graph")
@@ -63,14 +46,14 @@ def test_a_capture_finds_what_plain_torch_finds(allowing, name, mode):
 
 @pytest.mark.parametrize("name", FIRST_CALL)
 def test_what_the_first_call_alone_does_is_a_break(name):
-    assert plain()[name, "eval"]["breaks"] > 0
+    assert plain(name, "eval")["breaks"] > 0
 
 
 def test_the_steady_state_of_a_library_model_is_one_thing_and_its_first_call_another(zygote):
     """Making the inputs calls a part of it, too: its picture tower, for the number of features."""
     config = {"architectures": ["LlavaForConditionalGeneration"], **json.loads((HERE / "llava.json").read_text())}
     steady, cold = (zygote.capture(config, mode=mode) for mode in ("eval", "cold"))
-    found = plain()[OF_THE_LIBRARY]
+    found = plain(*OF_THE_LIBRARY)
     assert {number: cold[number] for number in NUMBERS} == {number: found[number] for number in NUMBERS}, cold
     assert steady["breaks"] < cold["breaks"] and steady["inputs"] == cold["inputs"]
     assert cold["mode"] == "cold"
@@ -85,17 +68,17 @@ def test_a_cold_capture_that_fails_without_a_compiler_says_what_any_other_says(z
 
 @pytest.mark.parametrize("mode", ["eval", "recompile"])
 def test_what_never_runs_fails_without_a_compiler(allowing, mode):
-    result = capture(allowing, "never_runs", mode)
+    result = capture(allowing, "own_ends:never_runs", mode)
     assert (result["status"], result["phase"]) == ("failed_eager", "eager")
     assert "mat1 and mat2 shapes cannot be multiplied" in result["detail"]
 
 
 def test_inputs_that_the_signature_has_no_place_for_are_no_statement_about_the_model(allowing):
-    result = capture(allowing, "does_not_fit")
+    result = capture(allowing, "own_ends:does_not_fit")
     assert (result["status"], "do not fit" in result["detail"]) == ("failed_inputs", True), result
 
 
-@pytest.mark.parametrize("name", ["registered", "of_a_dataclass"])
+@pytest.mark.parametrize("name", ["own_calls:registered", "own_calls:of_a_dataclass"])
 def test_another_batch_is_made_in_containers_of_somebodys_own(allowing, name):
     result = capture(allowing, name, "recompile")
     assert (result["status"], result["recompiles"]) == ("full_graph", 1), result
@@ -107,17 +90,18 @@ def test_what_cannot_be_copied_is_said_where_a_copy_is_needed(allowing):
     assert (result["status"], "breakwatch cannot copy" in result["detail"]) == ("failed_inputs", True), result
 
 
-@pytest.mark.parametrize("name", ["an_object_that_is_called", "takes_many_as_a_function_without_breaks"])
+@pytest.mark.parametrize("name", [
+    "own_calls:an_object_that_is_called", "own_calls:takes_many_as_a_function_without_breaks"])
 def test_what_is_no_module_is_exported_in_each_way(allowing, name):
     result = capture(allowing, name, "export")
     assert [result["mode_detail"][way]["outcome"] for way in ("non_strict", "strict")] == ["exported"] * 2, result
 
 
 def test_what_cannot_run_may_be_exported_and_says_both(allowing):
-    result = capture(allowing, "made_of_shapes_alone", "export")
+    result = capture(allowing, "own_ends:made_of_shapes_alone", "export")
     assert result["status"] == "full_graph" and "without a compiler it fails" in result["detail"], result
-    assert capture(allowing, "made_of_shapes_alone")["status"] == "failed_eager"
-    assert capture(allowing, "never_runs", "export")["status"] == "failed_eager"
+    assert capture(allowing, "own_ends:made_of_shapes_alone")["status"] == "failed_eager"
+    assert capture(allowing, "own_ends:never_runs", "export")["status"] == "failed_eager"
 
 
 def test_a_factory_finds_files_from_where_the_user_was(allowing, tmp_path):
@@ -126,7 +110,8 @@ def test_a_factory_finds_files_from_where_the_user_was(allowing, tmp_path):
 
 
 @pytest.mark.parametrize("name, status, words", [
-    ("ends_by_a_signal", "crashed", "SIGSEGV during eager"), ("leaves", "crashed", "exit code 3 without a result")])
+    ("own_ends:ends_by_a_signal", "crashed", "SIGSEGV during eager"),
+    ("own_ends:leaves", "crashed", "exit code 3 without a result")])
 def test_a_call_that_ends_its_process_ends_the_capture_by_its_name(allowing, name, status, words):
     result = capture(allowing, name)
     assert (result["status"], words in result["detail"]) == (status, True), result
@@ -140,7 +125,7 @@ def test_a_script_is_captured_at_its_first_call(allowing, tmp_path):
         "made, given = own_zoo.keeps_what_it_saw()\n"
         "made(*given)\n")
     result = allowing.capture(source={"kind": "script", "path": str(tmp_path / "script.py"), "hash": ""})
-    found = plain()["keeps_what_it_saw", "eval"]
+    found = plain("keeps_what_it_saw", "eval")
     assert {number: result[number] for number in NUMBERS} == {number: found[number] for number in NUMBERS}
 
 
@@ -149,6 +134,6 @@ def test_a_lazy_modules_parameters_are_counted_once_they_are_there(allowing):
 
 
 def test_nothing_of_ours_is_imported_by_the_other_side():
-    for name in ("plain_torch.py", "own_zoo.py"):
+    for name in ("plain_torch.py", "own_zoo.py", "own_calls.py", "own_ends.py"):
         assert "import breakwatch" not in (HERE / name).read_text()
     assert ROOT in HERE.parents

@@ -4,12 +4,12 @@ what it is given, or wraps what it calls, finds other breaks than torch.compile 
 Nothing of breakwatch is imported here: plain torch reads this file too. Each gives what it says in its name.
 """
 
-import collections
 import dataclasses
 import functools
 import json
 import os
 import pathlib
+import random
 import signal
 import threading
 
@@ -114,6 +114,60 @@ def reads_a_generator():
     return add, ((number for number in (1.0, 2.0)),)
 
 
+_SEED = 3
+
+
+@torch._dynamo.disable
+def _draw():
+    return random.random()
+
+
+class DrawsANumber(torch.nn.Module):
+    """Breaks once more where the number is not the first one of the factory's seed."""
+
+    def forward(self, x):
+        break_if(_draw() != random.Random(_SEED).random())
+        return x + 1
+
+
+def draws_a_number():
+    random.seed(_SEED)
+    return DrawsANumber(), (torch.ones(2, 3),)
+
+
+# The mode it is called in.
+class MergesInEval(torch.nn.Module):
+    """As adapters do, for good."""
+
+    merged = False
+
+    def train(self, mode=True):
+        self.merged = self.merged or not mode
+        return super().train(mode)
+
+    def forward(self, x):
+        break_if(self.merged)
+        return x + 1
+
+
+def merges_in_eval():
+    return MergesInEval(), (torch.ones(2, 3),)
+
+
+class Encodes(torch.nn.Module):
+    def encode(self, x):
+        break_if(self.training)
+        return x + 1
+
+
+def is_a_method_in_training():
+    return Encodes().train().encode, (torch.ones(2, 3),)
+
+
+def is_a_method_in_eval():
+    return Encodes().eval().encode, (torch.ones(2, 3),)
+
+
 # What an argument is.
 class Asks(torch.nn.Module):
     """Breaks where a tensor is what `about` says."""
@@ -148,6 +202,10 @@ def has_strides_of_its_own():
 
 def is_expanded():
     return Asks(lambda _, x: x.stride(0) == 0), (torch.ones(3).expand(2, 3),)
+
+
+def is_expanded_within_its_rows():
+    return Asks(lambda *_: False), (torch.randn(2, 1, 3).expand(2, 4, 3),)
 
 
 def is_the_modules_own():
@@ -234,6 +292,11 @@ def jagged():
     return OfRows(), (rows,)
 
 
+def jagged_beside_a_thread():
+    busy_elsewhere()
+    return jagged()
+
+
 @dataclasses.dataclass
 class Locked:
     x: torch.Tensor
@@ -255,6 +318,16 @@ def busy_elsewhere():
     return KeepsWhatItSaw(), (torch.ones(2, 3),)
 
 
+def ignores_its_children():
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    return KeepsWhatItSaw(), (torch.ones(2, 3),)
+
+
+def draws_beside_a_thread():
+    busy_elsewhere()
+    return draws_a_number()
+
+
 def shared_with_other_processes():
     made = Counts()
     made.share_memory()
@@ -273,177 +346,10 @@ class Counts(torch.nn.Module):
         return x + self.calls
 
 
-class Scales:
-    """No module, and called all the same."""
-
-    def __init__(self):
-        self.by = torch.full((3,), 2.0)
-
-    def __call__(self, x):
-        return (x * self.by).relu()
-
-
-def an_object_that_is_called():
-    return Scales(), (torch.ones(2, 3),)
-
-
-def made_of_shapes_alone():
-    """An operator of which there is but what it says of its output: it cannot be run, and be exported."""
-    library = torch.library.Library("own_zoo", "FRAGMENT")
-    library.define("only_shapes(Tensor x) -> Tensor")
-    torch.library.register_fake("own_zoo::only_shapes", lambda x: torch.empty_like(x), lib=library)
-    WithoutKernel.library = library
-
-    return WithoutKernel(), (torch.ones(2, 3),)
-
-
-class WithoutKernel(torch.nn.Module):
-    def forward(self, x):
-        return torch.ops.own_zoo.only_shapes(x) + 1
-
-
-def never_runs():
-    return torch.nn.Linear(3, 3), (torch.ones(2, 5),)
-
-
-# How it is called.
-class TakesMany(torch.nn.Module):
-    def forward(self, *parts):
-        x = parts[0] + parts[1]
-        torch._dynamo.graph_break()
-        return x * 2
-
-
-def takes_many():
-    return TakesMany(), (torch.ones(2, 3), torch.ones(2, 3))
-
-
-class TakesByPositionOnly(torch.nn.Module):
-    def forward(self, x, /, scale=2.0):
-        torch._dynamo.graph_break()
-        return x * scale
-
-
-def takes_by_position_only():
-    return TakesByPositionOnly(), (torch.ones(2, 3),)
-
-
-class TakesAnything(torch.nn.Module):
-    def forward(self, x, **others):
-        torch._dynamo.graph_break()
-        return x + sum(others.values())
-
-
-def takes_anything_by_name():
-    return TakesAnything(), {"x": torch.ones(2, 3), "y": torch.ones(2, 3), "z": 1.0}
-
-
-class TakesByNameOnly(torch.nn.Module):
-    def forward(self, x, *, scale, shift=1.0):
-        torch._dynamo.graph_break()
-        return x * scale + shift
-
-
-def takes_by_name_only():
-    return TakesByNameOnly(), {"x": torch.ones(2, 3), "scale": 3.0}
-
-
-class MixesAll(torch.nn.Module):
-    def forward(self, x, /, y=None, *rest, scale=1.0, **others):
-        torch._dynamo.graph_break()
-        return (x if y is None else x + y) * scale
-
-
-def mixes_all():
-    return MixesAll(), (torch.ones(2, 3), torch.ones(2, 3), 1, 2)
-
-
-Pair = collections.namedtuple("Pair", "left right")
-
-
-@dataclasses.dataclass
-class Batch:
-    tokens: torch.Tensor
-    mask: torch.Tensor = None
-
-
-class TakesADataclass(torch.nn.Module):
-    def forward(self, batch, pair):
-        torch._dynamo.graph_break()
-        return batch.tokens * batch.mask + pair.left
-
-
-def takes_a_dataclass():
-    tokens = torch.ones(2, 3)
-    return TakesADataclass(), {"batch": Batch(tokens, torch.ones(2, 3)), "pair": Pair(tokens, 1)}
-
-
-def takes_many_as_a_function():
-    def add(*parts):
-        torch._dynamo.graph_break()
-        return sum(parts)
-
-    return add, (torch.ones(2, 3), torch.ones(2, 3))
-
-
-def is_a_method():
-    return TakesMany().forward, (torch.ones(2, 3), torch.ones(2, 3))
-
-
-def is_a_partial():
-    def scaled(x, by):
-        torch._dynamo.graph_break()
-        return x * by
-
-    return functools.partial(scaled, by=2.0), (torch.ones(2, 3),)
-
-
-# Batches in containers of somebody's own.
-class Registered:
-    def __init__(self, tokens):
-        self.tokens = tokens
-
-
-torch.utils._pytree.register_pytree_node(
-    Registered, lambda held: ([held.tokens], None), lambda items, _: Registered(*items))
-
-
-class OfRegistered(torch.nn.Module):
-    def forward(self, held):
-        return held.tokens * 2 + held.tokens.shape[0]
-
-
-def registered():
-    return OfRegistered(), (Registered(torch.ones(2, 3)),)
-
-
-def of_a_dataclass():
-    return OfRegistered(), (Batch(torch.ones(2, 3)),)
-
-
 # Where it is made.
 def reads_beside():
     with open("width.txt") as file:
         return torch.nn.Linear(int(file.read()), 2), (torch.ones(2, 5),)
-
-
-def does_not_fit():
-    return torch.nn.Linear(3, 3), {"x": torch.ones(2, 3)}
-
-
-def takes_many_as_a_function_without_breaks():
-    def add(*parts):
-        return parts[0] + parts[1]
-
-    return add, (torch.ones(2, 3), torch.ones(2, 3))
-
-
-def ends_by_a_signal():
-    return lambda x: os.kill(os.getpid(), signal.SIGSEGV), (torch.ones(2),)
-
-
-def leaves():
-    return lambda x: os._exit(3), (torch.ones(2),)
 
 
 def llava():

@@ -1,5 +1,5 @@
-"""What torch.compile alone makes of models at a stated length. Reads cases from standard input, one JSON list; writes
-one line each: graphs, operations in them, and Dynamo's own count of breaks. Nothing of the worker is imported."""
+"""What torch.compile alone makes of models at a stated length. Reads cases from standard input, JSON lists; writes one
+line each: graphs, operations in them, and Dynamo's own count of breaks. Nothing of the worker is imported."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def counted(case: dict) -> dict:
 
 def main() -> None:
     torch.set_num_threads(1)
-    for case in json.load(sys.stdin):
+    for case in (case for line in sys.stdin for case in json.loads(line)):
         if (child := os.fork()) == 0:  # each in a process that compiled nothing yet
             print(json.dumps(counted(case)), flush=True)
             os._exit(0)

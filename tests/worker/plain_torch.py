@@ -2,7 +2,8 @@
 
     python plain_torch.py MODULE < lines of {"name": factory, "mode": mode}
 
-prints one line of numbers each. Every one is counted in a fork of its own of a process that called none of them.
+prints one line of numbers each; a factory of another module is MODULE:FACTORY. Every one is counted in a
+fork of its own of a process that called none of them.
 """
 
 import contextlib
@@ -56,17 +57,30 @@ def compiled(target, arguments: tuple, options: dict, mode: str) -> dict:
     with torch._dynamo.config.patch(config), torch.set_grad_enabled(mode == "train"):
         model = torch.compile(target, backend=count, dynamic=True if mode == "dynamic" else None,
                               fullgraph=mode == "fullgraph")
-        output = model(*arguments, **options)
+        try:
+            output = model(*arguments, **options)
+        except (torch._dynamo.exc.Unsupported, torch._dynamo.exc.UserError):
+            if mode != "fullgraph":
+                raise
+            return {"breaks": 1, "graphs": len(graphs), "dynamo_counter_breaks": _counted()}
+        for rows in (3, 5) if mode == "recompile" else ():
+            model(*(x[torch.arange(rows) % len(x)] for x in arguments))
         if mode == "train" and output.requires_grad:
             output.sum().backward()
     return {"breaks": len(events) if listens else None, "graphs": len(graphs),
-            "dynamo_counter_breaks": sum(counters["graph_break"].values())}
+            "dynamo_counter_breaks": _counted()}
 
 
-def found(module, name: str, mode: str) -> dict:
-    target, arguments, options = split(getattr(module, name)())
-    if isinstance(target, torch.nn.Module):
-        target.train(mode == "train")
+def _counted() -> int:
+    return sum(counters["graph_break"].values())
+
+
+def found(default: str, name: str, mode: str) -> dict:
+    module, _, factory = name.rpartition(":")
+    target, arguments, options = split(getattr(importlib.import_module(module or default), factory)())
+    owner = getattr(target, "__self__", target)  # of a method
+    if isinstance(owner, torch.nn.Module):
+        owner.train(mode == "train")
     try:
         return {**compiled(target, arguments, options, mode), "error": ""}
     except Exception as error:
@@ -99,13 +113,15 @@ def main() -> None:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     sys.path.insert(0, os.getcwd())
-    module = importlib.import_module(sys.argv[1])
-    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))  # Dynamo's own first steps, paid once
+    importlib.import_module(sys.argv[1])
+    for backend in ("eager", aot_eager):  # the compiler's own first steps, paid once; autograd's no fork could repeat
+        torch.compile(lambda x: x + 1, backend=backend)(torch.ones(2))
     torch._dynamo.reset()
     counters.clear()
     for line in sys.stdin:
         wanted = json.loads(line)
-        print(json.dumps({**wanted, **json.loads(apart(found, module, wanted["name"], wanted["mode"]))}), flush=True)
+        answer = json.loads(apart(found, sys.argv[1], wanted["name"], wanted["mode"]))
+        print(json.dumps({**wanted, **answer}), flush=True)
 
 
 if __name__ == "__main__":

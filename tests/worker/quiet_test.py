@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 import torch
 import zoo
+import zoo_run
 from breakwatch_worker import quiet
 from breakwatch_worker.trace import trace
 from torch._dynamo import guards, symbolic_convert
@@ -36,16 +37,11 @@ def settings(tmp_path, monkeypatch):
     del sys.modules[module.__name__]
 
 
-def _numbers(kind):
-    return trace(kind().eval(), {"x": torch.ones(3)}).numbers()
-
-
 @pytest.mark.parametrize("kind", zoo.ALL, ids=lambda kind: kind.__name__)
 def test_no_count_and_no_site_changes(kind, quieted):
-    _numbers(kind)  # the first call of a logger runs more frames than the second
-    loud = _numbers(kind)
+    loud = zoo_run.settled(kind)
     quieted()
-    assert _numbers(kind) == loud
+    assert trace(kind().eval(), {"x": torch.ones(3)}).numbers() == loud
 
 
 def _raise(depth):

@@ -23,6 +23,9 @@ def test_the_remedy_speaks_of_what_failed(status, detail, remedy):
     ("failed_create", "create: ValueError: Net needs x: let the factory return (module, inputs)", "(module, inputs)"),
     ("failed_create", "create: RuntimeError: boom", "correct the factory or script"),
     ("failed_eager", "eager: NameError: name 'y' is not defined", "correct the code"),
+    ("failed_inputs", "no second shape: RuntimeError: shape '[8]' is invalid", "takes one batch only"),
+    ("failed_inputs", "no second shape: breakwatch cannot copy what the model is called with: x", "cannot be copied"),
+    ("failed_inputs", "inputs: these inputs do not fit Linear: missing a required argument: 'y'", "correct the inputs"),
     ("timeout", "create passed its limit of 60 s", "raise capture.limits.create")])
 def test_the_users_own_code_has_no_config_to_complete(status, detail, remedy):
     assert remedy in remedies.of(status, detail, own=True)

@@ -1,10 +1,13 @@
 """The user's own models: what a factory returns, what a script calls, and who may run either."""
 
+import copy
+import functools
 import json
 import subprocess
 import sys
 
 import pytest
+from breakwatch_worker import child, sources
 from conftest import BERT, environment
 
 MODULES = '''
@@ -108,6 +111,12 @@ def factory(folder, name: str) -> dict:
 
 
 def discover(folder, *arguments) -> dict:
+    """What running the script finds, run once for all tests that ask for the same."""
+    return copy.deepcopy(_discovered(folder, arguments))
+
+
+@functools.cache
+def _discovered(folder, arguments: tuple, run: int = 0) -> dict:
     done = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--discover", str(folder / "script.py"),
                            *arguments], capture_output=True, text=True, env=environment(), check=True)
     running, found = map(json.loads, done.stdout.splitlines())
@@ -169,8 +178,9 @@ def test_the_users_code_computes_with_numbers_next_to_nothing_as_it_does_elsewhe
 
 @pytest.mark.parametrize("source", [
     {"kind": "python", "factory": "os:getcwd", "path": []}, {"kind": "script", "path": "/nonexistent", "hash": ""}])
-def test_a_zygote_without_leave_runs_no_code_of_others(zygote, source):
-    result = zygote.capture(source=source)
+def test_without_leave_no_code_of_others_is_run(monkeypatch, source):
+    monkeypatch.delenv(sources.ALLOWED, raising=False)
+    result = child._guarded({"source": source}, "reduced", lambda message: None)
     assert result["status"] == "skipped_custom_code"
     assert "--allow-factories" in result["detail"]
 
@@ -223,17 +233,9 @@ def test_a_script_that_traces_for_torchscript_is_listed(tmp_path):
     assert (first["class"], first["parameters"], first["inputs"]["args"][0]["shape"]) == ("Linear", 6, [1, 2])
 
 
-def test_a_loss_trains_on_what_its_script_computed(allowing, tmp_path):
-    (tmp_path / "script.py").write_text(
-        "import torch\nmade = torch.nn.Linear(2, 2)(torch.ones(3, 2))\ntorch.nn.MSELoss()(made, torch.zeros(3, 2))\n")
-    loss = discover(tmp_path)["modules"][1]["hash"]
-    source = {"kind": "script", "path": str(tmp_path / "script.py"), "hash": loss}
-    result = allowing.capture(source=source, mode="train")
-    assert result["mode_detail"]["backward_ran"] and "failed" not in result["detail"], result
-
-
 def test_the_hash_is_of_the_structure_and_not_of_the_weights_or_the_run(folder):
-    first, again, wider = (discover(folder, "--", width)["modules"][0]["hash"] for width in ("6", "6", "7"))
+    runs = [(("--", "6"), 0), (("--", "6"), 1), (("--", "7"), 0)]
+    first, again, wider = (_discovered(folder, given, run)["modules"][0]["hash"] for given, run in runs)
     assert first == again != wider
 
 
@@ -253,21 +255,46 @@ def test_a_hash_that_no_call_has_is_said_with_those_that_were_seen(allowing, fol
     assert "no module 000000000000 was called; seen: " in result["detail"]
 
 
-def test_modules_that_live_one_after_the_other_are_told_apart(allowing, tmp_path):
-    (tmp_path / "script.py").write_text(
-        "import torch\n\ndef run(width):\n    return torch.nn.Linear(width, 2)(torch.ones(1, width))\n\n"
-        "run(4)\nrun(8)\n")
-    for module in discover(tmp_path)["modules"]:
-        result = allowing.capture(source={"kind": "script", "path": str(tmp_path / "script.py"),
-                                          "hash": module["hash"]})
+SEVERAL = '''
+import torch
+
+class Net(torch.nn.Module):
+    def forward(self, x, low):
+        return x.clamp(min=low)
+
+def run(width):
+    return torch.nn.Linear(width, 2)(torch.ones(3, width))
+
+Net()(torch.ones(2), float("-inf"))
+run(4)
+torch.nn.MSELoss()(run(8), torch.zeros(3, 2))
+'''
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory, allowing):
+    """(what discover says of each module of that script, a function that captures one)."""
+    folder = tmp_path_factory.mktemp("several")
+    (folder / "script.py").write_text(SEVERAL)
+    return discover(folder)["modules"], lambda module, mode="eval": allowing.capture(
+        source={"kind": "script", "path": str(folder / "script.py"), "hash": module["hash"]}, mode=mode)
+
+
+def test_modules_that_live_one_after_the_other_are_told_apart(several):
+    found, capture = several
+    for module in found[1:3]:
+        result = capture(module)
         assert (result["status"], result["params"]) == ("full_graph", module["parameters"]), result
+    assert [module["parameters"] for module in found[1:3]] == [10, 18]
 
 
-def test_an_argument_that_json_has_no_number_for_loses_nothing(allowing, tmp_path):
-    (tmp_path / "script.py").write_text(
-        "import torch\n\nclass Net(torch.nn.Module):\n    def forward(self, x, low):\n"
-        "        return x.clamp(min=low)\n\nNet()(torch.ones(2), float('-inf'))\n")
-    (module,) = discover(tmp_path)["modules"]
+def test_an_argument_that_json_has_no_number_for_loses_nothing(several):
+    module, capture = several[0][0], several[1]
     assert module["inputs"]["args"][1] == "-inf"
-    result = allowing.capture(source={"kind": "script", "path": str(tmp_path / "script.py"), "hash": module["hash"]})
+    result = capture(module)
     assert result["status"] == "full_graph" and "-inf" in result["inputs"].values(), result
+
+
+def test_a_loss_trains_on_what_its_script_computed(several):
+    result = several[1](several[0][3], "train")
+    assert result["mode_detail"]["backward_ran"] and "failed" not in result["detail"], result

@@ -39,17 +39,24 @@ def cut(config):
 
 @pytest.fixture(scope="module")
 def plain():
-    """By model, what torch alone counts at the stated length."""
+    """Of a model, what torch alone counts at the stated length."""
     script = pathlib.Path(__file__).with_name("plain_lengths.py")
-    done = subprocess.run([sys.executable, str(script)], input=json.dumps(list(LONG.values())), text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=900, check=True)
-    return dict(zip(LONG, map(json.loads, done.stdout.splitlines()), strict=True))
+    with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL) as process:
+        def counted(name: str) -> dict:
+            process.stdin.write(json.dumps([LONG[name]]) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        yield counted
+        process.stdin.close()
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_a_model_with_a_small_window_counts_as_torch_alone_past_the_window_it_came_with(zygote, plain, name):
     result = zygote.capture(LONG[name]["config"], architecture=LONG[name]["class"], depth="reduced")
-    assert {key: result.get(key) for key in plain[name]} == plain[name], result
+    expected = plain(name)
+    assert {key: result.get(key) for key in expected} == expected, result
     assert result["inputs"]["input_ids"]["shape"][1] <= 64  # short, for its window was cut
     assert "->" in result["detail"] and "shorter" not in result["detail"]
     assert not [site for site in result["sites"] if "warn" in site["source_line"]]  # nothing is padded
@@ -60,7 +67,7 @@ def test_a_model_with_a_small_window_counts_as_torch_alone_past_the_window_it_ca
     (transformers.MistralConfig(), "sliding_window", 4),
     (transformers.MistralConfig(sliding_window=None), "sliding_window", None),
     (transformers.BigBirdConfig(), "block_size", 4),
-    (transformers.ReformerConfig(axial_pos_shape=[512, 1024]), "axial_pos_shape", (8, 8)),
+    (transformers.ReformerConfig(axial_pos_shape=[512, 1024]), "axial_pos_shape", (16, 16)),
     (transformers.GPTNeoConfig(), "window_size", 4),
     (transformers.SwinConfig(), "window_size", 7),  # of pictures
     (transformers.BarkSemanticConfig(), "block_size", 1024),  # places for tokens, not blocks of them
@@ -74,13 +81,29 @@ def test_a_window_of_a_text_is_cut_and_no_other(config, key, value):
 @pytest.mark.parametrize("config, tokens", [
     (transformers.BertConfig(), 16), (transformers.MistralConfig(sliding_window=64), 65),
     (transformers.LongformerConfig(attention_window=64), 128), (transformers.BigBirdConfig(), 768),
-    (transformers.ReformerConfig(), 256), (transformers.ReformerConfig(axial_pos_shape=[16, 32]), 512),
+    (transformers.ReformerConfig(), 256), (transformers.ReformerConfig(axial_pos_shape=[16, 32]), 256),
+    (transformers.LongformerConfig(attention_window=[6, 8]), 24),  # a whole number of each layer's
     (transformers.MistralConfig(sliding_window=1 << 20), 16),  # past what a text may be
     (transformers.LongformerConfig(attention_window=64, max_position_embeddings=100), 16),  # past its places
 ])
 def test_a_text_is_made_longer_than_a_window_that_stays(config, tokens):
     assert windows.Length(config, 16).tokens == tokens
     assert windows.Length(cut(config)[1], 16).tokens <= 64
+
+
+@pytest.mark.parametrize("trains, tokens", [(False, 64), (True, 256)])
+def test_a_text_is_as_long_as_its_axes_in_training_alone(trains, tokens):
+    assert windows.Length(cut(transformers.ReformerConfig(axial_pos_shape=[64, 64]))[1], 16, trains).tokens == tokens
+
+
+def test_a_text_that_must_be_so_long_in_training_has_other_lengths_elsewhere(zygote):
+    config = {**LONG["reformer"]["config"], "attn_layers": ["local"]}
+    result = zygote.capture(config, architecture="ReformerModel", mode="recompile")
+    assert "input_ids[1]" in result["mode_detail"]["varied"], result
+    small = cut(transformers.ReformerConfig(**config))[1]
+    trains = next(iter(inputs.Ways(transformers.ReformerModel, trains=True)))
+    made = inputs.make(build.construct(transformers.ReformerModel, small), small, trains)
+    assert made["input_ids"].shape[1] == 256
 
 
 def test_a_text_that_cannot_be_past_a_window_is_said_to_be_shorter():

@@ -7,6 +7,7 @@ nor where memory is shared between processes, in which a fork would write for bo
 import contextlib
 import os
 import pickle
+import random
 import signal
 import sys
 import tempfile
@@ -36,14 +37,31 @@ def call(function, *arguments):
     # A file, not a pipe, which whatever the function starts could keep open; not in memory, which nothing would bound.
     with tempfile.TemporaryFile() as answer:
         _flush()
-        pid = os.fork()
+        drawn = random.getstate()  # Python seeds its generator anew in a fork
+        with _children_that_are_waited_for():
+            pid = os.fork()
+            if pid:
+                _, status = os.waitpid(pid, 0)
         if pid == 0:
+            random.setstate(drawn)
             _answer(answer, function, arguments)
-        _, status = os.waitpid(pid, 0)
-        if status:
+        if status or not answer.tell():  # the code may have ended it with 0
             _end_by(status)
         answer.seek(0)
         return pickle.load(answer)
+
+
+@contextlib.contextmanager
+def _children_that_are_waited_for():
+    """Where the code ignores the end of its children, the kernel keeps no status of one."""
+    handler = signal.getsignal(signal.SIGCHLD)
+    if handler is not None:  # None: one that Python did not install, and cannot put back
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        if handler is not None:
+            signal.signal(signal.SIGCHLD, handler)
 
 
 def _answer(answer, function, arguments) -> None:

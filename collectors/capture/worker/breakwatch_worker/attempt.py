@@ -90,7 +90,7 @@ class Attempt:
     def _run_smallest(self, cls, config_class, config, notes: list, part: bool) -> dict:
         """In each way of calling the smallest size that builds and runs. Keeps what this round's failures said."""
         whole = self._whole_stacks(cls, config)
-        ways = inputs.Ways(cls, self._job.get("inputs_spec"), part, calls.name_of(self._job))
+        ways = inputs.Ways(cls, self._job.get("inputs_spec"), part, calls.name_of(self._job), self._mode.trains)
         failures = Round(config, ways, self._patient)
         self._said = failures.said
         for variant in ways:
@@ -214,7 +214,7 @@ class Attempt:
             said = {"returned": function(*arguments)}
         except architecture.Stop as stop:
             said = {"stop": (stop.status, stop.detail)}
-        except Exception as error:
+        except BaseException as error:  # the code's own SystemExit too
             said = {"failed": {**failure.of(self._phases.current, error), "phase": self._phases.current}}
         return {**said, "phases": self._phases.state()}
 

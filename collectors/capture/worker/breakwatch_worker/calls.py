@@ -1,10 +1,10 @@
 """Call variants: which of forward's optional arguments are passed. What each passes is data: calls.yaml."""
 
 import functools
-import inspect
 import re
 
 from .architecture import Stop
+from .copies import signature_of
 from .lines import clip
 from .make_values import CannotMake
 from .tables import read_beside
@@ -78,11 +78,10 @@ def _is_added(plan, name: str, wanted: list) -> bool:
 
 def optional_arguments(model, arguments: dict) -> dict:
     """What the result says of the arguments that forward can do without: which were passed, which were not."""
-    try:
-        parameters = inspect.signature(getattr(model, "forward", model)).parameters.values()
-    except (TypeError, ValueError):  # a builtin
+    signature = signature_of(model)
+    if signature is None:
         return {}
-    optional = [p.name for p in parameters
+    optional = [p.name for p in signature.parameters.values()
                 if p.default is not p.empty and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     return {"optional_passed": _bounded([name for name in optional if name in arguments]),
             "optional_left_out": _bounded([name for name in optional if name not in arguments])}

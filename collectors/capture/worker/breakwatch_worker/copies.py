@@ -3,6 +3,7 @@ otherwise what they copy, in all that code can ask of a tensor."""
 
 import contextlib
 import copy
+import inspect
 
 import torch
 from torch.nn.parameter import is_lazy
@@ -43,7 +44,7 @@ def with_rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     places = 1 + sum((length - 1) * stride for length, stride in zip(size, strides, strict=True))
     with torch.no_grad():
         memory = torch.zeros(places if 0 not in size else 0, dtype=tensor.dtype)
-        _once(torch.as_strided(memory, size, strides)).copy_(_once(tensor[rows]) if strides[0] else _once(tensor))
+        _once(torch.as_strided(memory, size, strides)).copy_(_once(tensor)[rows] if strides[0] else _once(tensor))
     if tensor._is_view():
         with torch.set_grad_enabled(tensor.requires_grad):
             return memory.requires_grad_(tensor.requires_grad).as_strided(size, strides)
@@ -68,6 +69,14 @@ def module_of(target):
     bound = getattr(target, "__self__", None)
     owner = bound if isinstance(bound, torch.nn.Module) else target
     return owner if isinstance(owner, torch.nn.Module) else None
+
+
+def signature_of(target):
+    """Of the function that a call of it runs, a module's forward; None of a builtin that does not say."""
+    try:
+        return inspect.signature(target.forward if isinstance(target, torch.nn.Module) else target)
+    except (TypeError, ValueError):
+        return None
 
 
 def tensors_in(value):

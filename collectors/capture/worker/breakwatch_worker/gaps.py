@@ -3,6 +3,8 @@
 import contextlib
 import copy
 import functools
+import inspect
+import pathlib
 import re
 
 from . import narrow
@@ -230,9 +232,10 @@ def _rotary_sections(node, why: str) -> list:
     rope, heads = vars(node).get(key), vars(node).get("num_attention_heads")
     width = vars(node).get("hidden_size")
     is_text = isinstance(heads, int) and isinstance(width, int) and "vocab_size" in vars(node)
-    four = "RoPE axes" in why or ("'NoneType' has no len()" in why and any("mrope" in name for name in dir(node)))
+    four = "RoPE axes" in why or ("'NoneType' has no len()" in why and _names_sections(node))
     of_null = re.search("'NoneType' object (is not subscriptable|has no attribute 'get')", why)
-    three = "'mrope_section'" in why or (key == "rope_scaling" and rope is None and of_null)
+    is_null = key == "rope_scaling" and rope is None and of_null
+    three = "'mrope_section'" in why or (is_null and _speaks_of_sections(node))
     if not key or not is_text or not (four or three) or "mrope_section" in (rope or {}):
         return []
     half = (vars(node).get("head_dim") or width // heads) // 2
@@ -241,6 +244,21 @@ def _rotary_sections(node, why: str) -> list:
     kind = {} if rope else {"type": "default", "rope_type": "default"}
     setattr(node, key, {**(rope or {}), **kind, "mrope_section": sections})
     return ["mrope_section set"]
+
+
+def _names_sections(node) -> bool:
+    return any("mrope" in name for name in dir(node))
+
+
+def _speaks_of_sections(node) -> bool:
+    """Whether the config, or the model beside it, has code for sections: any text's may meet a null somewhere else."""
+    if _names_sections(node):
+        return True
+    with contextlib.suppress(OSError, TypeError):  # no file of its own
+        path = pathlib.Path(inspect.getsourcefile(type(node)))
+        beside = (path, path.with_name(path.name.replace("configuration_", "modeling_")))
+        return any("mrope" in file.read_text(encoding="utf-8") for file in beside)
+    return False
 
 
 def _stages_wanted(node, why: str) -> list:

@@ -66,7 +66,7 @@ class Plan:
                 self.omit |= set(rule.get("omit") or [])
                 self.omit -= set(rule.get("add") or [])
                 self.tokens = rule.get("tokens", self.tokens)
-        self._length = windows.Length(config, self.sizes("seq"))
+        self._length = windows.Length(config, self.sizes("seq"), variant.get("trains", False))
         self.sizes.define({"seq": self._length.tokens})
         steps = variant.get("steps", [variant])
         self.call, self.step = variant.get("call") or calls.DEFAULT, steps[-1]
@@ -132,7 +132,8 @@ class Ways:
     """The ways of calling to try: everything, and what the model itself asked for when it failed; with `part` those
     that leave something out."""
 
-    def __init__(self, model_class, spec: dict = None, part: bool = False, call: str = calls.DEFAULT):
+    def __init__(self, model_class, spec: dict = None, part: bool = False, call: str = calls.DEFAULT,
+                 trains: bool = False):
         self._names = names_of(inspect.signature(model_class.forward).parameters.values())
         self._spec = inputs_spec.checked(spec, self._names)
         self._mends = []
@@ -140,7 +141,7 @@ class Ways:
         self._heard = []  # kinds of failure that a mend was found for
         self._part = part
         self.says_length = "seq" in self._spec.get("sizes", ()) or "input_ids" in self._spec.get("arguments", ())
-        self._call = call
+        self._call, self._trains = call, trains
 
     def __iter__(self):
         steps = calls.steps_of(self._call, self._part)
@@ -179,7 +180,8 @@ class Ways:
 
     def _way(self, way: dict) -> dict:
         names = [way["name"]] * (way["name"] != "all" or not self._mends) + [mend["name"] for mend in self._mends]
-        return {"name": ", ".join(names), "steps": [*self._mends, way], "spec": self._spec, "call": self._call}
+        return {"name": ", ".join(names), "steps": [*self._mends, way], "spec": self._spec, "call": self._call,
+                "trains": self._trains}
 
 
 def _filled(value, found):

@@ -36,6 +36,9 @@ _OWN = (
     ("failed_create", r"let the factory return", "let the factory return (module, inputs)"),
     ("failed_create", r"module '([^']+)' has no attribute '(\w+)'", "correct the selector: {0} has no {1}"),
     ("failed_create", "", "correct the factory or script: it failed before there was a module"),
+    ("failed_inputs", r"breakwatch cannot copy", "none: what it is called with cannot be copied, as this mode must"),
+    ("failed_inputs", r"no second shape", "none: this module takes one batch only, or its inputs cannot be changed"),
+    ("failed_inputs", "", "correct the inputs that the factory returns, or that the script calls it with"),
     ("failed_eager", "", "correct the code, or the inputs it is called with"),
 )
 

@@ -123,7 +123,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, positiona
         try:
             compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
             call(compiled) if call is not None else compiled(*positional, **arguments)
-        except Exception as error:
+        except BaseException as error:  # the code's own SystemExit too
             found.error = error
     found.stacks = breaks.layers.stacks
     counters = dynamo_utils.counters

@@ -25,11 +25,12 @@ def cut(path: str, node: dict) -> list:
 
 
 class Length:
-    """How long a text has to be to be past every window of a config: `tokens`, never less than `usual`."""
+    """How long a text has to be to be past every window of a config: `tokens`, never less than `usual`. `trains`: some
+    texts are of one length in training alone."""
 
-    def __init__(self, config, usual: int):
+    def __init__(self, config, usual: int, trains: bool = False):
         self._wanted = [found for node in sub_configs(config) for entry in _entries(vars(node))
-                        if (found := _wanted(node, entry)) is not None]
+                        if (trains or "exactly" not in entry) and (found := _wanted(node, entry)) is not None]
         exact = [past for _, past, _, exactly in self._wanted if exactly]
         unit = math.lcm(*(unit for _, past, unit, _ in self._wanted if self._fits(past, config)))
         needed = max([usual, *(past for _, past, *_ in self._wanted if self._fits(past, config))])
@@ -63,9 +64,13 @@ def _items(value) -> list:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def _lengths(value) -> list:
+    """None where the value is no number of tokens: null or no window at all."""
+    return [item for item in _items(value) if is_int(item) and item > 0]
+
+
 def _largest(value, entry: dict) -> int:
-    """0 where the value is no number of tokens: null or no window at all."""
-    items = [item for item in _items(value) if is_int(item) and item > 0]
+    items = _lengths(value)
     return 0 if not items else math.prod(items) if "product" in entry else max(items)
 
 
@@ -94,7 +99,9 @@ def _wanted(node, entry: dict):
         past = value if "product" in entry else _NodeSizes(node, value)(entry.get("past", "value+1"))
     except CannotMake:
         return None
-    return entry["key"], past, value if entry.get("whole") else 1, entry.get("exactly", False)
+    # Layers may have windows of their own: a whole number of each.
+    unit = math.lcm(*_lengths(getattr(node, entry["key"]))) if entry.get("whole") else 1
+    return entry["key"], past, unit, entry.get("exactly", False)
 
 
 class _NodeSizes(NodeSizes):

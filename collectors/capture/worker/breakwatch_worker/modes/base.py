@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import inspect
 import json
 import random
 import re
@@ -10,7 +9,7 @@ from collections.abc import Callable
 
 import torch
 
-from ..copies import fresh
+from ..copies import fresh, module_of, signature_of
 from ..lines import clip
 from ..trace import Trace, trace
 
@@ -40,10 +39,12 @@ class Call:
         """The arguments by the names that the signature gives them."""
         if not self.positional:
             return self.arguments
-        function = self.model.forward if isinstance(self.model, torch.nn.Module) else self.model
+        signature = signature_of(self.model)
         try:
-            bound = inspect.signature(function).bind(*self.positional, **self.arguments)
-        except (TypeError, ValueError):  # a builtin without a signature, or a hook that makes them fit
+            bound = signature.bind(*self.positional, **self.arguments) if signature is not None else None
+        except TypeError:  # a hook makes them fit
+            bound = None
+        if bound is None:
             return {**{f"input_{index}": value for index, value in enumerate(self.positional)}, **self.arguments}
         further = next((p.name for p in bound.signature.parameters.values() if p.kind is p.VAR_KEYWORD), None)
         named = dict(bound.arguments)
@@ -73,6 +74,8 @@ class Mode:
     config = {}  # further values of torch._dynamo.config
     cold = False  # what is captured is the first call of a fresh model
     needs_eager = True  # a model that cannot be called without a compiler has nothing to capture
+    stops_early = False  # at a break, before the call comes to its end: that it runs is not known then
+    trains = False
     dynamic = None
     fullgraph = False
 
@@ -81,6 +84,8 @@ class Mode:
 
     def ready(self, call: Call) -> None:
         """In the phase `inputs`: makes the model and the arguments what the mode needs."""
+        if (module := module_of(call.model)) is not None:
+            module.eval()
 
     def eager(self, call: Call):
         """In the phase `eager`: the output of the model called without a compiler."""

@@ -17,6 +17,7 @@ class Export(Mode):
     """`full_graph` where one of the sound exporters made a program; else what stood in their way."""
 
     needs_eager = False  # a program is made of what the operators say of their outputs
+    stops_early = True
 
     def capture(self, call: Call) -> Found:
         watch = legs.Watch(call.limit_s)

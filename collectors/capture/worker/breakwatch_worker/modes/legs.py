@@ -137,7 +137,7 @@ def _run(way, call: Call, watch: Watch) -> Leg:
         return Leg("timeout", text="passed its share of the time")
     except NotApplicable as error:
         return Leg("skipped", text=str(error))
-    except Exception as error:
+    except BaseException as error:  # the code's own SystemExit too
         event = _event_of(error, way.__name__)
         return Leg("failed", error=type(error).__name__, text=said_by(error),
                    events=[event] if event is not None else [])
@@ -222,7 +222,7 @@ def _exported(program) -> Leg:
     return Leg("exported", ops=sum(node.op == "call_function" for node in program.graph.nodes))
 
 
-def _event_of(error: Exception, way: str):
+def _event_of(error: BaseException, way: str):
     """The failure as an event where its reason is one of the known; None for any other error."""
     filename, line, function = _place(error)
     event = make_event(error, "", {"co_filename": filename, "co_name": function}, line, "")

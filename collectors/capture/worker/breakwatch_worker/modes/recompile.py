@@ -69,7 +69,7 @@ class Recompile(Mode):
 
     def eager(self, call: Call):
         """The first shape as ever; then the widest change of shape that runs."""
-        ways = self._ways(call)
+        ways, self._way = self._ways(call), None
         # What the first call writes into, no other is made of.
         first = self._others(ways[0]) if ways else None
         output = super().eager(call)
@@ -103,12 +103,12 @@ class Recompile(Mode):
         try:
             for other in others:
                 super().eager(other)
-        except Exception as error:
+        except BaseException as error:  # the code's own SystemExit too
             self._take(error)
             return False
         return True
 
-    def _take(self, error: Exception) -> None:
+    def _take(self, error: BaseException) -> None:
         kind = "" if isinstance(error, CannotCopy) else f"{type(error).__name__}: "
         self._trouble = kind + one_line(str(error))
         error.__traceback__ = error.__context__ = error.__cause__ = None
@@ -126,6 +126,8 @@ class Recompile(Mode):
         if self._way is None:
             return Found(Trace(), status="failed_inputs", detail=f"no second shape: {self._trouble}")
         calls, ends = self._calls_of(call), []
+        if len(calls) == 1:  # no eager call said so before
+            return Found(Trace(), status="failed_inputs", detail=f"no second shape: {self._trouble}")
         shapes = [_shapes(each.by_name()) for each in calls]
         found = self._trace_all(calls, ends)
         metrics = dynamo_utils.get_compilation_metrics()

@@ -8,6 +8,7 @@ import re
 import torch
 from torch._dynamo.backends.common import aot_autograd
 
+from ..copies import module_of
 from ..lines import one_line
 from ..make_values import CannotMake, make_value
 from ..tables import read_beside
@@ -127,8 +128,8 @@ def _boxed(function):
 
 
 def _forget_gradients(model) -> None:
-    if isinstance(model, torch.nn.Module):
-        model.zero_grad(set_to_none=True)
+    if (module := module_of(model)) is not None:
+        module.zero_grad(set_to_none=True)
 
 
 _SECOND_TIME = "backward through the graph a second time"
@@ -137,16 +138,18 @@ _SECOND_TIME = "backward through the graph a second time"
 class Train(Mode):
     """Dropout and the like draw from a seed: two captures see the same."""
 
+    trains = True
+
     def __init__(self):
-        self._own_backward = False  # the code that is called runs one itself
+        self._own_backward = None  # whether the code that is called runs one itself; None: not known yet
 
     def ready(self, call: Call) -> None:
-        if isinstance(call.model, torch.nn.Module):
-            call.model.train()
+        if (module := module_of(call.model)) is not None:
+            module.train()
 
     def eager(self, call: Call):
         """With labels where they fit, else without. Both ways forward and backward."""
-        plain = call.arguments
+        plain, self._own_backward = call.arguments, False
         if labels := labels_for(call):
             call.arguments = {**plain, **labels}
             try:
@@ -179,10 +182,10 @@ class Train(Mode):
             self._own_backward = True
 
     def learned(self):
-        return self._own_backward
+        return bool(self._own_backward)
 
     def learn(self, learned) -> None:
-        self._own_backward = bool(learned)
+        self._own_backward = learned
 
     def capture(self, call: Call) -> Found:
         counts, said = _Autograd(), {"loss": "", "backward_ran": False}
@@ -208,18 +211,20 @@ class Train(Mode):
 
         def step(compiled):
             loss, said["loss"] = loss_of(compiled(*positional, **named))
+            try:
+                if loss is not None and not self._own_backward:
+                    loss.backward()
+                    said["backward_ran"] = True
+            except Exception as error:
+                if self._own_backward is None and _SECOND_TIME in str(error):
+                    self._own_backward = True
+                elif counts.backward < counts.forward:
+                    raise  # it was not captured; else all graphs are there, and running one failed
+                else:
+                    said["backward_error"] = f"{type(error).__name__}: {one_line(said_by(error))}"
             if self._own_backward:
                 said["loss"] = "none of ours: what is called runs its backward itself"
                 said["backward_ran"] = counts.backward_runs > 0
-            if loss is None or self._own_backward:
-                return
-            try:
-                loss.backward()
-                said["backward_ran"] = True
-            except Exception as error:
-                if counts.backward < counts.forward:
-                    raise  # it was not captured; else all graphs are there, and running one failed
-                said["backward_error"] = f"{type(error).__name__}: {one_line(said_by(error))}"
 
         seed()
         found = trace(call.model, {}, suppress_errors, backend=counts.compiler(), call=step, grad=True)

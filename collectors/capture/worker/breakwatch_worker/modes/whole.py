@@ -22,6 +22,7 @@ class Fullgraph(Mode):
     """The first error is the verdict: where it stands is the one site. Dynamo counts no frames here."""
 
     fullgraph = True
+    stops_early = True
 
     def capture(self, call: Call) -> Found:
         found = self._trace(call)

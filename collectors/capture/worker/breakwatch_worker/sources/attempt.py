@@ -1,7 +1,6 @@
 """Captures what a factory returns, or what a script calls with the inputs it calls it with."""
 
 import importlib
-import inspect
 import os
 import pickle
 import sys
@@ -39,7 +38,6 @@ class SourceAttempt(attempt.Attempt):
         self._known = {"architecture": _name_of(target), "model_type": "", "dtype": _dtype_of(target),
                        "depth": "original"}
         if isinstance(target, torch.nn.Module):
-            target.eval()
             self._known["params"] = build.parameter_count(target)
         self._phases.enter("inputs")
         tensors = [*copies.tensors_of(target), *(tensor for _, tensor in copies.tensors_in((positional, named)))]
@@ -78,26 +76,26 @@ class SourceAttempt(attempt.Attempt):
         return inputs.is_finite(output), self._mode.learned(), params
 
     def _capture_before(self, call, notes: list) -> dict:
-        """Where there can be no fork, the capture comes first, and the call without a compiler only where that failed,
-        to say whose failure it is: both with copies, as there are two calls."""
+        """Where there can be no fork, the capture comes first, and the call without a compiler only where that does not
+        show that the call runs, to say whose failure it is: both with copies, as there are two calls."""
+        notes = [*notes, "captured before it was called without a compiler"]
         self._mode.learn(self._mode.untaught(call))
-        result = self._capture({"finite": True}, [*notes, "captured before it was called without a compiler"])
-        if result["status"] in CAPTURED or result["status"] == "failed_inputs":
+        assumed = self._mode.learned()
+        result = self._capture({"finite": True}, notes)
+        if result["status"] in CAPTURED and not (self._mode.stops_early and result["breaks"]):
             return result
-        self._phases.enter("eager")
         try:
-            self._mode.eager(call)
-        except Exception as error:
+            finite, learned, params = self._eager_given()
+        except BaseException as error:  # the code's own SystemExit too
             return {**self._known, **failure.of("eager", error), "phase": "eager"}
-        return result
+        self._known.update(params)
+        return result if learned == assumed else self._capture({"finite": finite}, notes)
 
 
 def _check_fit(call) -> None:
     """Raises Stop for inputs that the signature has no place for."""
-    function = call.model.forward if isinstance(call.model, torch.nn.Module) else call.model
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # a builtin without a signature
+    signature = copies.signature_of(call.model)
+    if signature is None:
         return
     try:
         signature.bind(*call.positional, **call.arguments)
@@ -141,10 +139,11 @@ class FactoryAttempt(SourceAttempt):
         """(options, notes) for a module that came alone: transformers' are called as any other of theirs."""
         config = getattr(target, "config", None)
         if isinstance(target, torch.nn.Module) and hasattr(config, "model_type"):
-            return self._made_apart(target.eval(), config), ["inputs made up"]
-        function = target.forward if isinstance(target, torch.nn.Module) else target
-        required = [p.name for p in inspect.signature(function).parameters.values()
-                    if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+            return self._made_apart(target, config), ["inputs made up"]
+        signature = copies.signature_of(target)
+        required = ["inputs"] if signature is None else [
+            p.name for p in signature.parameters.values()
+            if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         if required:
             raise ValueError(f"{_name_of(target)} needs {', '.join(required)}: let the factory return (module, inputs)")
         return {}, []
@@ -152,7 +151,8 @@ class FactoryAttempt(SourceAttempt):
     def _made_apart(self, target, config) -> dict:
         """Parts of the model may be called for them."""
         def make() -> bytes:
-            return attempt.pickled(inputs.make(target, config, next(iter(inputs.Ways(type(target))))))
+            ways = inputs.Ways(type(target), trains=self._mode.trains)
+            return attempt.pickled(inputs.make(target.eval(), config, next(iter(ways))))
 
         return pickle.loads(self._apart(make) if apart.is_possible(copies.tensors_of(target)) else make())
 
@@ -215,7 +215,7 @@ class ScriptAttempt(SourceAttempt):
         self._watch.stop()
         try:
             self._result = self._capture_given(module, arguments, options, [f"called at {_short(place)}"])
-        except Exception as error:
+        except BaseException as error:  # the code's own SystemExit too
             phase = self._phases.current
             self._result = {**self._known, **failure.of(phase, error), "phase": phase}
         raise _Captured

@@ -1,0 +1,48 @@
+"""Calls that fail or end their process: whose failure it is, where a fork is a copy and where none can be."""
+
+import pytest
+from own_cases import capture
+
+# Factory of own_ends.py, mode, and what is said of it: status, words of the detail.
+ENDS = [
+    ("exits", "eval", "failed_eager", "sys.exit('no licence key found')"),
+    ("exits", "recompile", "failed_eager", "sys.exit("),
+    ("exits", "export", "failed_eager", "sys.exit("),
+    ("is_interrupted", "eval", "failed_eager", "KeyboardInterrupt: enough"),
+    ("leaves_without_an_error", "eval", "crashed", "exit code 0 without a result"),
+    ("takes_one_of_two", "eval", "failed_inputs", "do not fit"),
+    ("fits_one_batch", "recompile", "failed_inputs", "no second shape: RuntimeError"),
+    ("fails_after_a_break", "fullgraph", "failed_eager", "it never ran"),
+    ("never_runs", "recompile", "failed_eager", "cannot be multiplied"),
+]
+
+
+@pytest.mark.parametrize("busy", ["", "busy_"], ids=["apart", "beside a thread"])
+@pytest.mark.parametrize("name, mode, status, words", ENDS, ids=[f"{name}-{mode}" for name, mode, *_ in ENDS])
+def test_a_call_that_fails_is_no_failure_of_the_compiler(allowing, name, mode, status, words, busy):
+    result = capture(allowing, f"own_ends:{busy}{name}", mode)
+    assert (result["status"], words in result["detail"]) == (status, True), result
+
+
+@pytest.mark.parametrize("busy", ["", "busy_"], ids=["apart", "beside a thread"])
+def test_code_that_runs_its_backward_itself_is_left_to_it(allowing, busy):
+    result = capture(allowing, f"own_ends:{busy}runs_its_backward", "train")
+    assert result["status"] == "graph_breaks", result
+    assert result["mode_detail"]["loss"] == "none of ours: what is called runs its backward itself"
+    assert "backward_error" not in result["mode_detail"]
+
+
+def test_a_builtin_alone_wants_its_inputs(allowing):
+    result = capture(allowing, "own_ends:a_builtin_alone")
+    assert (result["status"], result["remedy"]) == ("failed_create", "let the factory return (module, inputs)"), result
+
+
+def test_a_second_shape_that_cannot_be_made_is_no_answer_of_one_shape_alone(allowing):
+    result = capture(allowing, "own_zoo:jagged_beside_a_thread", "recompile")
+    assert (result["status"], "no second shape" in result["detail"]) == ("failed_inputs", True), result
+    assert result["remedy"].startswith("none")
+
+
+def test_what_is_expanded_along_another_dimension_gets_other_rows(allowing):
+    result = capture(allowing, "own_zoo:is_expanded_within_its_rows", "recompile")
+    assert (result["status"], result["recompiles"]) == ("full_graph", 1), result
