@@ -170,6 +170,14 @@ TEST_F(LauncherTest, UsesLandlockWhereBubblewrapDoesNotRun) {
       "3\n");
 }
 
+TEST(LandlockTest, IsRefusedWhereItKnowsNoTruncation) {
+  EXPECT_EQ(WhyNoLandlock(0), "the kernel has no Landlock");
+  for (const int version : {1, 2}) {
+    EXPECT_EQ(WhyNoLandlock(version), "the kernel's Landlock is older than version 3 (Linux 6.2)") << version;
+  }
+  for (const int version : {3, 4, 6, 9}) EXPECT_EQ(WhyNoLandlock(version), "") << version;
+}
+
 TEST_F(LauncherTest, SaysWhatToDoWithoutAnySandbox) {
   SandboxOptions options = View({});
   options.confine = {"/nonexistent/program"};

@@ -156,6 +156,8 @@ def attack(where):
         "TCP": tried(lambda: connect(socket.AF_INET, ("127.0.0.1", where["port"]))),
         "control socket": tried(lambda: connect(socket.AF_UNIX, where["control"])),
         "memory file": tried(lambda: call(libc.syscall, MEMFD_CREATE, b"x", 0)),
+        "truncate own code": tried(lambda: os.truncate(os.path.join(HERE, "attacks.py"), 0)),
+        "truncate outside": tried(lambda: os.truncate(where["outside"], 0)),
         "secrets read": [path for path in where["secrets"] if tried(lambda path=path: read(path)) == "done"],
         "environment": sorted(os.environ), "secret values": [v for v in os.environ.values() if "s3cret" in v],
         "capabilities": [me[name] for name in ("CapPrm", "CapEff", "CapBnd", "CapAmb") if int(me[name], 16)],

@@ -19,8 +19,8 @@ REFUSED = {"EPERM", "EACCES", "EROFS", "ENOSYS", "ENOENT", "ENOTDIR", "ECONNREFU
 ATTEMPTS = [
     "remount /", "remount /usr", "remount own folder", "mount", "unmount", "fsopen", "open_tree", "mknod", "chroot",
     "user namespace", "mount namespace", "clone3", "setns", "write sysrq", "write core_pattern", "write cpu",
-    "write own code", "write beside it", "write interpreter", "write /etc", "TCP", "control socket", "memory file",
-    "home",
+    "write own code", "truncate own code", "truncate outside", "write beside it", "write interpreter", "write /etc",
+    "TCP", "control socket", "memory file", "home",
 ]
 ON_OTHERS = ["ptrace", "seize", "memory of others", "pipes of others", "descriptors of others", "environment of others",
              "root of others", "signal others"]
@@ -71,6 +71,7 @@ class Attacker:
     def attack(self, fill):
         with socket.create_server(("127.0.0.1", 0)) as server:
             where = {"port": server.getsockname()[1], "control": str(self.state / "control.sock"), "fill": fill,
+                     "outside": str(self.folder / "elsewhere"),
                      "secrets": [str(path) for path in self.secrets]}  # fmt: skip
             (self.code / "attacks.json").write_text(json.dumps(where))
             if self.prefix:

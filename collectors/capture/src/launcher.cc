@@ -141,8 +141,8 @@ std::optional<Words> FindBubblewrap(const SandboxOptions& options, Search* searc
 
 std::optional<Words> FindLandlock(const SandboxOptions& options, Search* search) {
   if (options.confine.empty()) return std::nullopt;
-  if (LandlockVersion() == 0) {
-    search->why_not += "; the kernel has no Landlock";
+  if (const std::string why = WhyNoLandlock(LandlockVersion()); !why.empty()) {
+    search->why_not += "; " + why;
     return std::nullopt;
   }
   Words argv = LandlockArguments(search->view, options.confine);
