@@ -2,9 +2,11 @@
 #include "breakwatch/capture/launcher.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "landlock.h"
 #include "process.h"
+#include "view.h"
 #include "worker_fixture.h"
 
 namespace breakwatch::capture {
@@ -176,6 +178,42 @@ TEST(LandlockTest, IsRefusedWhereItKnowsNoTruncation) {
     EXPECT_EQ(WhyNoLandlock(version), "the kernel's Landlock is older than version 3 (Linux 6.2)") << version;
   }
   for (const int version : {3, 4, 6, 9}) EXPECT_EQ(WhyNoLandlock(version), "") << version;
+}
+
+TEST_F(LauncherTest, HidesUnderLandlockAlsoBelowALink) {
+  if (LandlockVersion() == 0) GTEST_SKIP() << "the kernel has no Landlock";
+  Make("real/file", "text\n"), Make("real/state/db", "secret"), Make("scratch/x");
+  fs::create_symlink(folder_ + "/real", folder_ + "/link");
+  const Variable programs("PATH", NoBubblewrap());
+  const LauncherChoice choice = DefaultLauncher(View({folder_ + "/link"}, {folder_ + "/real/state"}));
+  ASSERT_EQ(choice.used, kLandlock) << choice.why;
+  for (const std::string& folder : {folder_ + "/link", folder_ + "/real"}) {
+    EXPECT_EQ(Inside(choice, "cat " + folder + "/file " + folder + "/state/db 2>/dev/null"), "text\n") << folder;
+  }
+}
+
+TEST(ViewTest, HidesWhatLiesBelowTheSystemsFolders) {
+  const std::vector<std::string> hidden = {"/usr/share", "/bin/sh", "/root"};
+  const View view = MakeView({}, hidden);
+  EXPECT_THAT(view.hidden, ElementsAre("/usr/share", fs::canonical("/bin/sh")));
+}
+
+TEST_F(LauncherTest, HidesSecretsBelowTheSystemsFolders) {
+  const fs::path secret = "/usr/local/etc/breakwatch-launcher-test-" + std::to_string(getpid());
+  struct Remove {
+    const fs::path& path;
+    ~Remove() { fs::remove(path); }
+  } remove{secret};
+  std::ofstream(secret) << "secret";
+  if (!fs::exists(secret)) GTEST_SKIP() << "this user cannot write below /usr";
+  Make("scratch/x");
+  for (const std::string& path : {std::string(std::getenv("PATH")), NoBubblewrap()}) {
+    const Variable programs("PATH", path);
+    const LauncherChoice choice = DefaultLauncher(View({}, {secret}));
+    if (choice.argv.empty()) GTEST_SKIP() << choice.why;
+    EXPECT_EQ(Inside(choice, "cat " + secret.string() + " 2>/dev/null; echo read"), "read\n") << choice.used;
+    EXPECT_EQ(Inside(choice, "test -r /usr/bin/env && echo seen"), "seen\n") << choice.used;
+  }
 }
 
 TEST_F(LauncherTest, SaysWhatToDoWithoutAnySandbox) {
