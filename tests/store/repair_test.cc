@@ -1,9 +1,14 @@
 #include "breakwatch/store/repair.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
 
+#include "salvage.h"
 #include "store_fixture.h"
 
 namespace breakwatch::store {
@@ -53,6 +58,7 @@ class RepairTest : public ::testing::Test {
     if (!aside) return ADD_FAILURE() << aside.error().message, 0;
     EXPECT_TRUE(std::filesystem::exists(*aside));
     std::filesystem::remove(*aside);
+    lost_path_ = (*repair)->LostPath();
     auto store = Store::Open({url_}, clock_);
     if (!store) return ADD_FAILURE() << store.error().message, 0;
     EXPECT_OK((*store)->Check());
@@ -73,7 +79,28 @@ class RepairTest : public ::testing::Test {
   const std::filesystem::path path_ = folder_.path() / "breakwatch.db";
   const std::string url_ = "sqlite:" + path_.string();
   fakes::FakeClock clock_;
-  std::string whole_, unreadable_;
+  // Past the store.
+  void Execute(const std::string& statement) {
+    Sqlite sql;
+    ASSERT_OK(sql.Open(path_));
+    ASSERT_TRUE(sql.Exec(statement)) << sql.Cause();
+    ASSERT_TRUE(sql.Exec("PRAGMA wal_checkpoint(TRUNCATE)")) << sql.Cause();
+    whole_ = Read(path_);
+  }
+  // The leaves of a table; counted from 0, in the order of rows.
+  std::vector<std::size_t> PagesOf(const std::string& table) {
+    Sqlite sql;
+    EXPECT_OK(sql.Open(path_));
+    std::vector<std::size_t> pages;
+    sql.Numbers("SELECT pageno - 1, 0 FROM dbstat WHERE name = '" + table + "' AND pagetype = 'leaf' ORDER BY path",
+                [&](std::int64_t page, std::int64_t) { pages.push_back(static_cast<std::size_t>(page)); });
+    return pages;
+  }
+  bool IsLost(const std::string& row) const {
+    return std::any_of(lost_.begin(), lost_.end(), [&](const Damage& damage) { return damage.row == row; });
+  }
+
+  std::string whole_, unreadable_, lost_path_;
   std::vector<Damage> lost_;
 };
 
@@ -98,6 +125,66 @@ TEST_F(RepairTest, KeepsWhatIsWholeWhicheverPageIsLost) {
   }
   EXPECT_LE(unreadable, 2u) << "only the header and the schema leave nothing to go by";
   EXPECT_GT(all_kept, pages / 7 * kModels) << "on average most of it is kept";
+}
+
+TEST_F(RepairTest, CorrectsTimesThatAreNotInTheOrderOfEvents) {
+  Execute("UPDATE events SET ts_ns = ts_ns + 4000000000000000000 WHERE id IN (1, 20)");
+  Execute("UPDATE events SET ts_ns = 5 WHERE id IN (40, 41)");
+  EXPECT_EQ(RepairedResults(), 2u * kModels);
+  EXPECT_EQ(unreadable_, "");
+  EXPECT_EQ(lost_.size(), 4u);
+  for (const char* row : {"id 1", "id 20", "id 40", "id 41"}) EXPECT_TRUE(IsLost(row)) << row;
+}
+
+TEST_F(RepairTest, DropsAnEventWhoseIdIsFarFromAllOthers) {
+  Execute("UPDATE events SET id = id + 1099511627776 WHERE id = 100");
+  EXPECT_EQ(RepairedResults(), 2u * kModels);
+  EXPECT_EQ(lost_.size(), 1u);
+  EXPECT_TRUE(IsLost("id 1099511627876"));
+  EXPECT_NE(Read(lost_path_).find("graph_break"), std::string::npos) << "with its line";
+}
+
+TEST_F(RepairTest, EndsWhereAPageIsLostThatADamagedIdLeadsTo) {
+  Execute("UPDATE events SET id = id + 1099511627776 WHERE id > 140");
+  // The page on which both kinds of ids are.
+  const std::vector<std::size_t> pages = PagesOf("events");
+  const auto page = std::find_if(pages.begin(), pages.end(), [&](std::size_t at) {
+    return whole_.substr(at * kPageBytes, kPageBytes).find("\"event_id\":141,") != std::string::npos;
+  });
+  ASSERT_NE(page, pages.end());
+  Overwrite(*page, '\xa5');
+  EXPECT_EQ(RepairedResults(), 2u * kModels);
+  EXPECT_EQ(unreadable_, "");
+}
+
+TEST_F(RepairTest, DropsWhatIsQueuedWithoutItsDeadLetter) {
+  Execute("INSERT INTO requeued (exporter, event_id) VALUES ('loki', 7)");
+  EXPECT_EQ(RepairedResults(), 2u * kModels);
+  Sqlite sql;
+  ASSERT_OK(sql.Open(path_));
+  EXPECT_EQ(sql.Text("SELECT COUNT(*) FROM requeued WHERE exporter = ?", "loki"), "0");
+}
+
+TEST_F(RepairTest, KeepsOwnerAndRightsAndAListOfWhatIsLostPerRepair) {
+  ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(path_.c_str(), 65534, 65534), 0);
+  }
+  struct stat before {
+  }, after{};
+  ASSERT_EQ(::stat(path_.c_str(), &before), 0);
+  EXPECT_EQ(RepairedResults(), 2u * kModels);
+  const std::string first = lost_path_;
+  for (const std::string& path : {path_.string(), first}) {
+    ASSERT_EQ(::stat(path.c_str(), &after), 0) << path;
+    EXPECT_EQ(after.st_mode, before.st_mode) << path;
+    EXPECT_EQ(after.st_uid, before.st_uid) << path;
+    EXPECT_EQ(after.st_gid, before.st_gid) << path;
+  }
+  clock_.Advance(std::chrono::seconds{1});
+  auto again = Repair::Begin(url_, clock_);
+  ASSERT_OK(again);
+  EXPECT_NE((*again)->LostPath(), first);
 }
 
 TEST_F(RepairTest, SaysOfAFileThatIsNoDatabaseThatNothingCanBeRead) {
