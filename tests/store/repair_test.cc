@@ -201,6 +201,15 @@ TEST_F(RepairTest, RefusesADatabaseThatHasAWriter) {
   EXPECT_FALSE(Repair::Begin(url_, clock_).ok());
 }
 
+TEST_F(RepairTest, DoesNotTakeEveryFailureForDamage) {
+  auto store = Store::Open({url_}, clock_);
+  ASSERT_OK(store);
+  std::filesystem::rename(path_, path_.string() + ".elsewhere");
+  const auto found = (*store)->FindDamage();
+  ASSERT_FALSE(found.ok());
+  EXPECT_NE(found.error().message.find("it is gone"), std::string::npos) << found.error().message;
+}
+
 TEST_F(RepairTest, SaysWhatToDoOnPostgresql) {
   const auto refused = Repair::Begin("postgresql://nobody@localhost/none", clock_);
   ASSERT_FALSE(refused.ok());
