@@ -201,6 +201,165 @@ TEST_F(RepairTest, RefusesADatabaseThatHasAWriter) {
   EXPECT_FALSE(Repair::Begin(url_, clock_).ok());
 }
 
+// A page in the middle of a table cannot be read: only its rows are missing, and nothing fails.
+class DamagedPageTest : public RepairTest {
+ protected:
+  DamagedPageTest() {
+    auto store = *Store::Open({url_}, clock_);
+    Current current;
+    for (int i = 0; i < kModels; ++i) current.models.push_back(SampleTracked(Model(i)));
+    (void)store->ReplaceCurrent(current);
+    for (const StoredEvent& event : *store->EventsAfter(0, 60, 1 << 20)) (void)store->BuryEvent("loki", event, "400");
+    (void)store->QueueDeadLetters({});
+    store.reset();
+    whole_ = Read(path_);
+  }
+  void LosePageOf(const std::string& table) {
+    const std::vector<std::size_t> pages = PagesOf(table);
+    ASSERT_FALSE(pages.empty()) << table;
+    Overwrite(pages[pages.size() / 2], '\xa5');
+    StoreOptions options{url_};
+    options.on_damage = [this](const Damage& damage) { told_.push_back(Describe(damage)); };
+    auto store = Store::Open(options, clock_);
+    ASSERT_OK(store);
+    store_ = *std::move(store);
+  }
+  // Most, and not all.
+  static void ExpectMost(std::size_t found, std::size_t all) {
+    EXPECT_LT(found, all);
+    EXPECT_GE(found, all / 2);
+  }
+  std::size_t Replayed() {
+    std::size_t results = 0;
+    EXPECT_OK(store_->ReplayHistory([&](const HistoryStep& step) -> Result<void> {
+      results += step.result ? 1 : 0;
+      return {};
+    }));
+    return results;
+  }
+
+  std::unique_ptr<Store> store_;
+  std::vector<std::string> told_;
+};
+
+TEST_F(DamagedPageTest, ACaptureOnItCountsAsNone) {
+  LosePageOf("captures");
+  std::size_t loaded = 0;
+  std::vector<std::string> structures;
+  for (int i = 0; i < kModels; ++i) {
+    structures.push_back("structure-" + Model(i));
+    for (const std::string sweep : {"s1", "s2"}) {
+      const auto capture = store_->LoadCapture("capture-" + sweep + "-" + Model(i));
+      if (capture)
+        ++loaded;
+      else
+        EXPECT_EQ(capture.error().code, ErrorCode::kNotFound) << capture.error().message;
+    }
+  }
+  ExpectMost(loaded, 2 * kModels);
+  EXPECT_FALSE(told_.empty());
+  const auto histories = store_->Histories(structures, "eval");
+  ASSERT_OK(histories);
+  EXPECT_GE(histories->size(), static_cast<std::size_t>(kModels) - 3);
+  ExpectMost(Replayed(), 2 * kModels);
+  EXPECT_OK(store_->NewestResults({}));
+}
+
+TEST_F(DamagedPageTest, APlanLosesTheModelsOnIt) {
+  LosePageOf("plans");
+  std::size_t planned = 0;
+  for (const char* sweep : {"s1", "s2"}) {
+    const auto plan = store_->LoadPlan(sweep);
+    ASSERT_OK(plan);
+    planned += plan->models.size();
+  }
+  ExpectMost(planned, 2 * kModels);
+  EXPECT_EQ(Replayed(), 2u * kModels);
+}
+
+TEST_F(DamagedPageTest, ResultsOnItAreLeftOutOfEveryAnswer) {
+  LosePageOf("results");
+  ExpectMost(store_->Results("s1")->size() + store_->Results("s2")->size(), 2 * kModels);
+  const auto newest = store_->NewestResults({});
+  ASSERT_OK(newest);
+  EXPECT_EQ(newest->size(), static_cast<std::size_t>(kModels)) << "of each the newest that is left";
+  EXPECT_TRUE(std::is_sorted(newest->begin(), newest->end(),
+                             [](const auto& a, const auto& b) { return a.info.id < b.info.id; }));
+  for (int i = 0; i < kModels; ++i) {
+    const auto latest = store_->LatestResult(Model(i));
+    ASSERT_OK(latest);
+    EXPECT_TRUE(latest->has_value()) << Model(i);
+  }
+  ExpectMost(Replayed(), 2 * kModels);
+}
+
+TEST_F(DamagedPageTest, HistoryGoesOnBehindIt) {
+  Execute("UPDATE steps SET document = hex(zeroblob(200)) WHERE kind = 'result'");  // enough for several pages
+  LosePageOf("steps");
+  const std::size_t replayed = Replayed();
+  EXPECT_GT(replayed, 0u);
+  EXPECT_LT(replayed, 2u * kModels);
+  EXPECT_FALSE(told_.empty());
+}
+
+TEST_F(DamagedPageTest, RevisionsOnItAreNotKnown) {
+  LosePageOf("revisions");
+  std::vector<std::string> models;
+  for (int i = 0; i < kModels; ++i) models.push_back(Model(i));
+  const auto revisions = store_->LatestRevisions(models);
+  ASSERT_OK(revisions);
+  ExpectMost(revisions->size(), kModels);
+}
+
+TEST_F(DamagedPageTest, SweepsOnItAreLeftOut) {
+  LosePageOf("sweeps");
+  EXPECT_OK(store_->Sweeps(10));
+  EXPECT_OK(store_->Unfinished());
+  const auto latest = store_->FindSweep("latest");
+  EXPECT_TRUE(latest.ok() || latest.error().code == ErrorCode::kNotFound) << latest.error().message;
+}
+
+TEST_F(DamagedPageTest, TheFoldIsMadeAgainAndCanBeStored) {
+  LosePageOf("current");
+  const auto current = store_->LoadCurrent();
+  ASSERT_OK(current);
+  EXPECT_TRUE(current->damaged);
+  Current folded;
+  folded.models = {SampleTracked("org/a"), SampleTracked("org/b")};
+  folded.meta["fold"] = "1";
+  ASSERT_OK(store_->ReplaceCurrent(folded));
+  const auto stored = store_->LoadCurrent();
+  ASSERT_OK(stored);
+  EXPECT_FALSE(stored->damaged);
+  EXPECT_EQ(stored->models, folded.models);
+  EXPECT_EQ(stored->meta, folded.meta);
+}
+
+TEST_F(DamagedPageTest, AnEventOnItIsDatedByTheOneBefore) {
+  LosePageOf("events");
+  const auto is_lost = [](const StoredEvent& event) { return event.line.find("event_lost") != std::string::npos; };
+  const auto all = store_->EventsAfter(0, 200, 1 << 20);
+  ASSERT_OK(all);
+  const auto lost = std::find_if(all->begin(), all->end(), is_lost);
+  ASSERT_TRUE(lost != all->begin() && lost != all->end());
+  // It is the first that is waited for.
+  const auto rest = store_->EventsAfter(lost->id - 1, 200, 1 << 20);
+  ASSERT_OK(rest);
+  ASSERT_TRUE(is_lost(rest->front()));
+  EXPECT_EQ(rest->front().ts_ns, std::prev(lost)->ts_ns + 1);
+  const auto whole = std::find_if_not(rest->begin(), rest->end(), is_lost);
+  ASSERT_NE(whole, rest->end());
+  EXPECT_LT(rest->front().ts_ns, whole->ts_ns);
+}
+
+TEST_F(DamagedPageTest, ALineThatIsDamagedBesideItIsReplacedToo) {
+  Execute("UPDATE events SET line = 'x' WHERE id = 2");
+  LosePageOf("events");
+  const auto events = store_->EventsAfter(0, 200, 1 << 20);
+  ASSERT_OK(events);
+  EXPECT_NE((*events)[1].line.find("event_lost"), std::string::npos) << (*events)[1].line;
+}
+
 TEST_F(RepairTest, DoesNotTakeEveryFailureForDamage) {
   auto store = Store::Open({url_}, clock_);
   ASSERT_OK(store);
