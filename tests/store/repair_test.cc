@@ -335,6 +335,17 @@ TEST_F(DamagedPageTest, TheFoldIsMadeAgainAndCanBeStored) {
   EXPECT_EQ(stored->meta, folded.meta);
 }
 
+TEST_F(DamagedPageTest, DeadLettersOnItAreLeftOut) {
+  LosePageOf("dead_letters");
+  const auto queued = store_->QueuedLetters("loki", 100, 1 << 20);
+  ASSERT_OK(queued);
+  ExpectMost(queued->size(), 60);
+  ExpectMost(store_->DeadLetters({}, 100)->size(), 60);
+  EXPECT_OK(store_->CountDeadLetters("loki"));
+  EXPECT_OK(store_->DeliveryStates());
+  EXPECT_FALSE(told_.empty());
+}
+
 TEST_F(DamagedPageTest, AnEventOnItIsDatedByTheOneBefore) {
   LosePageOf("events");
   const auto is_lost = [](const StoredEvent& event) { return event.line.find("event_lost") != std::string::npos; };
