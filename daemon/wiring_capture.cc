@@ -39,6 +39,8 @@ std::vector<std::string> OwnFolders(const Settings& settings, const std::vector<
   return folders;
 }
 
+constexpr std::string_view kSqlite = "sqlite:";
+
 // What no worker may read, wherever it lies: what gives power over this daemon, and what it has found so far.
 std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   std::vector<std::string> paths = {settings.state_dir, settings.web.token_file};
@@ -46,6 +48,9 @@ std::vector<std::string> Secrets(const App& app, const Settings& settings) {
                                &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file})
     paths.push_back(*exporter);
   paths.insert(paths.end(), app.loaded.files.begin(), app.loaded.files.end());
+  if (const std::string url = config::StoreUrl(settings); url.starts_with(kSqlite)) {
+    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) paths.push_back(url.substr(kSqlite.size()) + suffix);
+  }
   return paths;
 }
 

@@ -2,9 +2,19 @@
 #include "breakwatch/capture/launcher.h"
 
 #include <gmock/gmock.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
 
 #include "landlock.h"
 #include "process.h"
+#include "seccomp.h"
+#include "view.h"
 #include "worker_fixture.h"
 
 namespace breakwatch::capture {
@@ -168,6 +178,109 @@ TEST_F(LauncherTest, UsesLandlockWhereBubblewrapDoesNotRun) {
   EXPECT_EQ(
       Inside(choice, "grep -c -e 'CapEff:.0000000000000000' -e 'NoNewPrivs:.1' -e 'Seccomp:.2' /proc/self/status"),
       "3\n");
+}
+
+TEST(LandlockTest, IsRefusedWhereItKnowsNoTruncation) {
+  EXPECT_EQ(WhyNoLandlock(0), "the kernel has no Landlock");
+  for (const int version : {1, 2}) {
+    EXPECT_EQ(WhyNoLandlock(version), "the kernel's Landlock is older than version 3 (Linux 6.2)") << version;
+  }
+  for (const int version : {3, 4, 6, 9}) EXPECT_EQ(WhyNoLandlock(version), "") << version;
+}
+
+TEST_F(LauncherTest, HidesUnderLandlockAlsoBelowALink) {
+  if (LandlockVersion() == 0) GTEST_SKIP() << "the kernel has no Landlock";
+  Make("real/file", "text\n"), Make("real/state/db", "secret"), Make("scratch/x");
+  fs::create_symlink(folder_ + "/real", folder_ + "/link");
+  const Variable programs("PATH", NoBubblewrap());
+  const LauncherChoice choice = DefaultLauncher(View({folder_ + "/link"}, {folder_ + "/real/state"}));
+  ASSERT_EQ(choice.used, kLandlock) << choice.why;
+  for (const std::string& folder : {folder_ + "/link", folder_ + "/real"}) {
+    EXPECT_EQ(Inside(choice, "cat " + folder + "/file " + folder + "/state/db 2>/dev/null"), "text\n") << folder;
+  }
+}
+
+TEST(ViewTest, HidesWhatLiesBelowTheSystemsFolders) {
+  const std::vector<std::string> hidden = {"/usr/share", "/bin/sh", "/root"};
+  const View view = MakeView({}, hidden);
+  EXPECT_THAT(view.hidden, ElementsAre("/usr/share", fs::canonical("/bin/sh")));
+}
+
+TEST_F(LauncherTest, HidesSecretsBelowTheSystemsFolders) {
+  const fs::path secret = "/usr/local/etc/breakwatch-launcher-test-" + std::to_string(getpid());
+  struct Remove {
+    const fs::path& path;
+    ~Remove() { fs::remove(path); }
+  } remove{secret};
+  std::ofstream(secret) << "secret";
+  if (!fs::exists(secret)) GTEST_SKIP() << "this user cannot write below /usr";
+  Make("scratch/x");
+  for (const std::string& path : {std::string(std::getenv("PATH")), NoBubblewrap()}) {
+    const Variable programs("PATH", path);
+    const LauncherChoice choice = DefaultLauncher(View({}, {secret}));
+    if (choice.argv.empty()) GTEST_SKIP() << choice.why;
+    EXPECT_EQ(Inside(choice, "cat " + secret.string() + " 2>/dev/null; echo read"), "read\n") << choice.used;
+    EXPECT_EQ(Inside(choice, "test -r /usr/bin/env && echo seen"), "seen\n") << choice.used;
+  }
+}
+
+// What a process is answered behind the filter, whatever a newer kernel's Landlock refuses beside it.
+class FilterTest : public ::testing::Test {
+ protected:
+  // The exit code of a process that runs `body` behind the filter.
+  template <class Body>
+  static int Behind(Sockets sockets, const Body& body) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !InstallSyscallFilter(sockets)) _exit(99);
+      _exit(body());
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
+  }
+  // errno, 0 where it worked.
+  template <class... Arguments>
+  static int Call(long number, Arguments... arguments) {
+    return syscall(number, arguments...) < 0 ? errno : 0;
+  }
+};
+
+TEST_F(FilterTest, LetsNobodySignalTheDaemonOrEverybody) {
+  const pid_t daemon = getpid(), group = getpgid(0);
+  for (const pid_t process : {pid_t{-1}, pid_t{1}, daemon, -group}) {
+    EXPECT_EQ(Behind(Sockets::kDenied, [&] { return Call(SYS_kill, process, 0); }), EPERM) << process;
+  }
+  EXPECT_EQ(Behind(Sockets::kDenied, [&] { return Call(SYS_tkill, daemon, 0); }), EPERM);
+  EXPECT_EQ(Behind(Sockets::kDenied, [&] { return Call(SYS_tgkill, daemon, daemon, 0); }), EPERM);
+  siginfo_t info{};
+  info.si_code = SI_QUEUE;
+  EXPECT_EQ(Behind(Sockets::kDenied, [&] { return Call(SYS_rt_sigqueueinfo, daemon, 0, &info); }), EPERM);
+  EXPECT_EQ(Behind(Sockets::kDenied, [&] { return Call(434, daemon, 0); }), EPERM) << "pidfd_open";
+  EXPECT_EQ(Behind(Sockets::kDenied, [] { return Call(SYS_kill, getpid(), 0); }), 0);
+  EXPECT_EQ(Behind(Sockets::kAllowed, [&] { return Call(SYS_kill, daemon, 0); }), 0);
+}
+
+TEST_F(FilterTest, LetsNobodySendDatagramsToSocketsOfOthers) {
+  const auto pair = [](int kind) {
+    return [kind] {
+      int ends[2];
+      return Call(SYS_socketpair, AF_UNIX, kind, 0, ends);
+    };
+  };
+  for (const int kind : {int{SOCK_DGRAM}, SOCK_DGRAM | SOCK_CLOEXEC, SOCK_RAW | SOCK_NONBLOCK}) {
+    EXPECT_EQ(Behind(Sockets::kDenied, pair(kind)), EPERM) << kind;
+  }
+  for (const int kind : {int{SOCK_STREAM}, SOCK_STREAM | SOCK_CLOEXEC, int{SOCK_SEQPACKET}}) {
+    EXPECT_EQ(Behind(Sockets::kDenied, pair(kind)), 0) << kind;
+  }
+  EXPECT_EQ(Behind(Sockets::kAllowed, pair(SOCK_DGRAM)), 0);
+}
+
+TEST_F(FilterTest, RefusesEveryCallThatSetsAttributes) {
+  for (const long number : {463L, 466L, 469L}) {  // setxattrat, removexattrat, file_setattr
+    EXPECT_EQ(Behind(Sockets::kDenied, [&] { return Call(number, -1, "", 0, "", nullptr, 0); }), EPERM) << number;
+  }
 }
 
 TEST_F(LauncherTest, SaysWhatToDoWithoutAnySandbox) {

@@ -101,6 +101,11 @@ def connect(family, address):
         client.connect(address)
 
 
+def send_datagram(path):
+    for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+        end.sendto(b"x", path)
+
+
 def fill(folder):
     """Bytes that a folder took before it was full, at most 1 GiB."""
     path, taken = os.path.join(folder, "fill"), 0
@@ -146,15 +151,19 @@ def attack(where):
         "environment of others": of_others(lambda pid: read(f"/proc/{pid}/environ")),
         "root of others": of_others(lambda pid: os.listdir(f"/proc/{pid}/root/")),
         "signal others": of_others(lambda pid: os.kill(pid, 0)),
+        "signal all": tried(lambda: os.kill(-1, 0)),
         "write sysrq": tried(lambda: write("/proc/sysrq-trigger")),
         "write core_pattern": tried(lambda: write("/proc/sys/kernel/core_pattern")),
         "write cpu": tried(lambda: write("/sys/devices/system/cpu/uevent")),
         "write own code": tried(lambda: write(os.path.join(HERE, "attacks.py"))),
+        "truncate own code": tried(lambda: os.truncate(os.path.join(HERE, "attacks.py"), 0)),
+        "truncate outside": tried(lambda: os.truncate(where["outside"], 0)),
         "write beside it": tried(lambda: write(os.path.join(HERE, "new"))),
         "write interpreter": tried(lambda: write(os.path.join(os.path.dirname(torch.__file__), "new"))),
         "write /etc": tried(lambda: write("/etc/breakwatch_was_here")),
         "TCP": tried(lambda: connect(socket.AF_INET, ("127.0.0.1", where["port"]))),
         "control socket": tried(lambda: connect(socket.AF_UNIX, where["control"])),
+        "datagram": tried(lambda: send_datagram(where["datagrams"])),
         "memory file": tried(lambda: call(libc.syscall, MEMFD_CREATE, b"x", 0)),
         "secrets read": [path for path in where["secrets"] if tried(lambda path=path: read(path)) == "done"],
         "environment": sorted(os.environ), "secret values": [v for v in os.environ.values() if "s3cret" in v],

@@ -19,8 +19,8 @@ REFUSED = {"EPERM", "EACCES", "EROFS", "ENOSYS", "ENOENT", "ENOTDIR", "ECONNREFU
 ATTEMPTS = [
     "remount /", "remount /usr", "remount own folder", "mount", "unmount", "fsopen", "open_tree", "mknod", "chroot",
     "user namespace", "mount namespace", "clone3", "setns", "write sysrq", "write core_pattern", "write cpu",
-    "write own code", "write beside it", "write interpreter", "write /etc", "TCP", "control socket", "memory file",
-    "home",
+    "write own code", "truncate own code", "truncate outside", "write beside it", "write interpreter", "write /etc",
+    "TCP", "control socket", "datagram", "memory file", "home",
 ]
 ON_OTHERS = ["ptrace", "seize", "memory of others", "pipes of others", "descriptors of others", "environment of others",
              "root of others", "signal others"]
@@ -69,8 +69,11 @@ class Attacker:
         return done
 
     def attack(self, fill):
-        with socket.create_server(("127.0.0.1", 0)) as server:
+        with (socket.create_server(("127.0.0.1", 0)) as server,
+              socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams):  # fmt: skip
+            datagrams.bind(str(self.folder / "datagrams"))
             where = {"port": server.getsockname()[1], "control": str(self.state / "control.sock"), "fill": fill,
+                     "datagrams": str(self.folder / "datagrams"), "outside": str(self.folder / "elsewhere"),
                      "secrets": [str(path) for path in self.secrets]}  # fmt: skip
             (self.code / "attacks.json").write_text(json.dumps(where))
             if self.prefix:
@@ -107,6 +110,7 @@ def needs_landlock():
 def came_to_nothing(found):
     assert {name: found[name] for name in ATTEMPTS if found[name] not in REFUSED} == {}
     assert {name: found[name] for name in ON_OTHERS if found[name]} == {}
+    assert found["signal all"] in {"EPERM", "ESRCH"}, "nobody else is there, or it is refused"
     for nothing in ("secrets read", "secret values", "capabilities"):
         assert found[nothing] == [], nothing
     assert (found["no new privileges"], found["filter"], found["own data"]) == ("1", "2", "done")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -419,6 +420,37 @@ TEST_F(DeliveryTest, LetsALetterThatIsRefusedAgainBeDeadAgainAndPausesNothing) {
   EXPECT_FALSE(StatsOf("events").paused);
 }
 
+TEST_F(DeliveryTest, SendsLettersThatAreAllRefusedAgainHardlyMoreThanOnceEach) {
+  constexpr int kLetters = 1000;
+  Store(kLetters);
+  for (const StoredEvent& event : *store_->EventsAfter(0, kLetters, 1 << 24)) {
+    ASSERT_TRUE(store_->BuryEvent("events", event, "old").ok());
+  }
+  ASSERT_EQ(*store_->QueueDeadLetters({}), kLetters);
+  FakeEventExporter& events = AddEvents();
+  events.poison = [](const StoredEvent&) { return true; };
+  Run();
+  EXPECT_EQ(*store_->CountDeadLetters("events"), kLetters);
+  EXPECT_LE(events.attempts, kLetters + 12 * (kLetters / options_.batch_events + 1));
+}
+
+TEST_F(DeliveryTest, SendsLettersThatArePartlyRefusedAgainInFewSends) {
+  constexpr int kLetters = 1000;
+  Store(kLetters);
+  for (const StoredEvent& event : *store_->EventsAfter(0, kLetters, 1 << 24)) {
+    ASSERT_TRUE(store_->BuryEvent("events", event, "old").ok());
+  }
+  ASSERT_EQ(*store_->QueueDeadLetters({}), kLetters);
+  FakeEventExporter& events = AddEvents();
+  events.poison = [](const StoredEvent& event) { return event.id % 2 == 0; };
+  Run();
+  EXPECT_EQ(*store_->CountDeadLetters("events"), kLetters / 2);
+  EXPECT_EQ(events.delivered.size(), kLetters / 2u);
+  EXPECT_TRUE(std::is_sorted(events.delivered.begin(), events.delivered.end(),
+                             [](const StoredEvent& a, const StoredEvent& b) { return a.id < b.id; }));
+  EXPECT_LE(events.attempts, 3 * kLetters);
+}
+
 TEST_F(DeliveryTest, WaitsForQueuedLettersWhileTheTargetIsAway) {
   Store(1);
   ASSERT_TRUE(store_->BuryEvent("events", store_->EventsAfter(0, 1, 1000)->front(), "old").ok());
@@ -485,6 +517,23 @@ TEST_F(DeliveryTest, DoesNotSendAgainWhatItCouldOnlyNotNoteAsSent) {
   Run(seconds(61));
   EXPECT_EQ(Ids(events), UpTo(5));
   EXPECT_EQ(*store_->Cursor("events"), 5);
+}
+
+TEST_F(DeliveryTest, SendsEventsWhereTheQueuedLettersCannotBeRead) {
+  class WithoutLetters : public fakes::StoreWrapper {
+   public:
+    using StoreWrapper::StoreWrapper;
+    Result<std::int64_t> CountQueuedLetters(const std::string&) override { return 1; }
+    Result<std::vector<StoredEvent>> QueuedLetters(const std::string&, int, std::size_t) override {
+      return std::vector<StoredEvent>();
+    }
+  } store(*store_);
+  pump_ = std::make_unique<DeliveryPump>(store, clock_, options_);
+  FakeEventExporter& events = AddEvents();
+  Store(3);
+  Run();
+  EXPECT_EQ(Ids(events), UpTo(3));
+  EXPECT_TRUE(Pump().Pending().empty());
 }
 
 TEST_F(DeliveryTest, SendsSnapshotsWithoutAStoreAndEventsWhenItOpens) {

@@ -60,6 +60,18 @@ class FullStore : public fakes::StoreWrapper {
   }
 };
 
+// A row of every plan is damaged, and left out.
+class TornStore : public fakes::StoreWrapper {
+ public:
+  using StoreWrapper::StoreWrapper;
+  Result<Plan> LoadPlan(const std::string& sweep_id) override {
+    auto plan = StoreWrapper::LoadPlan(sweep_id);
+    if (plan && torn) plan->models.erase(plan->models.begin());
+    return plan;
+  }
+  bool torn = true;
+};
+
 class ResumeTest : public LoopFixture {
  protected:
   ResumeTest() {
@@ -170,6 +182,27 @@ TEST_F(ResumeTest, SaysThatThereIsNothingToResume) {
   const auto resumed = Resume();
   ASSERT_FALSE(resumed.ok());
   EXPECT_EQ(resumed.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ResumeTest, DoesNotGoOnWithASweepWhosePlanIsDamaged) {
+  ASSERT_TRUE(DieAt(4, true, false));
+  const std::string id = (*store_->NewestUnfinished())->id;
+  const std::size_t stored = Results(id).size();
+  runner_.started.clear();
+  TornStore torn(*store_);
+  SweepRequest request;
+  request.resume = true;
+  const auto resumed = MakeLoop(torn).RunSweep(request);
+  ASSERT_FALSE(resumed.ok());
+  EXPECT_EQ(resumed.error().code, ErrorCode::kStore);
+  EXPECT_TRUE(resumed.error().message.starts_with("the plan of sweep " + id +
+                                                  " is damaged, so it cannot go on; a new sweep takes its place"))
+      << resumed.error().message;
+  EXPECT_TRUE(runner_.started.empty());
+  EXPECT_EQ(Results(id).size(), stored);
+  EXPECT_FALSE(store_->NewestUnfinished()->has_value()) << "nor is it resumed once more";
+  EXPECT_TRUE(store::IsGivenUp(*store_->FindSweep(id)));
+  ASSERT_TRUE(RunSweep().ok());
 }
 
 TEST_F(ResumeTest, DoesNotCaptureByAnotherToolchainThanThePlans) {

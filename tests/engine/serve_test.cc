@@ -154,6 +154,29 @@ TEST_F(ServeTest, ResumesAnUnfinishedSweepFirst) {
   EXPECT_EQ(lister_.Requests().size(), 1u);
 }
 
+TEST_F(ServeTest, SweepsAnewWhereTheUnfinishedSweepCannotGoOn) {
+  class TornOnce : public fakes::StoreWrapper {
+   public:
+    using StoreWrapper::StoreWrapper;
+    Result<Plan> LoadPlan(const std::string& sweep_id) override {
+      auto plan = StoreWrapper::LoadPlan(sweep_id);
+      if (plan && (torn.empty() || torn == sweep_id)) torn = sweep_id, plan->models.pop_back();
+      return plan;
+    }
+    std::string torn;
+  } torn(*store_);
+  runner_.on_wait = [this] {
+    if (progress_.results.size() == 1 && !asked_) asked_ = true, Stop();
+  };
+  ASSERT_FALSE(RunSweep().ok());
+  const std::string id = (*store_->NewestUnfinished())->id;
+  options_.sweep_interval = seconds(100'000);
+  ASSERT_TRUE(ServeUntil(torn, [this] { return Finished() >= 1; }).ok());
+  EXPECT_NE(progress_.finished[0].id, id);
+  EXPECT_EQ(store_->Sweeps(10)->size(), 2u);
+  EXPECT_FALSE(store_->NewestUnfinished()->has_value());
+}
+
 TEST_F(ServeTest, StopsInTheMiddleOfASweep) {
   Ask("first");
   ASSERT_TRUE(ServeUntil([this] { return progress_.results.size() == 1; }).ok());

@@ -59,6 +59,17 @@ TEST_P(StoreTest, MakesALetterThatIsRefusedAgainDeadAndBringsNoneBackThatWasDrop
   EXPECT_TRUE(store_->DeadLetters({}, 10)->empty());
 }
 
+TEST_P(StoreTest, CountsWhatIsQueuedByItsDeadLetters) {
+  Bury(*store_, 3, 1);
+  Break("INSERT INTO requeued (exporter, event_id) VALUES ('loki', 77)");
+  EXPECT_EQ(*store_->CountQueuedLetters("loki"), 0);
+  EXPECT_TRUE(store_->QueuedLetters("loki", 10, 1 << 20)->empty());
+  const auto states = store_->DeliveryStates();
+  EXPECT_EQ(states->back().exporter, "loki");
+  EXPECT_EQ(states->back().queued, 0);
+  EXPECT_EQ(states->back().dead_letters, 1);
+}
+
 TEST_P(StoreTest, SaysHowEachExporterStands) {
   Bury(*store_, 4, 2);
   ASSERT_OK(store_->SetCursor("loki", 4));

@@ -52,5 +52,16 @@ TEST_P(StoreTest, ConnectsAgainAfterTheServerEndedItsConnection) {
   EXPECT_FALSE(Open()->LockAsWriter().ok()) << "the lock came back with the connection";
 }
 
+TEST_P(StoreTest, DoesNotTakeAConnectionThatIsLostForDamage) {
+  StoreThreeModels();
+  soci::session sql(soci::postgresql, url_);
+  sql << "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database()"
+         " AND pid <> pg_backend_pid()";
+  const auto found = store_->FindDamage();
+  ASSERT_FALSE(found.ok());
+  EXPECT_TRUE(found.error().retryable) << found.error().message;
+  EXPECT_OK(store_->Check());
+}
+
 }  // namespace
 }  // namespace breakwatch::store

@@ -11,7 +11,7 @@ import torch
 import transformers
 import yaml
 from breakwatch_worker import architecture, build, child, copies, inputs, make_values, tables, version, weights
-from conftest import ROOT
+from worker_support import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
 VISION = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32,

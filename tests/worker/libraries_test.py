@@ -2,8 +2,8 @@
 
 import importlib.util
 
-import conftest  # noqa: F401  puts the worker on the path
 import pytest
+import worker_support  # noqa: F401  puts the worker on the path
 from breakwatch_worker.libraries import diffusers_inputs, diffusers_sizes, pipeline
 
 needs_diffusers = pytest.mark.skipif(importlib.util.find_spec("diffusers") is None, reason="diffusers is not installed")

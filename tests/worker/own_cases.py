@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-from conftest import environment
+from worker_support import environment
 
 HERE = pathlib.Path(__file__).parent
 NUMBERS = ("breaks", "graphs", "dynamo_counter_breaks")

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from conftest import ROOT
 from own_cases import HERE, NUMBERS, capture, plain
+from worker_support import ROOT
 
 FIRST_CALL = ("fills_its_class", "asks_a_lazy_global", "counts_its_cache", "sets_the_environment", "keeps_what_it_saw",
               "reads_a_generator", "busy_elsewhere", "shared_with_other_processes", "ignores_its_children")

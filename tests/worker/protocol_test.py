@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from conftest import BERT, LIMITS, Zygote, environment
+from worker_support import BERT, LIMITS, Zygote, environment
 
 
 def describe() -> tuple:

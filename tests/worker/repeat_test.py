@@ -4,8 +4,8 @@ import pathlib
 
 import pytest
 from breakwatch_worker import repeat
-from conftest import BERT
 from depth_test import BREAKING_SWITCH
+from worker_support import BERT
 
 HERE = pathlib.Path(__file__).parent
 ONCE = {"status": "graph_breaks", "breaks": 2, "graphs": 3, "cpu_s": 1.0, "detail": "2 breaks at 1 site",

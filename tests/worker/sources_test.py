@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from breakwatch_worker import child, sources
-from conftest import BERT, environment
+from worker_support import BERT, environment
 
 MODULES = '''
 import sys

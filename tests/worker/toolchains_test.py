@@ -1,7 +1,7 @@
 """Real small models through a real zygote of every toolchain that is here."""
 
 import pytest
-from conftest import BERT, Zygote
+from worker_support import BERT, Zygote
 from zoo_test import PRESENT, python_of
 
 LONGFORMER = {

@@ -20,7 +20,7 @@ import zoo_run
 from breakwatch_worker import breaks
 from breakwatch_worker import trace as tracing
 from breakwatch_worker.trace import trace
-from conftest import ROOT, environment
+from worker_support import ROOT, environment
 
 HERE = pathlib.Path(__file__).parent
 KINDS = {kind.__name__: kind for kind in zoo_run.kinds()}

@@ -43,6 +43,7 @@ class Mounts {
     const bool folder = fs::is_directory(secret, error);
     std::map<fs::path, Mount> blanks;
     for (const auto& [path, mount] : mounts_) {
+      if (mount.words.front() == "--symlink") continue;  // it is hidden where the link leads
       const fs::path real = mount.kind == Mount::Kind::kShown ? fs::canonical(path, error) : fs::path();
       if (error || real.empty() || !IsBelow(secret, real) || secret == real) continue;
       const fs::path place = path / secret.lexically_relative(real);

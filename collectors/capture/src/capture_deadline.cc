@@ -1,8 +1,9 @@
 #include "capture_deadline.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
+
+#include "seconds.h"
 
 namespace breakwatch::capture {
 namespace {
@@ -24,12 +25,6 @@ int ComponentsOf(const CaptureJob& job) {
   const auto components = config.is_object() ? config.find("components") : config.end();
   if (!config.is_object() || components == config.end() || !components->is_object()) return 1;
   return std::clamp(static_cast<int>(components->size()), 1, 64);
-}
-
-std::string Seconds(milliseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g s", static_cast<double>(time.count()) / 1000);
-  return text;
 }
 
 }  // namespace

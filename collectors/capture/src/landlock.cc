@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "unique_fd.h"
 
@@ -21,6 +22,7 @@ struct Ruleset {
   std::uint64_t files = 0, network = 0, scoped = 0;
 };
 constexpr std::uint64_t kRefer = 1ULL << 13, kTruncate = 1ULL << 14, kDeviceControl = 1ULL << 15;
+constexpr int kKnowsTruncate = 3;        // the version
 constexpr std::uint64_t kTcp = 0b11;     // bind, connect
 constexpr std::uint64_t kScopes = 0b11;  // abstract sockets, signals
 
@@ -36,9 +38,7 @@ Error Failed(const std::string& what) {
 
 // Rights of a version before these are not known to it.
 std::uint64_t Handled(int version) {
-  std::uint64_t rights = kFirstVersion;
-  if (version >= 2) rights |= kRefer;
-  if (version >= 3) rights |= kTruncate;
+  std::uint64_t rights = kFirstVersion | kRefer | kTruncate;
   if (version >= 5) rights |= kDeviceControl;
   return rights;
 }
@@ -69,9 +69,14 @@ int LandlockVersion() {
       std::max(0L, syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION)));
 }
 
+std::string WhyNoLandlock(int version) {
+  if (version == 0) return "the kernel has no Landlock";
+  return version < kKnowsTruncate ? "the kernel's Landlock is older than version 3 (Linux 6.2)" : "";
+}
+
 Result<void> RestrictFiles(const FileAccess& access) {
   const int version = LandlockVersion();
-  if (version == 0) return Error{ErrorCode::kUnavailable, "the kernel has no Landlock"};
+  if (std::string why = WhyNoLandlock(version); !why.empty()) return Error{ErrorCode::kUnavailable, std::move(why)};
   const std::uint64_t handled = Handled(version);
   const Ruleset rules{handled, version >= 4 ? kTcp : 0, version >= 6 ? kScopes : 0};
   const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;  // an older kernel refuses a longer one

@@ -18,6 +18,9 @@ struct FileAccess {
 // The kernel's version of it; 0: it has none, or it is switched off.
 int LandlockVersion();
 
+// Why this version is not enough; empty: it is. Before version 3, whatever can be seen can be truncated.
+std::string WhyNoLandlock(int version);
+
 // Whatever `access` does not name can neither be opened nor made, removed or renamed. Where the kernel can, also
 // signals and abstract sockets of other programs, and TCP. Needs no_new_privs. Error: kUnavailable.
 Result<void> RestrictFiles(const FileAccess& access);

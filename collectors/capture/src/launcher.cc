@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "breakwatch/capture/confine.h"
 #include "bubblewrap.h"
@@ -69,7 +70,8 @@ Words Joined(Words first, const Words& second) {
   return first;
 }
 
-// Names below which nothing hidden lies: Landlock can show a folder, but hide nothing in it again.
+// Names below which nothing hidden lies: Landlock can show a folder, but hide nothing in it again. `folder` leads
+// through no link, as `hidden` does: they are compared by name, and the kernel follows links.
 void Expand(const fs::path& folder, const std::vector<fs::path>& hidden, Words* argv) {
   bool whole = true;
   for (const fs::path& secret : hidden) {
@@ -89,9 +91,13 @@ void Expand(const fs::path& folder, const std::vector<fs::path>& hidden, Words* 
 
 Words LandlockArguments(const View& view, const Words& confine) {
   Words argv = Joined(confine, {"--landlock"});
-  for (const fs::path& path : SystemFiles()) argv.insert(argv.end(), {"--read", path});
   for (const char* path : {"/proc", "/dev/random", "/dev/urandom"}) argv.insert(argv.end(), {"--read", path});
-  for (const fs::path& path : view.readable) Expand(path, view.hidden, &argv);
+  std::set<fs::path> shown;
+  for (const auto* paths : {&SystemFiles(), &view.readable}) {
+    for (const fs::path& path : *paths) shown.insert(RealPath(path));
+  }
+  shown.erase(fs::path());  // what is not there
+  for (const fs::path& path : shown) Expand(path, view.hidden, &argv);
   argv.push_back("--");
   return argv;
 }
@@ -141,8 +147,8 @@ std::optional<Words> FindBubblewrap(const SandboxOptions& options, Search* searc
 
 std::optional<Words> FindLandlock(const SandboxOptions& options, Search* search) {
   if (options.confine.empty()) return std::nullopt;
-  if (LandlockVersion() == 0) {
-    search->why_not += "; the kernel has no Landlock";
+  if (const std::string why = WhyNoLandlock(LandlockVersion()); !why.empty()) {
+    search->why_not += "; " + why;
     return std::nullopt;
   }
   Words argv = LandlockArguments(search->view, options.confine);

@@ -5,7 +5,9 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -30,7 +32,8 @@ constexpr std::uint32_t kX32 = 0x40000000;
 constexpr std::uint32_t kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432,
                         kFspick = 433, kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435,
                         kPidfdGetfd = 438, kMountSetattr = 442, kFchmodat2 = 452, kMemfdSecret = 447,
-                        kOpenTreeAttr = 467;
+                        kOpenTreeAttr = 467, kPidfdOpen = 434, kSetxattrat = 463, kRemovexattrat = 466,
+                        kFileSetattr = 469;
 constexpr std::uint32_t kNamespaces =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
@@ -96,10 +99,10 @@ constexpr std::uint32_t kUnknown[] = {SYS_memfd_create, kIoUringSetup, kIoUringE
 
 // What Landlock does not decide about files that it does not show: who owns them, their attributes.
 constexpr std::uint32_t kAttributes[] = {
-    SYS_fchown,    SYS_fchownat,    SYS_setxattr,     SYS_lsetxattr,
-    SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
+    SYS_fchown,       SYS_fchownat,     SYS_setxattr, SYS_lsetxattr,  SYS_fsetxattr, SYS_removexattr,
+    SYS_lremovexattr, SYS_fremovexattr, kSetxattrat,  kRemovexattrat, kFileSetattr,
 #if defined(__x86_64__)
-    SYS_chown,     SYS_lchown,
+    SYS_chown,        SYS_lchown,
 #endif
 };
 // The same, where programs do not expect a refusal for files of their own: nothing is done.
@@ -109,6 +112,23 @@ constexpr std::uint32_t kWithoutEffect[] = {
     SYS_chmod,  SYS_utime,    SYS_utimes, SYS_futimesat,
 #endif
 };
+
+// Name the process that they signal by their first argument. Landlock bounds signals from its version 6 on only.
+constexpr std::uint32_t kSignals[] = {SYS_kill,  SYS_tgkill, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
+                                      kPidfdOpen};
+
+// Whom a capture may not signal: everybody, the system's first process, whoever starts it, and that one's group.
+std::vector<std::uint32_t> NotToSignal() {
+  std::vector<std::uint32_t> processes = {static_cast<std::uint32_t>(-1), 1};
+  const pid_t daemon = getppid();
+  if (daemon <= 1) return processes;  // it is gone, or in another namespace
+  processes.push_back(static_cast<std::uint32_t>(daemon));
+  if (const pid_t group = getpgid(daemon); group > 1) processes.push_back(static_cast<std::uint32_t>(-group));
+  return processes;
+}
+
+// Of a socket's second argument; what is above are flags.
+constexpr std::uint32_t kSocketKind = 0xf;
 
 class Program {
  public:
@@ -122,6 +142,20 @@ class Program {
   }
   void Jump(int test, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
     code_.push_back(BPF_JUMP(static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), value, yes, no));
+  }
+  // Where the loaded word, of the call's number, is `call`: `action` where `argument` of it, by `mask`, is one of
+  // `values`.
+  void AnswerArgument(std::uint32_t call, std::size_t argument, std::uint32_t mask,
+                      const std::vector<std::uint32_t>& values, std::uint32_t action) {
+    Jump(BPF_JEQ, call, 0, static_cast<std::uint8_t>(3 + 2 * values.size()));
+    LoadArgument(argument);
+    Add(BPF_ALU | BPF_AND | BPF_K, mask);
+    AnswerAll(values, action);
+    Return(SECCOMP_RET_ALLOW);
+  }
+  // Its low word: both machines are little-endian.
+  void LoadArgument(std::size_t argument) {
+    Load(offsetof(seccomp_data, args) + argument * sizeof(seccomp_data::args[0]));
   }
   template <class Numbers>
   void AnswerAll(const Numbers& numbers, std::uint32_t action) {
@@ -159,9 +193,13 @@ Result<void> InstallSyscallFilter(Sockets sockets) {
     program.Answer(SYS_socket, kRefuse);
     program.AnswerAll(kAttributes, kRefuse);
     program.AnswerAll(kWithoutEffect, SECCOMP_RET_ERRNO | 0);
+    // Datagrams go to any socket that has a path, also from one of a pair. SOCK_RAW is SOCK_DGRAM there.
+    program.AnswerArgument(SYS_socketpair, 1, kSocketKind, {SOCK_DGRAM, SOCK_RAW}, kRefuse);
+    const std::vector<std::uint32_t> processes = NotToSignal();
+    for (const std::uint32_t call : kSignals) program.AnswerArgument(call, 0, ~0u, processes, kRefuse);
   }
   program.Jump(BPF_JEQ, SYS_clone, 0, 3);
-  program.Load(offsetof(seccomp_data, args));  // the low word of the first argument: both machines are little-endian
+  program.LoadArgument(0);
   program.AnswerWhere(BPF_JSET, kNamespaces, kRefuse);
   program.Return(SECCOMP_RET_ALLOW);
   return program.Install();

@@ -7,11 +7,12 @@ namespace breakwatch::capture {
 
 enum class Sockets {
   kAllowed,  // there is a network namespace of its own
-  kDenied,   // nothing else keeps it from the network and from other programs' sockets
+  kDenied,   // nothing else keeps it from the network, from other programs' sockets and from signals to them
 };
 
 // Needs no_new_privs. Calls that a capture has no use for fail with EPERM, or with ENOSYS where programs know another
-// way. Error: kUnavailable, the kernel has no such filters.
+// way. With kDenied none of them signals the process that started this one. Error: kUnavailable, the kernel has no such
+// filters.
 Result<void> InstallSyscallFilter(Sockets sockets);
 
 }  // namespace breakwatch::capture

@@ -19,12 +19,6 @@ fs::path AbsolutePath(const fs::path& path) {
   return absolute.has_filename() ? absolute : absolute.parent_path();
 }
 
-fs::path RealPath(const fs::path& path) {
-  std::error_code error;
-  fs::path real = fs::canonical(path, error);
-  return error ? fs::path() : real;
-}
-
 fs::path Home() {
   const char* home = std::getenv("HOME");
   const fs::path real = home == nullptr ? fs::path() : RealPath(home);
@@ -41,6 +35,12 @@ void HideDotFiles(const fs::path& home, std::vector<fs::path>* hidden) {
 
 }  // namespace
 
+fs::path RealPath(const fs::path& path) {
+  std::error_code error;
+  fs::path real = fs::canonical(path, error);
+  return error ? fs::path() : real;
+}
+
 bool IsBelow(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
@@ -55,15 +55,19 @@ View MakeView(const std::vector<std::string>& readable, const std::vector<std::s
     AddOnce(real, &view.readable);
     AddOnce(real, &real_paths);
   }
+  std::vector<fs::path> shown = real_paths;
+  for (const fs::path& path : SystemFiles()) {
+    if (fs::path real = RealPath(path); !real.empty()) shown.push_back(std::move(real));
+  }
   std::vector<fs::path> secrets;
   for (const std::string& path : hidden) {
     if (const fs::path real = path.empty() ? fs::path() : RealPath(path); !real.empty()) secrets.push_back(real);
   }
   const fs::path home = Home();
   const auto shows_home = [&](const fs::path& real) { return !home.empty() && IsBelow(home, real); };
-  if (std::any_of(real_paths.begin(), real_paths.end(), shows_home)) HideDotFiles(home, &secrets);
+  if (std::any_of(shown.begin(), shown.end(), shows_home)) HideDotFiles(home, &secrets);
   for (const fs::path& secret : secrets) {
-    const bool matters = std::any_of(real_paths.begin(), real_paths.end(),
+    const bool matters = std::any_of(shown.begin(), shown.end(),
                                      [&](const fs::path& real) { return secret != real && IsBelow(secret, real); });
     const bool asked_for = std::find(real_paths.begin(), real_paths.end(), secret) != real_paths.end();
     if (matters && !asked_for) AddOnce(secret, &view.hidden);

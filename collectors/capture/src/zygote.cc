@@ -4,6 +4,7 @@
 #include <random>
 
 #include "environment.h"
+#include "seconds.h"
 
 namespace breakwatch::capture {
 namespace {
@@ -19,12 +20,6 @@ std::string NewMark() {
   std::string mark = "BREAKWATCH_ZYGOTE=";
   for (int i = 0; i < 16; ++i) mark += "0123456789abcdef"[random() % 16];
   return mark;
-}
-
-std::string Seconds(milliseconds time) {
-  std::string text = std::to_string(time.count() / 1000);
-  if (time.count() % 1000 != 0) text += "." + std::to_string(time.count() % 1000 + 1000).substr(1);
-  return text + " s";
 }
 
 }  // namespace

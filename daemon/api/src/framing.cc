@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "breakwatch/core/text.h"
+#include "quoted.h"
 
 namespace breakwatch::api {
 namespace {
@@ -43,11 +44,6 @@ const Path* PathOf(std::string_view path) {
   return found == kPaths.end() ? nullptr : &*found;
 }
 
-std::string Shown(const std::string& text) {
-  constexpr std::size_t kShownBytes = 80;
-  return "\"" + Truncate(ToUtf8(text), kShownBytes) + "\"";
-}
-
 // The length that is announced, 0 when none is; nothing: it is no number.
 std::optional<std::uint64_t> LengthOf(const httplib::Request& request) {
   if (!request.has_header("Content-Length")) return 0;
@@ -64,12 +60,12 @@ std::optional<Refusal> CheckLength(const httplib::Request& request) {
     return Refusal{400, "more than one length is announced for the body"};
   }
   if (has_coding && request.get_header_value("Transfer-Encoding") != "chunked") {
-    return Refusal{501, "Transfer-Encoding " + Shown(request.get_header_value("Transfer-Encoding")) +
+    return Refusal{501, "Transfer-Encoding " + Quoted(request.get_header_value("Transfer-Encoding")) +
                             " is not supported; use chunked, or a Content-Length"};
   }
   const auto length = LengthOf(request);
   if (!length) {
-    return Refusal{400, "Content-Length " + Shown(request.get_header_value("Content-Length")) + " is no number"};
+    return Refusal{400, "Content-Length " + Quoted(request.get_header_value("Content-Length")) + " is no number"};
   }
   if (*length > kMaxBodyBytes) return Refusal{413, "a request has at most 64 KiB"};
   return std::nullopt;
@@ -92,7 +88,7 @@ std::optional<Refusal> CheckType(const httplib::Request& request) {
   std::transform(type.begin(), type.end(), type.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (type.empty() || std::find(kBodies.begin(), kBodies.end(), type) != kBodies.end()) return std::nullopt;
-  return Refusal{415, "a body of type " + Shown(type) + " is not read; send application/json"};
+  return Refusal{415, "a body of type " + Quoted(type) + " is not read; send application/json"};
 }
 
 }  // namespace

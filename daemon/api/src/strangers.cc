@@ -4,15 +4,10 @@
 
 #include "breakwatch/core/choices.h"
 #include "breakwatch/core/selector.h"
-#include "breakwatch/core/text.h"
+#include "quoted.h"
 
 namespace breakwatch::api {
 namespace {
-
-std::string Quoted(const std::string& text) {
-  constexpr std::size_t kShownBytes = 80;
-  return "\"" + Truncate(ToUtf8(text), kShownBytes) + "\"";
-}
 
 Result<void> CheckModel(const std::string& id) {
   if (!IsSelector(id)) return {};

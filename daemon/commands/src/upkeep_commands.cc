@@ -109,8 +109,15 @@ int RunStoreRepair(App& app) {
   if (!store && store.error().code != ErrorCode::kStore) return Fail(app, store.error());
   const auto lock = store::WriterLock::Take(app.settings().state_dir);
   if (!lock) return Fail(app, lock.error());
-  if (store && (*store)->Check()) return Print(app, "ok: nothing is damaged in " + url + "\n"), kExitOk;
-  if (store) store->reset();
+  if (store) {
+    const auto damage = (*store)->FindDamage();
+    // A database that is locked or does not answer is no damage. What stops the search inside the file is.
+    if (!damage && (damage.error().retryable || damage.error().code != ErrorCode::kStore))
+      return Fail(app, damage.error());
+    if (damage && damage->empty() && (*store)->Check())
+      return Print(app, "ok: nothing is damaged in " + url + "\n"), kExitOk;
+    store->reset();
+  }
   auto repair = store::Repair::Begin(url, *app.clock);
   if (!repair) return Fail(app, repair.error());
   if (auto copied = (*repair)->Copy(); !copied) return Fail(app, copied.error());

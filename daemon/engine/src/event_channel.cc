@@ -62,15 +62,20 @@ Result<void> EventChannel::ReadState(store::Store& store) {
 
 Result<void> EventChannel::TakeBatch(store::Store& store) {
   DropBatch();
-  of_letters_ = queued_ > 0;
-  if (!of_letters_ && cursor_ >= newest_) return {};
-  auto events = of_letters_ ? store.QueuedLetters(stats_.exporter, options_.batch_events, options_.batch_bytes)
-                            : store.EventsAfter(cursor_, options_.batch_events, options_.batch_bytes);
-  if (!events) return events.error();
-  batch_ = *std::move(events);
-  // What was between is gone from the log, or somebody dropped the letters: nothing to wait for.
-  if (batch_.empty() && !of_letters_) cursor_ = newest_;
-  if (batch_.empty() && of_letters_) queued_ = 0;
+  if (queued_ > 0) {
+    auto letters = store.QueuedLetters(stats_.exporter, options_.batch_events, options_.batch_bytes);
+    if (!letters) return letters.error();
+    batch_ = *std::move(letters);
+  }
+  of_letters_ = !batch_.empty();
+  // Somebody dropped them, or they cannot be read: events do not wait for them.
+  if (!of_letters_) queued_ = 0;
+  if (!of_letters_ && cursor_ < newest_) {
+    auto events = store.EventsAfter(cursor_, options_.batch_events, options_.batch_bytes);
+    if (!events) return events.error();
+    batch_ = *std::move(events);
+    if (batch_.empty()) cursor_ = newest_;  // what was between is gone from the log
+  }
   try_ = batch_.size();
   return {};
 }
@@ -117,8 +122,9 @@ Result<void> EventChannel::Delivered(store::Store& store, const Clock& clock) {
   batch_.erase(batch_.begin(), batch_.begin() + static_cast<std::ptrdiff_t>(try_));
   suspect_ -= std::min(suspect_, try_);
   proven_ = true;
-  if (suspect_ == 0) batch_.clear();  // nothing is suspected any more: a whole batch next
-  try_ = std::max<std::size_t>(1, suspect_ / 2);
+  const std::size_t growing = std::min(2 * try_, batch_.size());
+  if (suspect_ == 0 && !of_letters_) batch_.clear();  // nothing is suspected any more: a whole batch next
+  try_ = suspect_ == 0 && of_letters_ ? growing : std::max<std::size_t>(1, suspect_ / 2);
   return SaveCursor(store);
 }
 
@@ -154,8 +160,14 @@ Result<void> EventChannel::RefusedBy(store::Store& store, const Clock& clock, co
     return {};
   }
   const Held culprit{batch_.front(), outcome.detail};
+  if (of_letters_) {  // many of them may be refused again: the next one alone
+    if (auto buried = Bury(store, culprit); !buried) return buried;
+    batch_.erase(batch_.begin());
+    suspect_ = 0;
+    return {};
+  }
   // A cursor past those held would lose them: after one of them, an answer about this event has to wait, too.
-  if (of_letters_ || proven_ || (outcome.names_events && held_.empty())) {
+  if (proven_ || (outcome.names_events && held_.empty())) {
     if (auto buried = Bury(store, culprit); !buried) return buried;
     DropBatch();
     return {};

@@ -20,7 +20,8 @@ namespace breakwatch::engine {
 // single events (Outcome::names_events) makes a culprit at once.
 //
 // Dead letters that were queued go first, in the order of their events. They pause nothing: refused alone, each is dead
-// again.
+// again. Most of them may be refused as before, so no whole batch follows a culprit: the next one is sent alone, and
+// twice as many after each send that is accepted. n letters that are all refused take n + log2(n) + 1 sends.
 class EventChannel {
  public:
   // So many in a row are tried alone before the channel pauses.

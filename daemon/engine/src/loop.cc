@@ -95,7 +95,9 @@ class Loop::Impl {
   Result<Sweep> BeginNew(const Request& request);
   Result<Sweep> Resume(Sweep sweep, const Request& request);
   Result<Sweep> Execute(Sweep sweep, SweepRun& run, const Plan& plan);
+  Result<store::SweepEnd> GiveUp(Sweep sweep);
   Result<std::vector<store::SweepEnd>> GiveUpUnfinished();
+  Error GiveUpDamaged(const Sweep& sweep);
   void NoteInterruption(Sweep sweep);
   void Accept(const Request& request, const std::string& sweep_id) {
     for (const std::string& command : request.commands) parts().progress.OnAccepted(command, sweep_id);
@@ -286,29 +288,51 @@ Result<std::vector<store::SweepEnd>> Loop::Impl::GiveUpUnfinished() {
   if (!unfinished) return unfinished.error();
   std::vector<store::SweepEnd> ends;
   for (Sweep& old : *unfinished) {
-    auto results = parts().store.Results(old.id);
-    if (!results) return results.error();
-    auto plan = parts().store.LoadPlan(old.id);
-    if (!plan && plan.error().retryable) return plan.error();
-    if (!plan) plan = Plan{};  // damaged; of a sweep that is given up nothing of it counts
-    old.statuses.clear(), old.modes.clear();
-    for (const ModelResult& result : *results) {
-      const std::string status(StatusName(result.capture.status));
-      ++old.statuses[status], ++old.modes[result.capture.mode][status];
-    }
-    old.state = SweepState::kFinished;
-    old.finished_at = parts().clock.Now();
-    store::CurrentChange change = state_.aggregate().Finish(old, *plan);
-    ends.push_back({old, {SweepFinished(old)}, std::move(change)});
+    auto end = GiveUp(std::move(old));
+    if (!end) return end.error();
+    ends.push_back(*std::move(end));
   }
   return ends;
+}
+
+Result<store::SweepEnd> Loop::Impl::GiveUp(Sweep sweep) {
+  auto results = parts().store.Results(sweep.id);
+  if (!results) return results.error();
+  auto plan = parts().store.LoadPlan(sweep.id);
+  if (!plan && plan.error().retryable) return plan.error();
+  if (!plan) plan = Plan{};  // damaged; of a sweep that is given up nothing of it counts
+  sweep.statuses.clear(), sweep.modes.clear();
+  for (const ModelResult& result : *results) {
+    const std::string status(StatusName(result.capture.status));
+    ++sweep.statuses[status], ++sweep.modes[result.capture.mode][status];
+  }
+  sweep.state = SweepState::kFinished;
+  sweep.finished_at = parts().clock.Now();
+  store::CurrentChange change = state_.aggregate().Finish(sweep, *plan);
+  return store::SweepEnd{sweep, {SweepFinished(sweep)}, std::move(change)};
+}
+
+// Without a model of its plan a sweep cannot go on: captures are named by their places in it. It must not be resumed
+// again and again either.
+Error Loop::Impl::GiveUpDamaged(const Sweep& sweep) {
+  auto end = GiveUp(sweep);
+  if (!end) return end.error();
+  if (auto ended = parts().store.FinishSweep(end->sweep, end->events, end->change); !ended) return ended.error();
+  state_.EventsStored();
+  return {ErrorCode::kStore,
+          "the plan of sweep " + sweep.id +
+              " is damaged, so it cannot go on; a new sweep takes its place (`breakwatch sweep`); `breakwatch store "
+              "check` names the damage",
+          false,
+          {}};
 }
 
 Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
   sweep_id_ = sweep.id;
   Accept(request, sweep.id);
   auto plan = parts().store.LoadPlan(sweep.id);
-  if (!plan) return plan.error();
+  if (!plan && plan.error().retryable) return plan.error();
+  if (!plan || plan->models.size() != static_cast<std::size_t>(std::max(sweep.planned, 0))) return GiveUpDamaged(sweep);
   auto results = parts().store.Results(sweep.id);
   if (!results) return results.error();
   const std::array events = {SweepResumed(sweep, results->size())};

@@ -124,66 +124,121 @@ void SqlStore::WriteSites(soci::session& sql, const std::string& capture_id, con
   rows.Flush();
 }
 
+// One at a time where a page cannot be read: the keys come from an index.
 Result<std::map<std::string, CaptureHistory>> SqlStore::Histories(std::span<const std::string> structures,
                                                                   const std::string& mode) {
-  return db_.Read([&](soci::session& sql) -> Result<std::map<std::string, CaptureHistory>> {
-    std::map<std::string, CaptureHistory> histories;
-    std::map<std::string, HistoryFold> folds;
+  std::map<std::string, CaptureHistory> histories;
+  std::map<std::string, HistoryFold> folds;
+  const auto add = [&](const std::string& structure, const std::string& id, const std::string& status,
+                       const std::string& worker, Int finished) {
+    auto& fold = folds.try_emplace(structure, histories[structure]).first->second;
+    fold.Add(id, ParseStatus(status).value_or(Status::kNotAttempted), worker, FromNanoseconds(finished));
+    return true;
+  };
+  const std::string of_structures =
+      " FROM captures WHERE mode = :mode AND structure IN (SELECT rows.value->>'v' FROM " + db_.dialect().JsonRows() +
+      ") ORDER BY seq DESC";
+  auto all = db_.Read([&](soci::session& sql) -> Result<void> {
     InChunks(structures, [&](const std::string& names) {
       Query<std::string, std::string, std::string, std::string, Int>(
-          sql,
-          "SELECT structure, id, status, worker, finished_ns FROM captures WHERE mode = :mode AND structure IN"
-          " (SELECT rows.value->>'v' FROM " +
-              db_.dialect().JsonRows() + ") ORDER BY seq DESC",
-          [&](const std::string& structure, const std::string& id, const std::string& status, const std::string& worker,
-              Int finished) {
-            auto& fold = folds.try_emplace(structure, histories[structure]).first->second;
-            fold.Add(id, ParseStatus(status).value_or(Status::kNotAttempted), worker, FromNanoseconds(finished));
-            return true;
-          },
-          ToUtf8(mode), names);
+          sql, "SELECT structure, id, status, worker, finished_ns" + of_structures, add, ToUtf8(mode), names);
     });
-    return histories;
+    return {};
   });
+  if (all) return histories;
+  if (!db_.MetDamage()) return all.error();
+  folds.clear(), histories.clear();
+  std::vector<std::pair<std::string, Int>> keys;
+  all = db_.Read([&](soci::session& sql) -> Result<void> {
+    InChunks(structures, [&](const std::string& names) {
+      Query<std::string, Int>(
+          sql, "SELECT structure, seq" + of_structures,
+          [&](const std::string& structure, Int seq) { return keys.emplace_back(structure, seq), true; }, ToUtf8(mode),
+          names);
+    });
+    return {};
+  });
+  if (!all) return all.error();
+  for (const auto& [structure, seq] : keys) {
+    auto one = ReadPast({"captures", "step " + std::to_string(seq), "", ""}, [&](soci::session& sql) -> Result<void> {
+      Query<std::string, std::string, std::string, std::string, Int>(
+          sql,
+          "SELECT structure, id, status, worker, finished_ns FROM captures"
+          " WHERE structure = :structure AND mode = :mode AND seq = :seq",
+          add, structure, ToUtf8(mode), seq);
+      return {};
+    });
+    if (!one) return one.error();
+  }
+  return histories;
 }
 
 Result<std::map<std::string, RevisionRecord>> SqlStore::LatestRevisions(std::span<const std::string> models) {
-  return db_.Read([&](soci::session& sql) -> Result<std::map<std::string, RevisionRecord>> {
-    std::map<std::string, RevisionRecord> revisions;
+  std::map<std::string, RevisionRecord> revisions;
+  const auto add = [&](const std::string& model, const std::string& revision, const std::string& structure,
+                       const std::string& document) {
+    if (revisions.contains(model)) return true;
+    if (auto toolchain = ToolchainFromJson(document))
+      revisions[model] = {revision, structure, std::move(*toolchain)};
+    else
+      Tell({"revisions", model + " at " + revision, model, toolchain.error().message});
+    return true;
+  };
+  const std::string of_models = " FROM revisions WHERE model IN (SELECT rows.value->>'v' FROM " +
+                                db_.dialect().JsonRows() + ") ORDER BY last_seq DESC";
+  auto all = db_.Read([&](soci::session& sql) -> Result<void> {
     InChunks(models, [&](const std::string& names) {
       Query<std::string, std::string, std::string, std::string>(
-          sql,
-          "SELECT model, revision, structure, toolchain_document FROM revisions WHERE model IN"
-          " (SELECT rows.value->>'v' FROM " +
-              db_.dialect().JsonRows() + ") ORDER BY last_seq DESC",
-          [&](const std::string& model, const std::string& revision, const std::string& structure,
-              const std::string& document) {
-            if (revisions.contains(model)) return true;
-            auto toolchain = ToolchainFromJson(document);
-            if (!toolchain)
-              return Tell({"revisions", model + " at " + revision, model, toolchain.error().message}), true;
-            revisions[model] = {revision, structure, std::move(*toolchain)};
-            return true;
-          },
-          names);
+          sql, "SELECT model, revision, structure, toolchain_document" + of_models, add, names);
     });
-    return revisions;
+    return {};
   });
+  if (all) return revisions;
+  if (!db_.MetDamage()) return all.error();
+  revisions.clear();
+  std::vector<std::pair<std::string, Int>> keys;
+  all = db_.Read([&](soci::session& sql) -> Result<void> {
+    InChunks(models, [&](const std::string& names) {
+      Query<std::string, Int>(
+          sql, "SELECT model, last_seq" + of_models,
+          [&](const std::string& model, Int seq) { return keys.emplace_back(model, seq), true; }, names);
+    });
+    return {};
+  });
+  if (!all) return all.error();
+  for (const auto& [model, seq] : keys) {
+    if (revisions.contains(model)) continue;
+    auto one =
+        ReadPast({"revisions", "step " + std::to_string(seq), model, ""}, [&](soci::session& sql) -> Result<void> {
+          Query<std::string, std::string, std::string, std::string>(
+              sql,
+              "SELECT model, revision, structure, toolchain_document FROM revisions"
+              " WHERE model = :model AND last_seq = :seq",
+              add, model, seq);
+          return {};
+        });
+    if (!one) return one.error();
+  }
+  return revisions;
 }
 
 Result<CaptureResult> SqlStore::LoadCapture(const std::string& capture_id) {
-  return db_.Read([&](soci::session& sql) -> Result<CaptureResult> {
-    std::string document;
+  std::optional<std::string> document;
+  auto read = ReadPast({"captures", capture_id, "", ""}, [&](soci::session& sql) -> Result<void> {
     Query<std::string>(
         sql, "SELECT document FROM captures WHERE id = :id",
         [&](const std::string& text) { return document = text, false; }, ToUtf8(capture_id));
-    if (document.empty()) return Error{ErrorCode::kNotFound, "no capture " + capture_id + " in " + db_.name()};
-    auto capture = CaptureResultFromJson(document);
-    if (capture) return capture;
-    // As good as none: it is made again.
-    Tell({"captures", capture_id, "", capture.error().message});
-    return Error{ErrorCode::kNotFound, "capture " + capture_id + " in " + db_.name() + " is damaged"};
+    return {};
   });
+  if (!read) return read.error();
+  // As good as none: it is made again.
+  const Error damaged{ErrorCode::kNotFound, "capture " + capture_id + " in " + db_.name() + " is damaged"};
+  if (!*read) return damaged;
+  if (!document) return Error{ErrorCode::kNotFound, "no capture " + capture_id + " in " + db_.name()};
+  auto capture = CaptureResultFromJson(*document);
+  if (capture) return capture;
+  Tell({"captures", capture_id, "", capture.error().message});
+  return damaged;
 }
 
 }  // namespace breakwatch::store

@@ -1,6 +1,7 @@
 #include "batch.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
+#include "schema.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -27,8 +28,8 @@ void SqlStore::WriteChange(soci::session& sql, const CurrentChange& change) {
 }
 
 Result<Current> SqlStore::LoadCurrent() {
-  return db_.Read([&](soci::session& sql) -> Result<Current> {
-    Current current;
+  Current current;
+  auto read = ReadPast({"current", "", "", ""}, [&](soci::session& sql) -> Result<void> {
     Query<std::string, std::string>(sql, "SELECT model, document FROM current ORDER BY model",
                                     [&](const std::string& name, const std::string& document) {
                                       if (auto model = TrackedModelFromJson(document))
@@ -40,16 +41,33 @@ Result<Current> SqlStore::LoadCurrent() {
     Query<std::string, std::string>(
         sql, "SELECT key, value FROM current_meta",
         [&](const std::string& key, const std::string& value) { return current.meta[key] = value, true; });
-    return current;
+    return {};
   });
+  if (!read) return read.error();
+  if (!*read) current.damaged = true;
+  return current;
 }
 
 Result<void> SqlStore::ReplaceCurrent(const Current& current) {
-  return db_.Write([&](soci::session& sql) -> Result<void> {
-    Exec(sql, "DELETE FROM current");
-    Exec(sql, "DELETE FROM current_meta");
+  const auto fill = [&](soci::session& sql) {
     WriteModels(sql, current.models);
     WriteChange(sql, {.meta = current.meta});
+  };
+  auto replaced = db_.Write([&](soci::session& sql) -> Result<void> {
+    Exec(sql, "DELETE FROM current");
+    Exec(sql, "DELETE FROM current_meta");
+    fill(sql);
+    return {};
+  });
+  if (replaced || !db_.MetDamage()) return replaced;
+  // Their pages cannot even be emptied. They are put aside until the store is repaired, and the fold gets new ones.
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    const std::string mark = "_damaged_" + std::to_string(Nanoseconds(clock_.Now()));
+    for (const char* table : {"current", "current_meta"}) {
+      sql << std::string("ALTER TABLE ") + table + " RENAME TO " + table + mark;
+    }
+    for (const char* table : kFoldTables) sql << db_.dialect().WithTypes(table);
+    fill(sql);
     return {};
   });
 }

@@ -6,6 +6,7 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
+#include "judges.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -31,42 +32,19 @@ constexpr std::array kRules{
          "cursors are past the newest event"},
 };
 
-// The cause, when a row's document cannot be read. `capture`: of a result, its capture's document.
-using Judge = std::optional<std::string> (*)(const std::string& document, const std::string& capture);
+// `capture`: of a result, its capture's document.
+using Judge = Cause (*)(const std::string& document, const std::string& capture);
 
-template <class T>
-std::optional<std::string> CauseOf(const Result<T>& read) {
-  return read.ok() ? std::nullopt : std::optional(read.error().message);
+template <Cause (*kJudge)(const std::string&)>
+Cause Alone(const std::string& document, const std::string&) {
+  return kJudge(document);
 }
-
-std::optional<std::string> JudgeSweep(const std::string& document, const std::string&) {
-  return CauseOf(SweepFromJson(document));
-}
-std::optional<std::string> JudgePlanHead(const std::string& document, const std::string&) {
-  return CauseOf(PlanFromJson(document));
-}
-std::optional<std::string> JudgePlanned(const std::string& document, const std::string&) {
-  Plan plan;
-  return CauseOf(DecodePlanned({document}, plan));
-}
-std::optional<std::string> JudgeCapture(const std::string& document, const std::string&) {
-  return CauseOf(CaptureResultFromJson(document));
-}
-std::optional<std::string> JudgeResult(const std::string& document, const std::string& capture) {
-  if (!capture.empty() && !CaptureResultFromJson(capture)) return std::nullopt;  // the capture's own row has it
+Cause OfResult(const std::string& document, const std::string& capture) {
+  if (!capture.empty() && JudgeCapture(capture)) return std::nullopt;  // the capture's own row has it
   return CauseOf(DecodeResult(document, capture));
 }
-std::optional<std::string> JudgeToolchain(const std::string& document, const std::string&) {
-  return CauseOf(ToolchainFromJson(document));
-}
-std::optional<std::string> JudgeStep(const std::string& document, const std::string&) {
-  return document.empty() ? std::nullopt : CauseOf(SweepFromJson(document));  // a result's is in its own table
-}
-std::optional<std::string> JudgeTracked(const std::string& document, const std::string&) {
-  return CauseOf(TrackedModelFromJson(document));
-}
-std::optional<std::string> JudgeLine(const std::string& document, const std::string&) {
-  return IsEventLine(document) ? std::nullopt : std::optional<std::string>("its line is not a JSON object");
+Cause OfStep(const std::string& document, const std::string&) {
+  return document.empty() ? std::nullopt : JudgeSweep(document);  // a result's is in its own table
 }
 
 // How a table is read: all at once; in pages of keys that increase; or sweep by sweep, of which a row is a model and a
@@ -87,53 +65,65 @@ struct Documents {
 constexpr const char* kModelsOfSweep = " AND model = :model AND mode = :mode";
 constexpr std::array kDocuments{
     Documents{"sweeps", Pages::kOfKeys, "SELECT id, '', document, '' FROM sweeps", " WHERE id > :after ORDER BY id",
-              "SELECT id FROM sweeps", " WHERE id = :key", JudgeSweep},
+              "SELECT id FROM sweeps", " WHERE id = :key", Alone<JudgeSweep>},
     Documents{"sweeps", Pages::kOfKeys, "SELECT id, '', plan_document, '' FROM sweeps",
-              " WHERE id > :after ORDER BY id", "SELECT id FROM sweeps", " WHERE id = :key", JudgePlanHead},
+              " WHERE id > :after ORDER BY id", "SELECT id FROM sweeps", " WHERE id = :key", Alone<JudgePlanHead>},
     Documents{"plans", Pages::kOfSweeps,
               "SELECT 'sweep ' || sweep_id || ', mode ' || mode, model, document, '' FROM plans",
               " WHERE sweep_id = :sweep", "SELECT model, mode FROM plans WHERE sweep_id = :sweep", kModelsOfSweep,
-              JudgePlanned},
+              Alone<JudgePlanned>},
     Documents{"captures", Pages::kOfKeys,
               "SELECT id, COALESCE((SELECT MIN(r.model) FROM results r WHERE r.capture_id = captures.id), ''),"
               " document, '' FROM captures",
-              " WHERE id > :after ORDER BY id", "SELECT id FROM captures", " WHERE id = :key", JudgeCapture},
+              " WHERE id > :after ORDER BY id", "SELECT id FROM captures", " WHERE id = :key", Alone<JudgeCapture>},
     Documents{"results", Pages::kOfSweeps,
               "SELECT 'sweep ' || sweep_id || ', mode ' || r.mode, model, r.document, COALESCE(c.document, '')"
               " FROM results r LEFT JOIN captures c ON c.id = r.capture_id",
               " WHERE sweep_id = :sweep", "SELECT model, mode FROM results WHERE sweep_id = :sweep",
-              " AND model = :model AND r.mode = :mode", JudgeResult},
+              " AND model = :model AND r.mode = :mode", OfResult},
     Documents{"steps", Pages::kOfKeys,
               "SELECT CAST(seq AS TEXT), model, CASE WHEN kind = 'result' THEN '' ELSE document END, '' FROM steps",
-              " WHERE seq > CAST(:after AS BIGINT) ORDER BY seq", "", "", JudgeStep},
+              " WHERE seq > CAST(:after AS BIGINT) ORDER BY seq", "", "", OfStep},
     Documents{"revisions", Pages::kNone,
               "SELECT model || ' at ' || revision, model, toolchain_document, '' FROM revisions", "", "", "",
-              JudgeToolchain},
+              Alone<JudgeToolchain>},
     Documents{"current", Pages::kOfKeys, "SELECT model, model, document, '' FROM current",
-              " WHERE model > :after ORDER BY model", "SELECT model FROM current", " WHERE model = :key", JudgeTracked},
+              " WHERE model > :after ORDER BY model", "SELECT model FROM current", " WHERE model = :key",
+              Alone<JudgeTracked>},
     Documents{"events", Pages::kOfKeys, "SELECT CAST(id AS TEXT), model, line, '' FROM events",
               " WHERE id > CAST(:after AS BIGINT) ORDER BY id", "SELECT CAST(id AS TEXT) FROM events",
-              " WHERE id = CAST(:key AS BIGINT)", JudgeLine},
+              " WHERE id = CAST(:key AS BIGINT)", Alone<JudgeLine>},
     Documents{"dead_letters", Pages::kNone,
               "SELECT exporter || ' ' || CAST(event_id AS TEXT), model, line, '' FROM dead_letters", "", "", "",
-              JudgeLine},
+              Alone<JudgeLine>},
 };
 
+// Error: a failure that is not of a page, after which nothing is known of the rows.
 class Search {
  public:
   explicit Search(Database& db) : db_(db) {}
 
-  void Read(const Documents& documents) {
+  Result<void> Read(const Documents& documents) {
     if (documents.pages == Pages::kOfSweeps) return ReadSweeps(documents);
     const auto read = documents.pages == Pages::kNone ? Ask(documents, documents.rows) : ReadPages(documents);
-    if (!read) ReadByKey(documents, read.error());
+    return read ? Result<void>() : ReadByKey(documents, read.error());
   }
   void Add(Damage damage) {
     if (found_.size() < Store::kMaxDamage && seen_.insert(Describe(damage)).second) found_.push_back(std::move(damage));
   }
+  // Adds `damage` where a page could not be read.
+  Result<void> AddWhere(const Result<void>& failed, Damage damage) {
+    if (failed) return {};
+    if (!db_.MetDamage()) return failed;
+    damage.what = failed.error().message;
+    Add(std::move(damage));
+    return {};
+  }
   std::vector<Damage> Take() { return std::move(found_); }
 
  private:
+  using Keys = std::vector<std::pair<std::string, std::string>>;
+
   Result<void> ReadPages(const Documents& documents) {
     const std::string rows = std::string(documents.rows) + documents.page + " LIMIT " + std::to_string(kRowsPerPage);
     last_key_ = std::string_view(documents.page).find("CAST") == std::string_view::npos ? "" : "0";
@@ -145,36 +135,48 @@ class Search {
   }
 
   // What was found up to the page that cannot be read is found again, row by row.
-  void ReadByKey(const Documents& documents, const Error& error) {
-    if (documents.keys[0] == '\0') return Add({documents.table, "", "", error.message});
-    for (const auto& [key, none] : Keys(documents, "SELECT k.*, '' FROM (" + std::string(documents.keys) + ") AS k")) {
+  Result<void> ReadByKey(const Documents& documents, const Error& error) {
+    if (!db_.MetDamage()) return error;
+    if (documents.keys[0] == '\0') return Add({documents.table, "", "", error.message}), Result<void>();
+    const auto keys = ListKeys(documents, "SELECT k.*, '' FROM (" + std::string(documents.keys) + ") AS k");
+    if (!keys) return keys.error();
+    for (const auto& [key, none] : *keys) {
       const auto one = Ask(documents, std::string(documents.rows) + documents.one, key);
-      if (!one) Add({documents.table, key, "", one.error().message});
+      if (auto added = AddWhere(one, {documents.table, key, "", ""}); !added) return added;
     }
+    return {};
   }
 
-  void ReadSweeps(const Documents& documents) {
+  Result<void> ReadSweeps(const Documents& documents) {
     const std::string of_sweep = std::string(documents.rows) + documents.page;
-    for (const auto& [sweep, none] : Keys(documents, "SELECT id, '' FROM sweeps")) {
-      if (Ask(documents, of_sweep, sweep)) continue;
-      for (const auto& [model, mode] : Keys(documents, documents.keys, sweep)) {
+    const auto sweeps = ListKeys(documents, "SELECT id, '' FROM sweeps");
+    if (!sweeps) return sweeps.error();
+    for (const auto& [sweep, none] : *sweeps) {
+      if (const auto read = Ask(documents, of_sweep, sweep); read || !db_.MetDamage()) {
+        if (!read) return read;
+        continue;
+      }
+      const auto keys = ListKeys(documents, documents.keys, sweep);
+      if (!keys) return keys.error();
+      for (const auto& [model, mode] : *keys) {
         const auto one = Ask(documents, of_sweep + documents.one, sweep, model, mode);
-        if (!one) Add({documents.table, "sweep " + sweep + ", mode " + mode, model, one.error().message});
+        if (auto added = AddWhere(one, {documents.table, "sweep " + sweep + ", mode " + mode, model, ""}); !added)
+          return added;
       }
     }
+    return {};
   }
 
   template <class... Values>
-  std::vector<std::pair<std::string, std::string>> Keys(const Documents& documents, const std::string& text,
-                                                        const Values&... values) {
-    std::vector<std::pair<std::string, std::string>> keys;
+  Result<Keys> ListKeys(const Documents& documents, const std::string& text, const Values&... values) {
+    Keys keys;
     const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
       Query<std::string, std::string>(
           sql, text, [&](const std::string& a, const std::string& b) { return keys.emplace_back(a, b), true; },
           values...);
       return {};
     });
-    if (!listed) Add({documents.table, "", "", listed.error().message});
+    if (auto added = AddWhere(listed, {documents.table, "", "", ""}); !added) return added.error();
     return keys;
   }
 
@@ -220,19 +222,22 @@ void SqlStore::Tell(Damage damage) {
 
 Result<std::vector<Damage>> SqlStore::FindDamage() {
   Search search(db_);
-  for (const Documents& documents : kDocuments) search.Read(documents);
-  auto asked = db_.Read([&](soci::session& sql) -> Result<void> {
+  for (const Documents& documents : kDocuments) {
+    if (auto read = search.Read(documents); !read) return read.error();
+  }
+  const auto ask = [&](const auto& body) { return search.AddWhere(db_.Read(body), {"", "", "", ""}); };
+  auto asked = ask([&](soci::session& sql) -> Result<void> {
     for (std::string& problem : db_.dialect().IntegrityProblems(sql)) search.Add({"", "", "", std::move(problem)});
     return {};
   });
-  if (!asked) search.Add({"", "", "", asked.error().message});
+  if (!asked) return asked.error();
   for (const Rule& rule : kRules) {
-    asked = db_.Read([&](soci::session& sql) -> Result<void> {
+    asked = ask([&](soci::session& sql) -> Result<void> {
       if (const Int broken = Scalar(sql, rule.count_broken, 0); broken != 0)
         search.Add({"", "", "", std::string(rule.meaning) + " (" + std::to_string(broken) + ")"});
       return {};
     });
-    if (!asked && !db_.MetDamage()) return asked.error();
+    if (!asked) return asked.error();
   }
   return search.Take();
 }

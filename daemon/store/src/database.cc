@@ -46,7 +46,9 @@ void Database::Reconnect() {
 }
 
 Error Database::Caught(const soci::soci_error& error) {
-  const Failure failure = dialect_->Classify(error);
+  // No column of ours may be NULL: the library's word for a row that is damaged.
+  const bool is_null = error.get_error_message().starts_with("Null value fetched");
+  const Failure failure = is_null ? Failure::kCorrupted : dialect_->Classify(error);
   if (failure == Failure::kConnectionLost) lost_ = true;
   met_damage_ = failure == Failure::kCorrupted;
   // Without SOCI's context, which repeats every bound value.

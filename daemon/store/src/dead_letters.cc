@@ -1,5 +1,6 @@
 // Events that a target refused: kept, listed, sent again or dropped; and exporters that pause.
 #include <algorithm>
+#include <limits>
 
 #include "breakwatch/core/text.h"
 #include "sql.h"
@@ -48,42 +49,104 @@ Result<void> SqlStore::BuryEvent(const std::string& exporter, const StoredEvent&
 }
 
 Result<std::vector<DeadLetter>> SqlStore::DeadLetters(const LetterFilter& filter, int limit) {
-  return db_.Read([&](soci::session& sql) -> Result<std::vector<DeadLetter>> {
+  return ReadLetters(filter, /*only_queued=*/false, limit, std::numeric_limits<std::size_t>::max());
+}
+
+namespace {
+
+constexpr const char* kLetter = "SELECT exporter, event_id, ts_ns, sweep_id, model, revision, line, reason, at_ns, ";
+
+// Calls `each` for the rows of a query that begins with kLetter and whether the letter is queued.
+template <class Each, class... Values>
+void QueryLetters(soci::session& sql, const std::string& text, const Each& each, const Values&... values) {
+  Query<std::string, Int, Int, std::string, std::string, std::string, std::string, std::string, Int, Int>(
+      sql, text,
+      [&](const std::string& name, Int id, Int ts, const std::string& sweep, const std::string& model,
+          const std::string& revision, const std::string& line, const std::string& reason, Int at, Int queued) {
+        return each(DeadLetter{name, {id, ts, sweep, model, revision, line}, reason, FromNanoseconds(at), queued != 0});
+      },
+      values...);
+}
+
+}  // namespace
+
+Result<std::vector<DeadLetter>> SqlStore::ReadLetters(const LetterFilter& filter, bool only_queued, int limit,
+                                                      std::size_t max_bytes) {
+  auto read = db_.Read([&](soci::session& sql) -> Result<std::vector<DeadLetter>> {
     std::vector<DeadLetter> letters;
-    const auto take = [&](const std::string& name, Int id, Int ts, const std::string& sweep, const std::string& model,
-                          const std::string& revision, const std::string& line, const std::string& reason, Int at,
-                          Int queued) {
-      letters.push_back(
-          {name, {id, ts, sweep, model, revision, line}, reason, FromNanoseconds(at), /*queued=*/queued != 0});
-      return true;
-    };
     // A database of version 3, opened for reading, has no such table yet.
     const bool can_queue = db_.dialect().HasTable(sql, "requeued");
     const std::string text =
-        "SELECT exporter, event_id, ts_ns, sweep_id, model, revision, line, reason, at_ns, " +
-        (can_queue ? "CASE WHEN " + std::string(kIsQueued) + " THEN 1 ELSE 0 END" : std::string("0")) +
-        " FROM dead_letters" + Where(filter) + " ORDER BY exporter, event_id LIMIT :rows";
-    const auto ask = [&](const auto&... values) {
-      Query<std::string, Int, Int, std::string, std::string, std::string, std::string, std::string, Int, Int>(
-          sql, text, take, values...);
+        kLetter + (can_queue ? "CASE WHEN " + std::string(kIsQueued) + " THEN 1 ELSE 0 END" : std::string("0")) +
+        " FROM dead_letters" + Where(filter) + (only_queued ? " AND " + std::string(kIsQueued) : "") +
+        " ORDER BY exporter, event_id LIMIT :rows";
+    std::size_t bytes = 0;
+    const auto take = [&](DeadLetter letter) {
+      bytes += letter.event.line.size();
+      if (!letters.empty() && bytes > max_bytes) return false;
+      letters.push_back(std::move(letter));
+      return true;
     };
     const Int rows = std::max(limit, 0);
-    filter.exporter.empty() ? ask(rows) : ask(ToUtf8(filter.exporter), rows);
+    filter.exporter.empty() ? QueryLetters(sql, text, take, rows)
+                            : QueryLetters(sql, text, take, ToUtf8(filter.exporter), rows);
     return letters;
   });
+  return read || !db_.MetDamage() ? read : ReadEachLetter(filter, only_queued, limit, max_bytes);
+}
+
+// One at a time, where a page of the database cannot be read. The keys come from an index.
+Result<std::vector<DeadLetter>> SqlStore::ReadEachLetter(const LetterFilter& filter, bool only_queued, int limit,
+                                                         std::size_t max_bytes) {
+  std::vector<std::pair<std::string, Int>> keys;
+  const auto listed = ReadPast({"dead_letters", "", "", ""}, [&](soci::session& sql) -> Result<void> {
+    const auto take = [&](const std::string& name, Int id) { return keys.emplace_back(name, id), true; };
+    const std::string text = "SELECT exporter, event_id FROM dead_letters" + Where(filter) +
+                             (only_queued ? " AND " + std::string(kIsQueued) : "") + " ORDER BY exporter, event_id";
+    filter.exporter.empty() ? Query<std::string, Int>(sql, text, take)
+                            : Query<std::string, Int>(sql, text, take, ToUtf8(filter.exporter));
+    return {};
+  });
+  if (!listed) return listed.error();
+  std::vector<DeadLetter> letters;
+  std::size_t bytes = 0;
+  for (const auto& [name, id] : keys) {
+    if (letters.size() >= static_cast<std::size_t>(std::max(limit, 0)) || bytes >= max_bytes) break;
+    auto one =
+        ReadPast({"dead_letters", name + " " + std::to_string(id), "", ""}, [&](soci::session& sql) -> Result<void> {
+          QueryLetters(
+              sql,
+              kLetter + ("CASE WHEN " + std::string(kIsQueued)) +
+                  " THEN 1 ELSE 0 END FROM dead_letters WHERE exporter = :exporter AND event_id = :id",
+              [&](DeadLetter letter) {
+                bytes += letter.event.line.size();
+                return letters.push_back(std::move(letter)), false;
+              },
+              name, id);
+          return {};
+        });
+    if (!one) return one.error();
+  }
+  return letters;
+}
+
+Result<std::int64_t> SqlStore::CountLetters(const std::string& rest, const std::string& exporter) {
+  Int count = 0;
+  const auto read = ReadPast({"dead_letters", "", "", ""}, [&](soci::session& sql) -> Result<void> {
+    count =
+        Scalar(sql, "SELECT COUNT(*) FROM dead_letters WHERE exporter = :exporter AND " + rest, 0, ToUtf8(exporter));
+    return {};
+  });
+  if (!read) return read.error();
+  return count;
 }
 
 Result<std::int64_t> SqlStore::CountDeadLetters(const std::string& exporter) {
-  return db_.Read([&](soci::session& sql) -> Result<std::int64_t> {
-    return Scalar(sql, "SELECT COUNT(*) FROM dead_letters WHERE exporter = :exporter AND NOT " + std::string(kIsQueued),
-                  0, ToUtf8(exporter));
-  });
+  return CountLetters("NOT " + std::string(kIsQueued), exporter);
 }
 
 Result<std::int64_t> SqlStore::CountQueuedLetters(const std::string& exporter) {
-  return db_.Read([&](soci::session& sql) -> Result<std::int64_t> {
-    return Scalar(sql, "SELECT COUNT(*) FROM requeued WHERE exporter = :exporter", 0, ToUtf8(exporter));
-  });
+  return CountLetters(kIsQueued, exporter);
 }
 
 Result<std::int64_t> SqlStore::QueueDeadLetters(const LetterFilter& filter) {
@@ -107,23 +170,11 @@ Result<std::int64_t> SqlStore::DropDeadLetters(const LetterFilter& filter) {
 
 Result<std::vector<StoredEvent>> SqlStore::QueuedLetters(const std::string& exporter, int limit,
                                                          std::size_t max_bytes) {
-  return db_.Read([&](soci::session& sql) -> Result<std::vector<StoredEvent>> {
-    std::vector<StoredEvent> events;
-    std::size_t bytes = 0;
-    Query<Int, Int, std::string, std::string, std::string, std::string>(
-        sql,
-        "SELECT event_id, ts_ns, sweep_id, model, revision, line FROM dead_letters WHERE exporter = :exporter AND " +
-            std::string(kIsQueued) + " ORDER BY event_id LIMIT :rows",
-        [&](Int event, Int ts, const std::string& sweep, const std::string& model, const std::string& revision,
-            const std::string& line) {
-          if (!events.empty() && bytes + line.size() > max_bytes) return false;
-          bytes += line.size();
-          events.push_back({event, ts, sweep, model, revision, line});
-          return true;
-        },
-        ToUtf8(exporter), Int{std::max(limit, 1)});
-    return events;
-  });
+  auto letters = ReadLetters({.exporter = exporter}, /*only_queued=*/true, std::max(limit, 1), max_bytes);
+  if (!letters) return letters.error();
+  std::vector<StoredEvent> events;
+  for (DeadLetter& letter : *letters) events.push_back(std::move(letter.event));
+  return events;
 }
 
 Result<void> SqlStore::RefuseQueuedLetter(const std::string& exporter, std::int64_t event_id,
@@ -154,31 +205,38 @@ Result<void> SqlStore::SetPaused(const std::string& exporter, const std::string&
 }
 
 Result<std::vector<DeliveryState>> SqlStore::DeliveryStates() {
-  return db_.Read([&](soci::session& sql) -> Result<std::vector<DeliveryState>> {
-    std::map<std::string, DeliveryState> states;
+  std::map<std::string, DeliveryState> states;
+  auto read = db_.Read([&](soci::session& sql) -> Result<void> {
     Query<std::string, Int>(sql, "SELECT exporter, event_id FROM cursors",
                             [&](const std::string& name, Int id) { return states[name].cursor = id, true; });
-    Query<std::string, Int>(
-        sql, "SELECT exporter, COUNT(*) FROM dead_letters GROUP BY exporter",
-        [&](const std::string& name, Int count) { return states[name].dead_letters = count, true; });
-    if (db_.dialect().HasTable(sql, "requeued")) {  // as in DeadLetters
-      Query<std::string, Int>(sql, "SELECT exporter, COUNT(*) FROM requeued GROUP BY exporter",
-                              [&](const std::string& name, Int count) {
-                                states[name].queued = count;
-                                states[name].dead_letters -= count;
-                                return true;
-                              });
-      Query<std::string, Int, std::string>(sql, "SELECT exporter, at_ns, detail FROM paused",
-                                           [&](const std::string& name, Int at, const std::string& detail) {
-                                             states[name].paused = detail;
-                                             states[name].paused_at = FromNanoseconds(at);
-                                             return true;
-                                           });
-    }
-    std::vector<DeliveryState> out;
-    for (auto& [name, state] : states) state.exporter = name, out.push_back(std::move(state));
-    return out;
+    if (!db_.dialect().HasTable(sql, "paused")) return {};  // as in ReadLetters
+    Query<std::string, Int, std::string>(sql, "SELECT exporter, at_ns, detail FROM paused",
+                                         [&](const std::string& name, Int at, const std::string& detail) {
+                                           states[name].paused = detail;
+                                           states[name].paused_at = FromNanoseconds(at);
+                                           return true;
+                                         });
+    return {};
   });
+  if (!read) return read.error();
+  const auto counted = ReadPast({"dead_letters", "", "", ""}, [&](soci::session& sql) -> Result<void> {
+    const bool can_queue = db_.dialect().HasTable(sql, "requeued");
+    Query<std::string, Int, Int>(
+        sql,
+        "SELECT exporter, COUNT(*), " +
+            (can_queue ? "SUM(CASE WHEN " + std::string(kIsQueued) + " THEN 1 ELSE 0 END)" : std::string("0")) +
+            " FROM dead_letters GROUP BY exporter",
+        [&](const std::string& name, Int count, Int queued) {
+          states[name].queued = queued;
+          states[name].dead_letters = count - queued;
+          return true;
+        });
+    return {};
+  });
+  if (!counted) return counted.error();
+  std::vector<DeliveryState> out;
+  for (auto& [name, state] : states) state.exporter = name, out.push_back(std::move(state));
+  return out;
 }
 
 }  // namespace breakwatch::store

@@ -55,12 +55,24 @@ void SqlStore::ReplaceIfDamaged(StoredEvent& event) {
   event.line = LostEventLine(event.id, event.ts_ns);
 }
 
+// The time of the event before, which those that are lost follow by a nanosecond each.
+std::int64_t SqlStore::TimeUpTo(std::int64_t id) {
+  Int ts = 0;
+  const auto read = db_.Read([&](soci::session& sql) -> Result<void> {
+    Query<Int>(
+        sql, "SELECT ts_ns FROM events WHERE id <= :id ORDER BY id DESC LIMIT 1",
+        [&](Int found) { return ts = found, false; }, Int{id});
+    return {};
+  });
+  return read && ts > 0 ? ts : Nanoseconds(clock_.Now());
+}
+
 // One at a time, where a page of the database cannot be read: a line that is lost is told as one.
-std::vector<StoredEvent> SqlStore::ReadEachEvent(std::int64_t after, std::int64_t last) {
+Result<std::vector<StoredEvent>> SqlStore::ReadEachEvent(std::int64_t after, std::int64_t last) {
   std::vector<StoredEvent> events;
   for (Int id = after + 1; id <= last; ++id) {
-    StoredEvent event{id, events.empty() ? 0 : events.back().ts_ns + 1, {}, {}, {}, {}};
-    const auto read = db_.Read([&](soci::session& sql) -> Result<void> {
+    StoredEvent event{id, (events.empty() ? TimeUpTo(after) : events.back().ts_ns) + 1, {}, {}, {}, {}};
+    auto read = ReadPast({"events", std::to_string(id), "", ""}, [&](soci::session& sql) -> Result<void> {
       Query<Int, std::string, std::string, std::string, std::string>(
           sql, "SELECT ts_ns, sweep_id, model, revision, line FROM events WHERE id = :id",
           [&](Int ts, const std::string& sweep, const std::string& model, const std::string& revision,
@@ -71,8 +83,8 @@ std::vector<StoredEvent> SqlStore::ReadEachEvent(std::int64_t after, std::int64_
           id);
       return {};
     });
-    if (!read) Tell({"events", std::to_string(id), "", read.error().message});
-    if (event.line.empty()) event.line = LostEventLine(id, event.ts_ns);
+    if (!read) return read.error();
+    ReplaceIfDamaged(event);
     events.push_back(std::move(event));
   }
   return events;

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
@@ -14,15 +17,16 @@ struct StepRow {
   std::string kind, sweep_id, model, document, result_document, capture_document;
 };
 
-std::vector<StepRow> ReadPage(soci::session& sql, Int after) {
+std::vector<StepRow> ReadSteps(soci::session& sql, Int after, Int last = std::numeric_limits<Int>::max()) {
   std::vector<StepRow> rows;
   Query<Int, std::string, std::string, std::string, std::string, std::string, std::string>(
       sql,
       "SELECT s.seq, s.kind, s.sweep_id, s.model, s.document, COALESCE(r.document, ''), COALESCE(c.document, '') FROM "
       "steps s"
       " LEFT JOIN results r ON r.seq = s.seq AND r.sweep_id = s.sweep_id AND r.model = s.model AND r.mode = s.mode"
-      " LEFT JOIN captures c ON c.id = r.capture_id WHERE s.seq > :after ORDER BY s.seq LIMIT :limit",
-      [&](auto&&... columns) { return rows.push_back({columns...}), true; }, after, kStepsPerPage);
+      " LEFT JOIN captures c ON c.id = r.capture_id WHERE s.seq > :after AND s.seq <= :last ORDER BY s.seq LIMIT "
+      ":limit",
+      [&](auto&&... columns) { return rows.push_back({columns...}), true; }, after, last, kStepsPerPage);
   return rows;
 }
 
@@ -43,19 +47,44 @@ std::int64_t SqlStore::WriteStep(soci::session& sql, HistoryStep::Kind kind, con
   return seq;
 }
 
+Result<std::int64_t> SqlStore::NewestStep() {
+  const auto ask = [&](const char* text) {
+    return db_.Read([&](soci::session& sql) -> Result<std::int64_t> { return Scalar(sql, text, 0); });
+  };
+  const auto newest = ask("SELECT COALESCE(MAX(seq), 0) FROM steps");
+  if (newest || !db_.MetDamage()) return newest;
+  return ask(
+      "SELECT COALESCE(MAX(seq), 0) FROM (SELECT MAX(seq) AS seq FROM results UNION ALL SELECT MAX(finished_seq)"
+      " FROM sweeps) AS other");
+}
+
 Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const HistoryStep&)>& step) {
   std::map<std::string, Sweep> open;  // begun and not finished: a result's step carries its sweep too
   for (Int after = 0;;) {
-    auto page = db_.Read([&](soci::session& sql) -> Result<std::vector<StepRow>> { return ReadPage(sql, after); });
-    if (!page) return page.error();
-    if (page->empty()) return {};
+    auto page = db_.Read([&](soci::session& sql) -> Result<std::vector<StepRow>> { return ReadSteps(sql, after); });
+    if (!page && !db_.MetDamage()) return page.error();
+    if (page && page->empty()) return {};
+    if (page) {
+      after = page->back().seq;
+    } else {  // one at a time
+      const auto newest = NewestStep();
+      if (!newest) return newest.error();
+      if (after >= *newest) return {};
+      page = std::vector<StepRow>();
+      for (const Int last = std::min(after + kStepsPerPage, Int{*newest}); after < last; ++after) {
+        auto one = ReadPast({"steps", std::to_string(after + 1), "", ""}, [&](soci::session& sql) -> Result<void> {
+          for (StepRow& row : ReadSteps(sql, after, after + 1)) page->push_back(std::move(row));
+          return {};
+        });
+        if (!one) return one.error();
+      }
+    }
     for (const StepRow& row : *page) {
       HistoryStep next;
       if (row.kind == StepKindName(HistoryStep::Kind::kResult)) {
         auto result = DecodeResult(row.result_document, row.capture_document);
         if (!result) {  // `results` or `captures` is damaged there: Results names the row
           Tell({"steps", std::to_string(row.seq), row.model, result.error().message});
-          after = row.seq;
           continue;
         }
         next = {HistoryStep::Kind::kResult, open[row.sweep_id], std::nullopt, std::move(*result)};
@@ -65,7 +94,6 @@ Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const Hist
         if (!plan && plan.error().retryable) return plan.error();
         if (!sweep || !plan) {
           Tell({"steps", std::to_string(row.seq), "", sweep ? plan.error().message : sweep.error().message});
-          after = row.seq;
           continue;
         }
         const bool begun = row.kind == StepKindName(HistoryStep::Kind::kBegun);
@@ -76,7 +104,6 @@ Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const Hist
           open.erase(row.sweep_id);
       }
       if (auto folded = step(next); !folded) return folded;
-      after = row.seq;
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,13 +11,15 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "dialect.h"
 #include "documents.h"
+#include "judges.h"
 #include "salvage.h"
 
 namespace breakwatch::store {
@@ -25,44 +28,30 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kScheme = "sqlite:";
-// Event ids behind the newest event that is left; more of them are a cursor that is damaged itself.
+// Event ids that are missing in a row; where there are more, the id or the cursor behind them is damaged itself.
 constexpr std::int64_t kMaxLostEvents = 100'000;
 
-// The cause, when a row cannot be kept. `copy`: what is kept so far.
-using Judge = std::optional<std::string> (*)(const Row& row, Sqlite& copy);
+// Why a row cannot be kept. `copy`: what is kept so far.
+using Judge = Cause (*)(const Row& row, Sqlite& copy);
 
-template <class T>
-std::optional<std::string> CauseOf(const Result<T>& read) {
-  return read.ok() ? std::nullopt : std::optional(read.error().message);
+Cause NoCause(const Row&, Sqlite&) { return std::nullopt; }
+Cause OfSweep(const Row& row, Sqlite&) {
+  if (auto cause = JudgeSweep(row.Text("document"))) return cause;
+  return JudgePlanHead(row.Text("plan_document"));
 }
-
-std::optional<std::string> JudgeNothing(const Row&, Sqlite&) { return std::nullopt; }
-std::optional<std::string> JudgeSweep(const Row& row, Sqlite&) {
-  if (auto cause = CauseOf(SweepFromJson(row.Text("document")))) return cause;
-  return CauseOf(PlanFromJson(row.Text("plan_document")));
-}
-std::optional<std::string> JudgePlanned(const Row& row, Sqlite&) {
-  Plan plan;
-  return CauseOf(DecodePlanned({row.Text("document")}, plan));
-}
-std::optional<std::string> JudgeCapture(const Row& row, Sqlite&) {
-  return CauseOf(CaptureResultFromJson(row.Text("document")));
-}
-std::optional<std::string> JudgeResult(const Row& row, Sqlite& copy) {
+Cause OfPlanned(const Row& row, Sqlite&) { return JudgePlanned(row.Text("document")); }
+Cause OfCapture(const Row& row, Sqlite&) { return JudgeCapture(row.Text("document")); }
+Cause OfResult(const Row& row, Sqlite& copy) {
   const std::string id = row.Text("capture_id");
   const std::string capture = id.empty() ? "" : copy.Text("SELECT document FROM captures WHERE id = ?", id);
   if (!id.empty() && capture.empty()) return "its capture " + id + " is lost";
   return CauseOf(DecodeResult(row.Text("document"), capture));
 }
-std::optional<std::string> JudgeStep(const Row& row, Sqlite&) {
-  return row.Text("kind") == "result" ? std::nullopt : CauseOf(SweepFromJson(row.Text("document")));
+Cause OfStep(const Row& row, Sqlite&) {
+  return row.Text("kind") == "result" ? std::nullopt : JudgeSweep(row.Text("document"));
 }
-std::optional<std::string> JudgeRevision(const Row& row, Sqlite&) {
-  return CauseOf(ToolchainFromJson(row.Text("toolchain_document")));
-}
-std::optional<std::string> JudgeLine(const Row& row, Sqlite&) {
-  return IsEventLine(row.Text("line")) ? std::nullopt : std::optional<std::string>("its line is not a JSON object");
-}
+Cause OfRevision(const Row& row, Sqlite&) { return JudgeToolchain(row.Text("toolchain_document")); }
+Cause OfLine(const Row& row, Sqlite&) { return JudgeLine(row.Text("line")); }
 
 // In an order in which what a row refers to comes before it. Not here: `meta`, which the copy has, and the fold.
 struct Table {
@@ -72,21 +61,21 @@ struct Table {
   Judge judge;
 };
 constexpr std::array kTables{
-    Table{"sweeps", {"id"}, "document", JudgeSweep},
-    Table{"plans", {"sweep_id", "mode"}, "document", JudgePlanned},
-    Table{"structures", {"digest"}, "", JudgeNothing},
-    Table{"captures", {"id"}, "document", JudgeCapture},
-    Table{"sites", {"capture_id", "position"}, "", JudgeNothing},
-    Table{"results", {"sweep_id", "mode"}, "document", JudgeResult},
-    Table{"steps", {"seq"}, "document", JudgeStep},
-    Table{"revisions", {"model", "revision"}, "toolchain_document", JudgeRevision},
-    Table{"costs", {"kind", "name", "mode"}, "", JudgeNothing},
-    Table{"events", {"id"}, "line", JudgeLine},
-    Table{"cursors", {"exporter"}, "", JudgeNothing},
-    Table{"dead_letters", {"exporter", "event_id"}, "line", JudgeLine},
-    Table{"requeued", {"exporter", "event_id"}, "", JudgeNothing},
-    Table{"paused", {"exporter"}, "", JudgeNothing},
-    Table{"gateway_groups", {"gateway", "position"}, "", JudgeNothing},
+    Table{"sweeps", {"id"}, "document", OfSweep},
+    Table{"plans", {"sweep_id", "mode"}, "document", OfPlanned},
+    Table{"structures", {"digest"}, "", NoCause},
+    Table{"captures", {"id"}, "document", OfCapture},
+    Table{"sites", {"capture_id", "position"}, "", NoCause},
+    Table{"results", {"sweep_id", "mode"}, "document", OfResult},
+    Table{"steps", {"seq"}, "document", OfStep},
+    Table{"revisions", {"model", "revision"}, "toolchain_document", OfRevision},
+    Table{"costs", {"kind", "name", "mode"}, "", NoCause},
+    Table{"events", {"id"}, "line", OfLine},
+    Table{"cursors", {"exporter"}, "", NoCause},
+    Table{"dead_letters", {"exporter", "event_id"}, "line", OfLine},
+    Table{"requeued", {"exporter", "event_id"}, "", NoCause},
+    Table{"paused", {"exporter"}, "", NoCause},
+    Table{"gateway_groups", {"gateway", "position"}, "", NoCause},
 };
 
 // What the tables that are left say of those that are not: steps follow from sweeps and results.
@@ -101,13 +90,30 @@ constexpr std::array kDerived{
     " WHERE w.seq > 0 AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.seq = w.seq)",
     "INSERT INTO steps SELECT w.finished_seq, 'finished', w.id, '', '', w.document FROM sweeps w"
     " WHERE w.finished_seq > 0 AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.seq = w.finished_seq)",
+    "DELETE FROM requeued WHERE NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.exporter = requeued.exporter"
+    " AND d.event_id = requeued.event_id)",
 };
 
 Error Failed(const std::string& path, const std::string& cause) {
   return {ErrorCode::kStore, path + ": " + cause, false, {}};
 }
 
-std::string Cause() { return std::generic_category().message(errno); }
+std::string SystemCause() { return std::generic_category().message(errno); }
+
+std::string Stamp(const Clock& clock) {
+  std::string stamp = FormatTime(clock.Now()).substr(0, 19);
+  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+  return stamp + "Z";
+}
+
+// The owner and the rights of `like`. False: the system does not let this user (errno).
+bool GiveTo(const std::string& path, const struct stat& like) {
+  struct stat now {};
+  if (::stat(path.c_str(), &now) != 0) return false;
+  const bool is_theirs = now.st_uid == like.st_uid && now.st_gid == like.st_gid;
+  return (is_theirs || ::chown(path.c_str(), like.st_uid, like.st_gid) == 0) &&
+         ::chmod(path.c_str(), like.st_mode & 07777) == 0;
+}
 
 void SyncFolderOf(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
@@ -117,12 +123,32 @@ void SyncFolderOf(const std::string& path) {
   ::close(fd);
 }
 
+// Which events have times that increase by a nanosecond an id at least, as many of them as can be. Of equally many the
+// later ones: a time is more likely to be damaged upwards, and the newest is what the next one is counted from.
+std::vector<bool> LongestRun(const std::vector<std::int64_t>& ids, const std::vector<std::int64_t>& times) {
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  std::vector<std::size_t> ends;                       // of the runs of each length, the one that ends lowest
+  std::vector<std::size_t> before(ids.size(), kNone);  // in the longest run that ends with it
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (times[i] <= 0) continue;
+    const auto at = std::upper_bound(ends.begin(), ends.end(), i, [&](std::size_t a, std::size_t b) {
+      return times[a] - ids[a] < times[b] - ids[b];
+    });
+    if (at != ends.begin()) before[i] = *std::prev(at);
+    at == ends.end() ? ends.push_back(i) : static_cast<void>(*at = i);
+  }
+  std::vector<bool> fits(ids.size(), false);
+  for (std::size_t i = ends.empty() ? kNone : ends.back(); i != kNone; i = before[i]) fits[i] = true;
+  return fits;
+}
+
 class SqliteRepair final : public Repair {
  public:
   SqliteRepair(std::string path, std::unique_ptr<Dialect> lock, const Clock& clock)
       : path_(std::move(path)),
         new_path_(path_ + ".repaired"),
-        lost_path_(path_ + ".lost.jsonl"),
+        stamp_(Stamp(clock)),
+        lost_path_(path_ + ".lost-" + stamp_ + ".jsonl"),
         lock_(std::move(lock)),
         clock_(clock) {}
 
@@ -138,9 +164,11 @@ class SqliteRepair final : public Repair {
   void CopyTable(const Table& table, Sqlite& from, Sqlite& to);
   void Keep(const Table& table, Row& row, Sqlite& from, Sqlite& to);
   void Lose(Damage damage, const std::string& document);
+  void DropStrayEvents(Sqlite& copy);
+  void CorrectTimes(Sqlite& copy);
   void FillEvents(Sqlite& copy);
 
-  const std::string path_, new_path_, lost_path_;
+  const std::string path_, new_path_, stamp_, lost_path_;
   std::unique_ptr<Dialect> lock_;
   const Clock& clock_;
   std::map<std::string, std::int64_t> kept_;
@@ -165,6 +193,8 @@ Result<void> SqliteRepair::Copy() {
   for (const Table& table : kTables) CopyTable(table, from, to);
   for (const char* derive : kDerived)
     if (!to.Exec(derive)) return Failed("database " + new_path_, to.Cause());
+  DropStrayEvents(to);
+  CorrectTimes(to);
   FillEvents(to);
   if (!to.Exec("COMMIT")) return Failed("database " + new_path_, to.Cause());
   lost_file_.close();
@@ -215,6 +245,61 @@ void SqliteRepair::Lose(Damage damage, const std::string& document) {
   if (lost_.size() < Store::kMaxDamage) lost_.push_back(std::move(damage));
 }
 
+// An id far from all others is damaged itself: what is between was never there. The longest run of ids is kept.
+void SqliteRepair::DropStrayEvents(Sqlite& copy) {
+  struct Run {
+    std::int64_t first = 0, last = 0, rows = 0;
+  };
+  std::vector<Run> runs;
+  copy.Numbers("SELECT id, 0 FROM events ORDER BY id", [&](std::int64_t id, std::int64_t) {
+    // No overflow: both are rowids that were read.
+    if (runs.empty() || static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(runs.back().last) > kMaxLostEvents)
+      runs.push_back({id, id, 0});
+    runs.back().last = id;
+    ++runs.back().rows;
+  });
+  if (runs.size() < 2) return;
+  const auto kept =
+      std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.rows < b.rows; });
+  std::vector<std::int64_t> strays;
+  copy.Numbers("SELECT id, 0 FROM events ORDER BY id", [&](std::int64_t id, std::int64_t) {
+    if (id < kept->first || id > kept->last) strays.push_back(id);
+  });
+  for (const std::int64_t id : strays) {
+    const std::string text = std::to_string(id);
+    const std::string line = copy.Text("SELECT line FROM events WHERE id = ?", text);
+    Lose({"events", "id " + text, copy.Text("SELECT model FROM events WHERE id = ?", text),
+          "its id is far from those of the other events"},
+         line);
+    copy.Exec("DELETE FROM events WHERE id = " + text);
+    --kept_["events"];
+  }
+}
+
+// Times increase with ids. Those that do not fit the longest run of times that do follow the event before by a
+// nanosecond, or where there is none, come before the next one that fits.
+void SqliteRepair::CorrectTimes(Sqlite& copy) {
+  std::vector<std::int64_t> ids, times;
+  copy.Numbers("SELECT id, ts_ns FROM events ORDER BY id",
+               [&](std::int64_t id, std::int64_t ts) { ids.push_back(id), times.push_back(ts); });
+  const std::vector<bool> fits = LongestRun(ids, times);
+  std::vector<std::int64_t> corrected = times;
+  for (std::size_t i = ids.size(); i-- > 0;) {
+    if (!fits[i] && i + 1 < ids.size()) corrected[i] = corrected[i + 1] - (ids[i + 1] - ids[i]);
+  }
+  for (std::size_t i = 1; i < ids.size(); ++i) {
+    if (!fits[i]) corrected[i] = corrected[i - 1] + (ids[i] - ids[i - 1]);
+  }
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (fits[i]) continue;
+    const std::string id = std::to_string(ids[i]), ts = std::to_string(corrected[i]);
+    copy.Exec("UPDATE events SET ts_ns = " + ts + " WHERE id = " + id);
+    Lose({"events", "id " + id, copy.Text("SELECT model FROM events WHERE id = ?", id),
+          "its time " + std::to_string(times[i]) + " was not between those of its neighbours; it is now " + ts},
+         "");
+  }
+}
+
 // Ids have no gaps, and none is given twice: an event that is lost is replaced by one that says so.
 void SqliteRepair::FillEvents(Sqlite& copy) {
   std::vector<std::pair<std::int64_t, std::int64_t>> missing;  // id, time
@@ -235,23 +320,29 @@ void SqliteRepair::FillEvents(Sqlite& copy) {
 }
 
 Result<std::string> SqliteRepair::PutInPlace() {
-  std::string stamp = FormatTime(clock_.Now()).substr(0, 19);
-  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-  const std::string damaged = path_ + ".damaged-" + stamp + "Z";
+  const std::string damaged = path_ + ".damaged-" + stamp_;
   {
     // Its journal must not be taken for the copy's.
     Sqlite old;
     if (old.Open(path_)) (void)old.Exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
   if (::access((new_path_ + "-wal").c_str(), F_OK) == 0) return Failed(new_path_, "is still in use");
+  // Whoever repairs it may be another user than the daemon's.
+  struct stat like {};
+  if (::stat(path_.c_str(), &like) != 0) return Failed(path_, SystemCause());
+  for (const std::string& path : {new_path_, lost_path_}) {
+    if (!GiveTo(path, like)) return Failed(path, "cannot get the owner of " + path_ + ": " + SystemCause());
+  }
+  (void)GiveTo(path_ + ".lock", like);
+  if (::access(damaged.c_str(), F_OK) == 0) return Failed(damaged, "is there already");
   if (::link(path_.c_str(), damaged.c_str()) != 0 && ::rename(path_.c_str(), damaged.c_str()) != 0)
-    return Failed(damaged, Cause());
+    return Failed(damaged, SystemCause());
   for (const char* suffix : {"-wal", "-shm"}) {
     if (::rename((path_ + suffix).c_str(), (damaged + suffix).c_str()) != 0 && errno != ENOENT)
-      return Failed(damaged + suffix, Cause());
+      return Failed(damaged + suffix, SystemCause());
   }
   SyncFolderOf(path_);
-  if (::rename(new_path_.c_str(), path_.c_str()) != 0) return Failed(path_, Cause());
+  if (::rename(new_path_.c_str(), path_.c_str()) != 0) return Failed(path_, SystemCause());
   SyncFolderOf(path_);
   return damaged;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -21,41 +22,11 @@ constexpr const char* kInPlanOrder =
     " WHERE r.sweep_id = :id ORDER BY COALESCE(p.position, 9000000000), r.seq";
 constexpr const char* kOneResult = "WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode";
 
-struct ResultKey {
-  std::string sweep_id, model, mode;
-};
-
 // Whose sweep it is: a result without a capture names no toolchain of its own.
 std::map<std::string, std::string> ToolchainsBySweep(const std::vector<Sweep>& sweeps) {
   std::map<std::string, std::string> names;
   for (const Sweep& sweep : sweeps) names[sweep.id] = sweep.toolchain.name;
   return names;
-}
-
-// The newest result of each (model, mode, toolchain name), by model and then newest first.
-std::vector<ResultKey> NewestKeys(soci::session& sql, const ResultFilter& filter,
-                                  const std::map<std::string, std::string>& toolchains) {
-  std::vector<ResultKey> keys;
-  std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
-  const auto take = [&](const std::string& sweep, const std::string& model, const std::string& mode,
-                        const std::string& revision) {
-    const auto toolchain = toolchains.find(sweep);
-    const std::string name = toolchain == toolchains.end() ? "" : toolchain->second;
-    const bool wanted = (filter.mode.empty() || filter.mode == mode) &&
-                        (filter.toolchain.empty() || filter.toolchain == name) && revision.starts_with(filter.revision);
-    if (wanted && seen.emplace(model, mode, name, filter.each_commit ? revision : "").second) {
-      keys.push_back({sweep, model, mode});
-    }
-    return true;
-  };
-  const std::string select = "SELECT sweep_id, model, mode, revision FROM results";
-  if (filter.model.empty()) {
-    Query<std::string, std::string, std::string, std::string>(sql, select + " ORDER BY model, seq DESC", take);
-  } else {
-    Query<std::string, std::string, std::string, std::string>(sql, select + " WHERE model = :model ORDER BY seq DESC",
-                                                              take, ToUtf8(filter.model));
-  }
-  return keys;
 }
 
 // Why a result may not be stored, if so.
@@ -110,9 +81,9 @@ std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::st
 }
 
 // One at a time, where a page of the database cannot be read. The keys come from an index.
-std::vector<ModelResult> SqlStore::ReadEachResult(const std::string& sweep_id) {
+Result<std::vector<ModelResult>> SqlStore::ReadEachResult(const std::string& sweep_id) {
   std::vector<ResultKey> keys;
-  const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
+  const auto listed = ReadPast({"results", "sweep " + sweep_id, "", ""}, [&](soci::session& sql) -> Result<void> {
     Query<std::string, std::string>(
         sql, "SELECT model, mode FROM results WHERE sweep_id = :sweep ORDER BY model, mode",
         [&](const std::string& model, const std::string& mode) {
@@ -121,14 +92,20 @@ std::vector<ModelResult> SqlStore::ReadEachResult(const std::string& sweep_id) {
         sweep_id);
     return {};
   });
-  if (!listed) Tell({"results", "sweep " + sweep_id, "", listed.error().message});
+  if (!listed) return listed.error();
+  return ReadByKey(keys);
+}
+
+Result<std::vector<ModelResult>> SqlStore::ReadByKey(const std::vector<ResultKey>& keys) {
   std::vector<ModelResult> results;
   for (const ResultKey& key : keys) {
-    auto one = db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
-      return ReadResults(sql, kOneResult, key.sweep_id, key.model, key.mode);
-    });
-    if (!one) Tell({"results", "sweep " + sweep_id + ", mode " + key.mode, key.model, one.error().message});
-    if (one) std::move(one->begin(), one->end(), std::back_inserter(results));
+    auto one = ReadPast({"results", "sweep " + key.sweep_id + ", mode " + key.mode, key.model, ""},
+                        [&](soci::session& sql) -> Result<void> {
+                          auto found = ReadResults(sql, kOneResult, key.sweep_id, key.model, key.mode);
+                          std::move(found.begin(), found.end(), std::back_inserter(results));
+                          return {};
+                        });
+    if (!one) return one.error();
   }
   return results;
 }
@@ -193,27 +170,114 @@ Result<std::vector<ModelResult>> SqlStore::Results(const std::string& sweep_id) 
 }
 
 Result<std::optional<ModelResult>> SqlStore::LatestResult(const std::string& model) {
-  return db_.Read([&](soci::session& sql) -> Result<std::optional<ModelResult>> {
+  auto latest = db_.Read([&](soci::session& sql) -> Result<std::optional<ModelResult>> {
     auto found = ReadResults(sql, "WHERE r.model = :model ORDER BY r.seq DESC LIMIT 1", ToUtf8(model));
     return found.empty() ? std::optional<ModelResult>() : std::move(found.front());
   });
+  if (latest || !db_.MetDamage()) return latest;
+  auto newest = NewestResults({.model = model});
+  if (!newest) return newest.error();
+  return newest->empty() ? std::optional<ModelResult>() : std::move(newest->front());
+}
+
+namespace {
+
+// A result as its row says without its documents.
+struct ResultHead {
+  ResultKey key;
+  std::string revision;
+  Int seq = 0;
+};
+
+// The newest of each (model, mode, toolchain name) that `filter` wants. `heads`: by model and then newest first.
+std::vector<ResultKey> NewestOf(const std::vector<ResultHead>& heads, const ResultFilter& filter,
+                                const std::map<std::string, std::string>& toolchains) {
+  std::vector<ResultKey> keys;
+  std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
+  for (const auto& [key, revision, seq] : heads) {
+    const auto toolchain = toolchains.find(key.sweep_id);
+    const std::string name = toolchain == toolchains.end() ? "" : toolchain->second;
+    const bool wanted = (filter.mode.empty() || filter.mode == key.mode) &&
+                        (filter.toolchain.empty() || filter.toolchain == name) && revision.starts_with(filter.revision);
+    if (wanted && seen.emplace(key.model, key.mode, name, filter.each_commit ? revision : "").second)
+      keys.push_back(key);
+  }
+  return keys;
+}
+
+}  // namespace
+
+Result<std::vector<ResultKey>> SqlStore::NewestKeys(const ResultFilter& filter,
+                                                    const std::map<std::string, std::string>& toolchains) {
+  std::vector<ResultHead> heads;
+  const auto read = [&](soci::session& sql, const std::string& rest, const auto&... values) {
+    Query<std::string, std::string, std::string, std::string, Int>(
+        sql, "SELECT sweep_id, model, mode, revision, seq FROM results" + rest,
+        [&](const std::string& sweep, const std::string& model, const std::string& mode, const std::string& revision,
+            Int seq) {
+          return heads.push_back({{sweep, model, mode}, revision, seq}), true;
+        },
+        values...);
+  };
+  const std::string model = ToUtf8(filter.model);
+  auto all = db_.Read([&](soci::session& sql) -> Result<void> {
+    model.empty() ? read(sql, " ORDER BY model, seq DESC")
+                  : read(sql, " WHERE model = :model ORDER BY seq DESC", model);
+    return {};
+  });
+  if (all) return NewestOf(heads, filter, toolchains);
+  if (!db_.MetDamage()) return all.error();
+  // One at a time: the keys come from an index.
+  heads.clear();
+  std::vector<ResultKey> keys;
+  all = db_.Read([&](soci::session& sql) -> Result<void> {
+    Query<std::string, std::string, std::string>(
+        sql, "SELECT sweep_id, model, mode FROM results",
+        [&](const std::string& sweep, const std::string& of, const std::string& mode) {
+          if (model.empty() || of == model) keys.push_back({sweep, of, mode});
+          return true;
+        });
+    return {};
+  });
+  if (!all) return all.error();
+  for (const ResultKey& key : keys) {
+    auto one = ReadPast({"results", "sweep " + key.sweep_id + ", mode " + key.mode, key.model, ""},
+                        [&](soci::session& sql) -> Result<void> {
+                          read(sql, " WHERE sweep_id = :sweep AND model = :model AND mode = :mode", key.sweep_id,
+                               key.model, key.mode);
+                          return {};
+                        });
+    if (!one) return one.error();
+  }
+  std::sort(heads.begin(), heads.end(), [](const ResultHead& a, const ResultHead& b) {
+    return std::tie(a.key.model, b.seq) < std::tie(b.key.model, a.seq);
+  });
+  return NewestOf(heads, filter, toolchains);
 }
 
 Result<std::vector<ModelResult>> SqlStore::NewestResults(const ResultFilter& filter) {
-  return db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
-    const auto toolchains = ToolchainsBySweep(ReadSweeps(sql, ""));
-    std::vector<ModelResult> results;
-    for (const ResultKey& key : NewestKeys(sql, filter, toolchains)) {
-      for (ModelResult& result : ReadResults(sql, kOneResult, key.sweep_id, key.model, key.mode)) {
-        // What was never captured is still an answer of this toolchain.
-        const auto name = toolchains.find(key.sweep_id);
-        if (result.capture.toolchain.torch.empty() && name != toolchains.end())
-          result.capture.toolchain.name = name->second;
-        results.push_back(std::move(result));
-      }
+  const auto sweeps = Sweeps(std::numeric_limits<int>::max());
+  if (!sweeps) return sweeps.error();
+  const auto toolchains = ToolchainsBySweep(*sweeps);
+  const auto keys = NewestKeys(filter, toolchains);
+  if (!keys) return keys.error();
+  auto results = db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
+    std::vector<ModelResult> read;
+    for (const ResultKey& key : *keys) {
+      auto found = ReadResults(sql, kOneResult, key.sweep_id, key.model, key.mode);
+      std::move(found.begin(), found.end(), std::back_inserter(read));
     }
-    return results;
+    return read;
   });
+  if (!results && db_.MetDamage()) results = ReadByKey(*keys);
+  if (!results) return results;
+  for (ModelResult& result : *results) {
+    // What was never captured is still an answer of this toolchain.
+    const auto name = toolchains.find(result.sweep_id);
+    if (result.capture.toolchain.torch.empty() && name != toolchains.end())
+      result.capture.toolchain.name = name->second;
+  }
+  return results;
 }
 
 Result<std::vector<std::string>> SqlStore::Models() {

@@ -144,6 +144,7 @@ Salvage::Salvage(Sqlite& db, const std::string& table, const std::vector<Column>
 void Salvage::ReadAll(const std::function<void(Row&)>& row, const Lost& lost) {
   row_ = row;
   unread_.clear();
+  in_a_row_ = 0;
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   const auto from = Read("ASC", 1, kLast, 1);
   if (!from) return;
@@ -152,12 +153,11 @@ void Salvage::ReadAll(const std::function<void(Row&)>& row, const Lost& lost) {
   const bool open = *to == kLast;
   const std::int64_t last = open ? *from + kFurtherRows : *to;
   ReadRange(*from, last);
-  std::sort(unread_.begin(), unread_.end());
-  for (std::size_t i = 0; i < unread_.size();) {
-    std::size_t end = i + 1;
-    while (end < unread_.size() && unread_[end] == unread_[end - 1] + 1) ++end;
-    lost(unread_[i], unread_[end - 1], open && unread_[end - 1] == last);
-    i = end;
+  for (std::size_t i = 0; i < unread_.size();) {  // in order, since halves are read in order
+    Range range = unread_[i++];
+    for (; i < unread_.size() && unread_[i].first == range.last + 1; ++i)
+      range.last = unread_[i].last, range.open = range.open || unread_[i].open;
+    lost(range.first, range.last, range.open || (open && range.last == last));
   }
 }
 
@@ -166,7 +166,10 @@ void Salvage::ReadRange(std::int64_t from, std::int64_t to) {
   if (!first) return;
   const auto last = Read("DESC", *first, to, to);
   if (!last || *first > *last) return;
-  if (*first == *last) return unread_.push_back(*first);
+  if (*first == *last || in_a_row_ >= kMaxUnread) {
+    ++in_a_row_;
+    return unread_.push_back({*first, *last, *first != *last});
+  }
   const std::int64_t middle = *first + (*last - *first) / 2;
   ReadRange(*first, middle);
   ReadRange(middle + 1, *last);
@@ -184,6 +187,7 @@ std::optional<std::int64_t> Salvage::Read(const char* order, std::int64_t from, 
     for (int i = 0; i < static_cast<int>(columns_.size()); ++i) values.push_back(ValueOf(statement.get(), i + 1));
     Row row(columns_, std::move(values));
     row_(row);
+    in_a_row_ = 0;
     next = sqlite3_column_int64(statement.get(), 0) + step;
   }
   return code == SQLITE_DONE ? std::nullopt : std::optional(next);

@@ -79,13 +79,21 @@ class Salvage {
   // Reads up to the first row that cannot be read and returns its rowid; nothing: to the end.
   std::optional<std::int64_t> Read(const char* order, std::int64_t from, std::int64_t to, std::int64_t next);
   void ReadRange(std::int64_t from, std::int64_t to);
-
   Sqlite& db_;
   const std::string table_;
   const std::vector<Column>& columns_;
   std::string select_;
   std::function<void(Row&)> row_;
-  std::vector<std::int64_t> unread_;
+  struct Range {
+    std::int64_t first = 0, last = 0;
+    bool open = false;  // not all of it was asked for
+  };
+
+  // So many rows in a row that cannot be read; where more follow, a rowid is damaged itself, and they are not there.
+  static constexpr std::int64_t kMaxUnread = 20'000;
+
+  std::vector<Range> unread_;
+  std::int64_t in_a_row_ = 0;  // since the last row that was read
 };
 
 }  // namespace breakwatch::store

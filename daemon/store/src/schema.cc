@@ -53,8 +53,8 @@ const Migration kVersion1{
     " last_seq $INT NOT NULL, PRIMARY KEY (model, revision, structure, toolchain))",
     "CREATE INDEX revisions_by_seq ON revisions (model, last_seq)",
 
-    "CREATE TABLE current (model $TEXT PRIMARY KEY, tracked $INT NOT NULL, document $TEXT NOT NULL)",
-    "CREATE TABLE current_meta (key $TEXT PRIMARY KEY, value $TEXT NOT NULL)",
+    kFoldTables[0],
+    kFoldTables[1],
 
     "CREATE TABLE events (id $ID, ts_ns $INT NOT NULL, sweep_id $TEXT NOT NULL, model $TEXT NOT NULL,"
     " revision $TEXT NOT NULL, line $TEXT NOT NULL)",

@@ -8,6 +8,12 @@
 
 namespace breakwatch::store {
 
+// Of the tables of the fold, which can be made anew from history.
+inline constexpr const char* kFoldTables[] = {
+    "CREATE TABLE current (model $TEXT PRIMARY KEY, tracked $INT NOT NULL, document $TEXT NOT NULL)",
+    "CREATE TABLE current_meta (key $TEXT PRIMARY KEY, value $TEXT NOT NULL)",
+};
+
 // The version this program writes.
 int NewestSchemaVersion();
 // Sweeps have the columns seq and finished_seq.

@@ -9,6 +9,10 @@
 
 namespace breakwatch::store {
 
+struct ResultKey {
+  std::string sweep_id, model, mode;
+};
+
 class SqlStore : public Store {
  public:
   SqlStore(std::unique_ptr<Dialect> dialect, const StoreOptions& options, const Clock& clock)
@@ -99,23 +103,54 @@ class SqlStore : public Store {
   // The next number of history.
   std::int64_t WriteStep(soci::session& sql, HistoryStep::Kind kind, const std::string& sweep_id,
                          const std::string& model, const std::string& mode, const std::string& document);
-  Result<Plan> ReadPlan(soci::session& sql, const std::string& sweep_id);
   Result<void> WriteEnd(soci::session& sql, const Sweep& sweep, std::span<const Event> events,
                         const CurrentChange& change);
+  Result<Plan> ReadPlanHead(const std::string& sweep_id);
+  // What follows a plan's head. `plan` holds some of it after an error.
+  Result<void> ReadPlanned(const std::string& sweep_id, Plan& plan);
+  Result<void> ReadEachPlanned(const std::string& sweep_id, Plan& plan);
   void DecodeEach(const std::string& sweep_id, const std::vector<std::string>& documents,
                   const std::vector<std::string>& models, Plan& plan);
   Result<Sweep> LatestSweep(soci::session& sql);
+  Result<Sweep> LatestOfEach();
+
+  // Runs `body` in a read transaction. False: it met a page that cannot be read, which is told as this row's. Error:
+  // any other failure, for which no row may be left out.
+  template <class Body>
+  Result<bool> ReadPast(Damage row, const Body& body) {
+    const Result<void> read = db_.Read(body);
+    if (read) return true;
+    if (!db_.MetDamage()) return read.error();
+    row.what = read.error().message;
+    Tell(std::move(row));
+    return false;
+  }
+
+  Result<std::int64_t> NewestStep();
 
   // Reading past what is damaged: `rest` and `values` as in a query.
-  std::vector<Sweep> ReadSweeps(soci::session& sql, const std::string& rest);
+  template <class... Values>
+  std::vector<Sweep> ReadSweeps(soci::session& sql, const std::string& rest, const Values&... values);
   template <class... Values>
   std::vector<ModelResult> ReadResults(soci::session& sql, const std::string& rest, const Values&... values);
-  std::vector<ModelResult> ReadEachResult(const std::string& sweep_id);
+  Result<std::vector<ModelResult>> ReadEachResult(const std::string& sweep_id);
+  // One at a time, each by its key.
+  Result<std::vector<ModelResult>> ReadByKey(const std::vector<ResultKey>& keys);
+  Result<std::vector<ResultKey>> NewestKeys(const ResultFilter& filter,
+                                            const std::map<std::string, std::string>& toolchains);
   Result<std::vector<StoredEvent>> ReadEvents(std::int64_t id, int limit, std::size_t max_bytes);
   void ReplaceIfDamaged(StoredEvent& event);
-  std::vector<StoredEvent> ReadEachEvent(std::int64_t after, std::int64_t last);
+  std::int64_t TimeUpTo(std::int64_t id);
+  Result<std::vector<StoredEvent>> ReadEachEvent(std::int64_t after, std::int64_t last);
+  Result<std::vector<DeadLetter>> ReadLetters(const LetterFilter& filter, bool only_queued, int limit,
+                                              std::size_t max_bytes);
+  Result<std::vector<DeadLetter>> ReadEachLetter(const LetterFilter& filter, bool only_queued, int limit,
+                                                 std::size_t max_bytes);
+  // 0 where the index cannot be read, which is told.
+  Result<std::int64_t> CountLetters(const std::string& rest, const std::string& exporter);
   // ORDER BY, of the table "sweeps" as s: the newest first.
   const char* Newest() const { return has_sequence_ ? "s.seq DESC" : "s.started_ns DESC, s.id DESC"; }
+  Result<std::vector<Sweep>> ReadEachSweep(bool only_unfinished);
   void Tell(Damage damage);
 
   Database db_;

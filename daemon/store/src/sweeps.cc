@@ -45,16 +45,19 @@ Result<std::optional<Sweep>> Store::NewestUnfinished() {
   return unfinished->empty() ? std::optional<Sweep>() : std::move(unfinished->front());
 }
 
-std::vector<Sweep> SqlStore::ReadSweeps(soci::session& sql, const std::string& rest) {
+template <class... Values>
+std::vector<Sweep> SqlStore::ReadSweeps(soci::session& sql, const std::string& rest, const Values&... values) {
   std::vector<Sweep> sweeps;
-  Query<std::string, std::string>(sql, "SELECT s.id, s.document FROM sweeps s " + rest,
-                                  [&](const std::string& id, const std::string& document) {
-                                    if (auto sweep = SweepFromJson(document))
-                                      sweeps.push_back(std::move(*sweep));
-                                    else
-                                      Tell({"sweeps", id, "", sweep.error().message});
-                                    return true;
-                                  });
+  Query<std::string, std::string>(
+      sql, "SELECT s.id, s.document FROM sweeps s " + rest,
+      [&](const std::string& id, const std::string& document) {
+        if (auto sweep = SweepFromJson(document))
+          sweeps.push_back(std::move(*sweep));
+        else
+          Tell({"sweeps", id, "", sweep.error().message});
+        return true;
+      },
+      values...);
   return sweeps;
 }
 
@@ -125,15 +128,46 @@ Result<void> SqlStore::WriteEnd(soci::session& sql, const Sweep& sweep, std::spa
 }
 
 Result<std::vector<Sweep>> SqlStore::Unfinished() {
-  return db_.Read([&](soci::session& sql) -> Result<std::vector<Sweep>> {
+  auto sweeps = db_.Read([&](soci::session& sql) -> Result<std::vector<Sweep>> {
     return ReadSweeps(sql, std::string("WHERE s.state <> 'finished' ORDER BY ") + Newest());
   });
+  return sweeps || !db_.MetDamage() ? sweeps : ReadEachSweep(/*only_unfinished=*/true);
 }
 
 Result<std::vector<Sweep>> SqlStore::Sweeps(int limit) {
-  return db_.Read([&](soci::session& sql) -> Result<std::vector<Sweep>> {
+  auto sweeps = db_.Read([&](soci::session& sql) -> Result<std::vector<Sweep>> {
     return ReadSweeps(sql, std::string("ORDER BY ") + Newest() + " LIMIT " + std::to_string(std::max(limit, 0)));
   });
+  if (sweeps || !db_.MetDamage()) return sweeps;
+  sweeps = ReadEachSweep(/*only_unfinished=*/false);
+  if (sweeps) sweeps->resize(std::min(sweeps->size(), static_cast<std::size_t>(std::max(limit, 0))));
+  return sweeps;
+}
+
+// One at a time, where a page of the database cannot be read, newest first. The ids come from an index.
+Result<std::vector<Sweep>> SqlStore::ReadEachSweep(bool only_unfinished) {
+  std::vector<std::string> ids;
+  const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
+    Query<std::string>(sql, "SELECT id FROM sweeps", [&](const std::string& id) { return ids.push_back(id), true; });
+    return {};
+  });
+  if (!listed) return listed.error();
+  std::vector<std::pair<Int, Sweep>> found;
+  for (const std::string& id : ids) {
+    auto one = ReadPast({"sweeps", id, "", ""}, [&](soci::session& sql) -> Result<void> {
+      const Int place = Scalar(
+          sql, std::string("SELECT ") + (has_sequence_ ? "seq" : "started_ns") + " FROM sweeps WHERE id = :id", 0, id);
+      for (Sweep& sweep : ReadSweeps(sql, "WHERE s.id = :id", id)) found.emplace_back(place, std::move(sweep));
+      return {};
+    });
+    if (!one) return one.error();
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Sweep> sweeps;
+  for (auto& [place, sweep] : found) {
+    if (!only_unfinished || sweep.state != SweepState::kFinished) sweeps.push_back(std::move(sweep));
+  }
+  return sweeps;
 }
 
 Result<Sweep> SqlStore::LatestSweep(soci::session& sql) {
@@ -154,9 +188,27 @@ Result<Sweep> SqlStore::LatestSweep(soci::session& sql) {
   return *std::move(latest);
 }
 
+// The same where a page of the database cannot be read, by the order in which they began.
+Result<Sweep> SqlStore::LatestOfEach() {
+  auto sweeps = ReadEachSweep(/*only_unfinished=*/false);
+  if (!sweeps) return sweeps.error();
+  std::optional<Sweep> latest;
+  int best = 2 * kSaysNothing;
+  for (const Sweep& sweep : *sweeps) {
+    if (best == 0 || sweep.state != SweepState::kFinished) continue;
+    const auto plan = ReadPlanHead(sweep.id);
+    if (const int rank = RankAsLatest(sweep, plan && !plan->primary); rank < best) best = rank, latest = sweep;
+  }
+  if (!latest) return NoSweep("latest", db_.name());
+  return *std::move(latest);
+}
+
 Result<Sweep> SqlStore::FindSweep(const std::string& id) {
+  if (id == "latest") {
+    auto latest = db_.Read([&](soci::session& sql) { return LatestSweep(sql); });
+    return latest || !db_.MetDamage() ? latest : LatestOfEach();
+  }
   return db_.Read([&](soci::session& sql) -> Result<Sweep> {
-    if (id == "latest") return LatestSweep(sql);
     std::optional<std::string> document;
     Query<std::string>(
         sql, "SELECT document FROM sweeps WHERE id = :id",
@@ -170,7 +222,17 @@ Result<Sweep> SqlStore::FindSweep(const std::string& id) {
 }
 
 Result<Plan> SqlStore::LoadPlan(const std::string& sweep_id) {
-  return db_.Read([&](soci::session& sql) { return ReadPlan(sql, sweep_id); });
+  const std::string id = ToUtf8(sweep_id);
+  auto plan = ReadPlanHead(id);
+  if (!plan) return plan;
+  const std::size_t before = plan->models.size();
+  auto read = ReadPlanned(id, *plan);
+  if (!read && db_.MetDamage()) {
+    plan->models.resize(before);
+    read = ReadEachPlanned(id, *plan);
+  }
+  if (!read) return read.error();
+  return plan;
 }
 
 // Where one of them is damaged.
@@ -183,35 +245,69 @@ void SqlStore::DecodeEach(const std::string& sweep_id, const std::vector<std::st
   }
 }
 
-Result<Plan> SqlStore::ReadPlan(soci::session& sql, const std::string& sweep_id) {
-  const std::string id = ToUtf8(sweep_id);
-  std::string head;
-  Query<std::string>(
-      sql, "SELECT plan_document FROM sweeps WHERE id = :id",
-      [&](const std::string& text) { return head = text, false; }, id);
-  if (head.empty()) return NoSweep(id, db_.name());
-  auto plan = PlanFromJson(head);
-  if (!plan) {
-    return ToError(Failure::kCorrupted, db_.name(), "table sweeps, row " + id + ", its plan: " + plan.error().message);
-  }
+Result<Plan> SqlStore::ReadPlanHead(const std::string& sweep_id) {
+  return db_.Read([&](soci::session& sql) -> Result<Plan> {
+    std::optional<std::string> head;
+    Query<std::string>(
+        sql, "SELECT plan_document FROM sweeps WHERE id = :id",
+        [&](const std::string& text) { return head = text, false; }, sweep_id);
+    if (!head) return NoSweep(sweep_id, db_.name());
+    auto plan = PlanFromJson(*head);
+    if (plan) return plan;
+    return ToError(Failure::kCorrupted, db_.name(),
+                   "table sweeps, row " + sweep_id + ", its plan: " + plan.error().message);
+  });
+}
+
+Result<void> SqlStore::ReadPlanned(const std::string& sweep_id, Plan& plan) {
   // In pages: parsing has a bound, a plan has none.
   std::vector<std::string> page, models;
   std::size_t bytes = 0;
   const auto decode = [&] {
-    if (!DecodePlanned(page, *plan)) DecodeEach(id, page, models, *plan);
+    if (!DecodePlanned(page, plan)) DecodeEach(sweep_id, page, models, plan);
     page.clear(), models.clear(), bytes = 0;
   };
-  Query<std::string, std::string>(
-      sql, "SELECT model, document FROM plans WHERE sweep_id = :id ORDER BY position",
-      [&](const std::string& model, const std::string& document) {
-        bytes += document.size();
-        page.push_back(document), models.push_back(model);
-        if (bytes >= kPlanPageBytes) decode();
-        return true;
-      },
-      id);
-  decode();
-  return plan;
+  auto read = db_.Read([&](soci::session& sql) -> Result<void> {
+    Query<std::string, std::string>(
+        sql, "SELECT model, document FROM plans WHERE sweep_id = :id ORDER BY position",
+        [&](const std::string& model, const std::string& document) {
+          bytes += document.size();
+          page.push_back(document), models.push_back(model);
+          if (bytes >= kPlanPageBytes) decode();
+          return true;
+        },
+        sweep_id);
+    return {};
+  });
+  if (read) decode();
+  return read;
+}
+
+// One at a time, where a page of the database cannot be read. The places come from an index.
+Result<void> SqlStore::ReadEachPlanned(const std::string& sweep_id, Plan& plan) {
+  std::vector<Int> places;
+  const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
+    Query<Int>(
+        sql, "SELECT position FROM plans WHERE sweep_id = :id ORDER BY position",
+        [&](Int place) { return places.push_back(place), true; }, sweep_id);
+    return {};
+  });
+  if (!listed) return listed;
+  for (const Int place : places) {
+    auto one = ReadPast({"plans", "sweep " + sweep_id + ", position " + std::to_string(place), "", ""},
+                        [&](soci::session& sql) -> Result<void> {
+                          Query<std::string, std::string>(
+                              sql, "SELECT model, document FROM plans WHERE sweep_id = :id AND position = :position",
+                              [&](const std::string& model, const std::string& document) {
+                                DecodeEach(sweep_id, {document}, {model}, plan);
+                                return false;
+                              },
+                              sweep_id, place);
+                          return {};
+                        });
+    if (!one) return one.error();
+  }
+  return {};
 }
 
 }  // namespace breakwatch::store

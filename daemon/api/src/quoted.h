@@ -1,0 +1,16 @@
+// Text from outside as messages show it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::api {
+
+inline std::string Quoted(const std::string& text) {
+  constexpr std::size_t kShownBytes = 80;
+  return "\"" + Truncate(ToUtf8(text), kShownBytes) + "\"";
+}
+
+}  // namespace breakwatch::api
