@@ -37,7 +37,7 @@ def name_of(reason: str) -> str:
 
 
 def place_of(place: str) -> str:
-    """`<frozen os>:685` is the file that this is, as the worker's README says."""
+    """`<frozen os>:685` is the file that this is, as COUNTING.md says."""
     reason, _, where = re.sub(r"<frozen (?:\w+\.)*(\w+)>", r"\1.py", place).rpartition(" ")
     return f"{name_of(reason)} {where}"
 

@@ -6,7 +6,7 @@ A job is {"module", "mode"}. This process imports torch and never calls it; each
 is counted is the first that ever happened to the module, to torch.compile and to torch. With one job on its standard
 input it is an interpreter for that job alone. What a module prints is dropped.
 
-The count is that of collectors/capture/worker/README.md, "What counts" and "Modes": an event is a call of Dynamo's
+The count is that of collectors/capture/worker/COUNTING.md ("Break events" and "Modes"): an event is a call of Dynamo's
 graph break log for an exception that was not logged further in, a site is its (id or reason, file, function, source
 line), a graph is a call of the backend.
 """
@@ -32,7 +32,7 @@ import torch.export._trace
 
 LIMIT_S = 240
 ANOTHER = "\n\n*** While handling this graph break, another graph break occurred: ***\n\n"
-# The first sizes of the three calls of `recompile`, as the worker's README states them.
+# The first sizes of the three calls of `recompile`, as COUNTING.md states them.
 BATCHES = (2, 3, 5)
 
 
