@@ -4,7 +4,7 @@ import types
 
 import pytest
 import transformers
-from breakwatch_worker import gaps, inputs, tables
+from breakwatch_worker import build, gaps, inputs, tables
 from breakwatch_worker.attempt import Attempt
 from breakwatch_worker.phases import Phases
 from inputs_test import TEXT, VISION, made
@@ -226,3 +226,28 @@ def test_a_completion_sets_one_value_to_another_of_its_node(monkeypatch):
     said = "eager: RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x64 and 3584x4)"
     assert "ffn_config.ffn_hidden_size set" in gaps.fill_required(config, said)
     assert config.ffn_config.ffn_hidden_size == config.ffn_config.hidden_size == 64
+
+
+def test_sections_share_the_part_of_a_head_that_turns():
+    """Of published models that turn half of each head: 128 wide, 64 turned, 32 angles."""
+    node = OfSections(hidden_size=4096, num_attention_heads=96, head_dim=128, partial_rotary_factor=0.5, vocab_size=99,
+                      rope_scaling=None)
+    gaps._rotary_sections(node, "eager: TypeError: 'NoneType' object is not subscriptable")
+    assert node.rope_scaling["mrope_section"] == [8, 12, 12]
+
+
+def test_a_completion_may_say_one_value_for_each_layer(monkeypatch):
+    entry = {"part": "bert", "said": "not subscriptable", "set": {"kinds": {"per_layer": "mamba"}}}
+    monkeypatch.setattr(gaps, "load_recipes", lambda: {"completions": [entry]})
+    config, said = transformers.BertConfig(num_hidden_layers=3), "create: 'NoneType' object is not subscriptable"
+    assert gaps._completed(config, said) == ["kinds set"]
+    assert config.kinds == ["mamba"] * 3
+    assert gaps._completed(config, said) == []
+
+
+def test_no_model_loads_weights_of_its_backbone():
+    config = transformers.BertConfig(**TEXT)
+    config.part = transformers.BertConfig(**TEXT)
+    config.part.use_pretrained_backbone = True
+    build.construct(transformers.BertModel, config)
+    assert config.part.use_pretrained_backbone is False

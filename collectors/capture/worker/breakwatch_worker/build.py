@@ -4,6 +4,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from . import weights
+from .make_values import sub_configs
 
 
 class TooLarge(Exception):
@@ -36,9 +37,17 @@ def make_float(config) -> None:
             make_float(sub)
 
 
+def leave_out_weights(config) -> None:
+    """Some releases of transformers load published weights of a backbone into a new model; no count needs them."""
+    for node in sub_configs(config):
+        if getattr(node, "use_pretrained_backbone", False):
+            node.use_pretrained_backbone = False
+
+
 def construct(cls, config, filled: bool = True) -> torch.nn.Module:
     """The model of a config, in float32. See `without_draws`."""
     make_float(config)
+    leave_out_weights(config)
     return without_draws(lambda: cls._from_config(config) if hasattr(cls, "_from_config") else cls(config), filled)
 
 

@@ -158,8 +158,11 @@ def _completed(node, why: str) -> list:
         for path, value in {**entry.get("set", {}), **equal}.items():
             *way, key = path.split(".")
             owner = functools.reduce(lambda here, name: getattr(here, name, None), way, node)
-            if owner is not None and getattr(owner, key, None) != value:
-                setattr(owner, key, copy.deepcopy(value))
+            if owner is None:
+                continue
+            wanted = _gap(value, NodeSizes(owner)) if isinstance(value, dict) and "per_layer" in value else value
+            if getattr(owner, key, None) != wanted:
+                setattr(owner, key, copy.deepcopy(wanted))
                 notes.append(f"{path} set")
     return notes
 
@@ -238,7 +241,8 @@ def _rotary_sections(node, why: str) -> list:
     three = "'mrope_section'" in why or (is_null and _speaks_of_sections(node))
     if not key or not is_text or not (four or three) or "mrope_section" in (rope or {}):
         return []
-    half = (vars(node).get("head_dim") or width // heads) // 2
+    rotated = int((vars(node).get("head_dim") or width // heads) * (vars(node).get("partial_rotary_factor") or 1))
+    half = (rotated + 1) // 2
     rest = [half - half // 4 * 3] if four else [(half - half // 4) // 2, half - half // 4 - (half - half // 4) // 2]
     sections = ([half // 4] * 3 if four else [half // 4]) + rest
     kind = {} if rope else {"type": "default", "rope_type": "default"}
