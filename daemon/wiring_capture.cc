@@ -153,8 +153,9 @@ Check CheckSandbox(const App& app, const Settings& settings) {
   if (choice.used != capture::kNoSandbox) return {"sandbox", Check::State::kOk, choice.used + ": " + choice.why, ""};
   const bool is_off = settings.capture.sandbox == "off" || settings.capture.launcher.empty();
   return {"sandbox", settings.capture.sandbox == "require" ? Check::State::kFailed : Check::State::kWarning, choice.why,
-          is_off ? "a worker sees the network and your files: remove the setting to use a sandbox"
-                 : "install bubblewrap and allow user namespaces; without it python: and script: models are not captured"};
+          is_off
+              ? "a worker sees the network and your files: remove the setting to use a sandbox"
+              : "install bubblewrap and allow user namespaces; without it python: and script: models are not captured"};
 }
 
 // Exit 1: 69 is the Hub's.

@@ -1,8 +1,8 @@
 // `breakwatch doctor`: what a sweep needs, tried out one by one, each with its mend.
-#include <algorithm>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

@@ -44,8 +44,8 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
 }
 
-// Whether a request for a sweep carries this setting: a resumed sweep was planned by its own, and a running daemon takes
-// these alone.
+// Whether a request for a sweep carries this setting: a resumed sweep was planned by its own, and a running daemon
+// takes these alone.
 bool IsOfARequest(const std::string& key) {
   static const std::set<std::string, std::less<>> kOfARequest{
       "capture.calls",  "capture.modes",  "hub.author", "hub.filters", "hub.gated", "hub.library", "hub.max_params",
@@ -138,8 +138,8 @@ int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swep
   return reported ? code : FirstThatApplies(code, kExitStore);
 }
 
-// The newest sweep of the store, where its report was missing: all but the report was done, so this is what a resumption
-// finishes. Older ones whose report was written now are not what was asked for.
+// The newest sweep of the store, where its report was missing: all but the report was done, so this is what a
+// resumption finishes. Older ones whose report was written now are not what was asked for.
 std::optional<Sweep> NewestAmong(const App& app, const std::vector<Sweep>& reported) {
   const auto store = app.open_store(app.settings(), /*read_only=*/true);
   const auto newest = store ? (*store)->Sweeps(1) : Result<std::vector<Sweep>>(store.error());
