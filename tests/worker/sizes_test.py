@@ -111,6 +111,13 @@ def test_a_pattern_said_once_is_kept_whole():
     assert small.layers_block_type[:3] == config.layers_block_type[:3] and small.num_hidden_layers == 4
 
 
+def test_a_width_said_twice_is_divided_twice():
+    config = transformers.xLSTMConfig()
+    assert config.embedding_dim == config.hidden_size
+    small = smallest(config)[1]
+    assert small.embedding_dim == small.hidden_size < config.hidden_size
+
+
 def test_a_width_that_meets_no_other_is_rounded_where_it_does_not_divide():
     config = transformers.LlamaConfig(hidden_size=4096, intermediate_size=11007, num_attention_heads=32)
     small = next(iter(sizes.plans(config, "full"))).make(type(config))
