@@ -125,7 +125,7 @@ TEST_F(LauncherTest, HidesInEveryPlaceWhereItIsShown) {
 }
 
 TEST_F(LauncherTest, HidesDotFilesOfAHomeThatIsShown) {
-  Make("home/.ssh/id", "secret"), Make("home/.tool/env/file", "asked for\n"), Make("home/work/file", "text\n");
+  Make("home/.ssh/id", "secret"), Make("home/.tool/env/file", "asked for\n"), Make("home/project/file", "text\n");
   const Variable home("HOME", folder_ + "/home");
   for (const std::string& path : {std::string(std::getenv("PATH")), NoBubblewrap()}) {
     const Variable programs("PATH", path);
@@ -133,7 +133,7 @@ TEST_F(LauncherTest, HidesDotFilesOfAHomeThatIsShown) {
     if (choice.argv.empty()) GTEST_SKIP() << choice.why;
     const std::string in_home = "cat " + folder_ + "/home/";
     EXPECT_EQ(Inside(choice, in_home + ".ssh/id 2>/dev/null"), "") << choice.used;
-    EXPECT_EQ(Inside(choice, in_home + ".tool/env/file; " + in_home + "work/file"), "asked for\ntext\n") << choice.used;
+    EXPECT_EQ(Inside(choice, in_home + ".tool/env/file; " + in_home + "project/file"), "asked for\ntext\n") << choice.used;
   }
 }
 

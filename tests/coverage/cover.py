@@ -48,6 +48,8 @@ NO_MODEL_OF_THE_LIBRARY = ("skipped_custom_code", "skipped_unsupported_library",
 SECONDS, MEMORY_MB = 2.0, 6144  # what a capture may take: nine of ten types within the first, all under the second
 SECONDS_SHARE = 0.9
 SILENCE_S = 900
+# Left out of an error's text: where this machine keeps its packages, and addresses, such as those to install from.
+NOT_OF_THE_MODEL = r"/\S*site-packages/|https?://\S+"
 # By the clock, and so roomy: what a capture may cost is judged by its core time.
 LIMITS = {"create_s": 300, "inputs_s": 120, "eager_s": 300, "capture_s": 600, "rss_bytes": 6 << 30}
 COLUMNS = ("model_type", "class", "kind", "verdict", "breaks", "sites", "graphs", "depth", "cpu_s", "peak_mb",
@@ -228,7 +230,7 @@ def row_of(case: dict, result: dict) -> dict:
         "depth": result.get("depth", ""), "cpu_s": f"{result['cpu_s']:.1f}" if "cpu_s" in result else "",
         "peak_mb": round(result["peak_rss_mb"]) if "peak_rss_mb" in result else "",
         "unexplained": result.get("unexplained_events", ""), "inputs_digest": result.get("inputs_digest", ""),
-        "inputs": " ".join(names), "detail": re.sub(r"/\S*site-packages/", "", result["detail"])[:300],
+        "inputs": " ".join(names), "detail": re.sub(NOT_OF_THE_MODEL, "", result["detail"])[:300],
         "remedy": result.get("remedy", ""),
         "toolchain": " ".join(chain.get(name, "") for name in ("torch", "transformers", "worker")),
         "date": result.get("date", ""),
