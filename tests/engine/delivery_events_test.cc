@@ -1,0 +1,188 @@
+#include <cmath>
+
+#include "engine/delivery_fixture.h"
+#include "event_channel.h"
+
+namespace breakwatch::engine {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+TEST_F(DeliveryTest, SendsEventsInOrderInBatches) {
+  options_.batch_events = 7;
+  FakeEventExporter& events = AddEvents();
+  Store(50);
+  Run();
+  EXPECT_EQ(Ids(events), UpTo(50));
+  EXPECT_EQ(events.attempts, 8);
+  EXPECT_EQ(*store_->Cursor("events"), 50);
+  EXPECT_EQ(StatsOf("events").events_pending, 0);
+}
+
+TEST_F(DeliveryTest, GoesOnAfterTheCursorOfAnEarlierLife) {
+  Store(10);
+  ASSERT_TRUE(store_->SetCursor("events", 6).ok());
+  FakeEventExporter& events = AddEvents();
+  Run();
+  EXPECT_EQ(Ids(events), (std::vector<std::int64_t>{7, 8, 9, 10}));
+}
+
+TEST_F(DeliveryTest, KeepsEverythingThroughAnOutageOfThreeDays) {
+  FakeEventExporter& events = AddEvents();
+  events.down = true;
+  for (int hour = 0; hour < 72; ++hour) Store(10), Run(hours(1));
+  EXPECT_EQ(StatsOf("events").events_pending, 720);
+  EXPECT_GE(StatsOf("events").oldest_age, hours(71));
+  EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
+  events.down = false;
+  Run(seconds(61));
+  EXPECT_EQ(Ids(events), UpTo(720));
+  EXPECT_TRUE(Pump().Behind().empty());
+}
+
+TEST_F(DeliveryTest, ResendsTheSameBytesInTheSameBatch) {
+  FakeEventExporter& events = AddEvents();
+  events.answers = {{Delivery::kTryAgain, "500", {}}};
+  Store(3);
+  Run();
+  Store(2);
+  Run(seconds(1));
+  EXPECT_EQ(events.attempts, 3);
+  EXPECT_EQ(Ids(events), UpTo(5));
+}
+
+TEST_F(DeliveryTest, BuriesThePoisonEventAloneAndSendsTheRest) {
+  FakeEventExporter& events = AddEvents();
+  events.poison = [](const StoredEvent& event) { return event.id == 42; };
+  Store(100);
+  Run();
+  auto expected = UpTo(100);
+  expected.erase(expected.begin() + 41);
+  EXPECT_EQ(Ids(events), expected);
+  const auto dead = store_->DeadLetters({.exporter = "events"}, 10);
+  ASSERT_EQ(dead->size(), 1u);
+  EXPECT_EQ(dead->front().event.id, 42);
+  EXPECT_EQ(dead->front().reason, "refused event 42");
+  EXPECT_EQ(StatsOf("events").dead_letters, 1);
+  EXPECT_EQ(*store_->Cursor("events"), 100);
+  EXPECT_TRUE(Pump().Pending().empty());
+  EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
+}
+
+TEST_F(DeliveryTest, IsolatesACulpritInLogarithmicallyManySends) {
+  for (const int size : {1, 2, 3, 8, 100, 1000}) {
+    for (const int culprit : {1, size / 2 + 1, size}) {
+      const std::int64_t before = *store_->NewestEventId();
+      const std::string name = "events-" + std::to_string(size) + "-" + std::to_string(culprit);
+      ASSERT_TRUE(store_->SetCursor(name, before).ok());
+      pump_.reset();
+      FakeEventExporter& events = AddEvents(name);
+      events.poison = [&](const StoredEvent& event) { return event.id == before + culprit; };
+      Store(size);
+      Run();
+      EXPECT_EQ(static_cast<int>(events.delivered.size()), size - 1) << name;
+      // The whole, the search, and what is left after the culprit.
+      EXPECT_LE(events.attempts, 1 + std::ceil(std::log2(size)) + 1 + 1) << name;
+    }
+  }
+}
+
+TEST_F(DeliveryTest, PausesAndGivesNothingUpWhileEveryEventIsRefused) {
+  FakeEventExporter& events = AddEvents();
+  bool broken = true;
+  events.poison = [&](const StoredEvent&) { return broken; };
+  Store(500);
+  Run();
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 0);
+  EXPECT_TRUE(StatsOf("events").paused);
+  EXPECT_EQ(StatsOf("events").events_pending, 500);
+  EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
+  const auto states = store_->DeliveryStates();
+  ASSERT_EQ(states->size(), 1u);
+  EXPECT_EQ(states->front().paused, "refused event 64");
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0],
+            "events: paused: refuses every event (64 were tried alone), so none is given up; will try again: refused "
+            "event 64");
+  // With growing pauses, and without another search through the batch.
+  const int before = events.attempts;
+  Run(hours(1));
+  EXPECT_LT(events.attempts - before, 130 * static_cast<int>(EventChannel::kTriedAlone + 1));
+  EXPECT_EQ(reports_.size(), 1u);
+  broken = false;
+  Run(seconds(61));
+  EXPECT_EQ(Ids(events), UpTo(500));
+  EXPECT_FALSE(StatsOf("events").paused);
+  EXPECT_EQ(store_->DeliveryStates()->front().paused, "");
+  EXPECT_TRUE(Pump().Behind().empty());
+}
+
+TEST_F(DeliveryTest, KnowsThatAnEarlierLifePausedAndGoesOnOnceSomethingIsTaken) {
+  ASSERT_TRUE(store_->SetPaused("events", "400").ok());
+  FakeEventExporter& events = AddEvents();
+  Store(3);
+  EXPECT_FALSE(StatsOf("events").paused);
+  Run();
+  EXPECT_EQ(Ids(events), UpTo(3));
+  EXPECT_EQ(store_->DeliveryStates()->front().paused, "");
+}
+
+TEST_F(DeliveryTest, GivesNothingUpWhenTheTargetRecoversBetweenTwoAttempts) {
+  FakeEventExporter& events = AddEvents();
+  bool broken = true;
+  int attempts = 0;  // at the first event: in its batch and by itself, both before the target recovered
+  events.poison = [&](const StoredEvent& event) { return broken || (event.id == 1 && ++attempts <= 2); };
+  Store(3);
+  Run();
+  ASSERT_TRUE(StatsOf("events").paused);
+  broken = false;
+  Run(seconds(61));
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 0);
+  const auto ids = Ids(events);
+  EXPECT_EQ(std::set<std::int64_t>(ids.begin(), ids.end()), (std::set<std::int64_t>{1, 2, 3}));
+  EXPECT_FALSE(StatsOf("events").paused);
+}
+
+TEST_F(DeliveryTest, BuriesTheFirstOnesOnlyOnceALaterOneIsTaken) {
+  FakeEventExporter& events = AddEvents();
+  events.poison = [](const StoredEvent& event) { return event.id <= 5 || event.id == 50; };
+  Store(60);
+  Run();
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 6);
+  EXPECT_EQ(events.delivered.size(), 54u);
+  EXPECT_EQ(events.delivered.front().id, 6);
+  EXPECT_EQ(*store_->Cursor("events"), 60);
+  EXPECT_FALSE(StatsOf("events").paused);
+}
+
+TEST_F(DeliveryTest, BuriesWhatAnAnswerNamesThoughNothingIsTaken) {
+  FakeEventExporter& events = AddEvents();
+  events.poison = [](const StoredEvent&) { return true; };
+  events.names_events = true;
+  Store(20);
+  Run();
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 20);
+  EXPECT_FALSE(StatsOf("events").paused);
+}
+
+TEST_F(DeliveryTest, BuriesNothingWhenOnlyTheWholeBatchIsRefused) {
+  FakeEventExporter& events = AddEvents();
+  events.answers = {{Delivery::kRefused, "413", {}}};
+  Store(9);
+  Run();
+  EXPECT_EQ(Ids(events), UpTo(9));
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 0);
+}
+
+TEST_F(DeliveryTest, CountsTheDeadLettersOfEarlierLives) {
+  Store(1);
+  ASSERT_TRUE(store_->BuryEvent("events", store_->EventsAfter(0, 1, 1000)->front(), "old").ok());
+  AddEvents();
+  Run();
+  EXPECT_EQ(StatsOf("events").dead_letters, 1);
+  EXPECT_TRUE(Pump().Behind().empty());
+}
+
+}  // namespace
+}  // namespace breakwatch::engine
