@@ -46,7 +46,54 @@ def test_a_completion_is_made_only_where_the_model_failed_of_it():
 def test_every_completion_has_a_reason_and_a_type_that_exists():
     entries = inputs.load_recipes()["completions"]
     assert all(entry["reason"] and entry["said"] and (entry.get("set") or entry.get("equal")) for entry in entries)
-    assert {entry["part"] for entry in entries} <= set(transformers.CONFIG_MAPPING)
+    assert {part for entry in entries for part in gaps.listed(entry["part"])} <= set(transformers.CONFIG_MAPPING)
+
+
+class _Composed:
+    """A config class as some releases have it: no default, and a complaint where a part is missing."""
+
+    model_type = "musicgen"
+    has_no_defaults_at_init = False
+
+    def __init__(self, **parts):
+        if parts.keys() < {"text_encoder", "audio_encoder", "decoder"}:
+            raise ValueError("Config has to be initialized with text_encoder, audio_encoder and decoder config")
+        vars(self).update(parts)
+
+    @classmethod
+    def from_dict(cls, values):
+        return cls(**{key: value for key, value in values.items() if key != "model_type"})
+
+
+def test_a_type_composed_of_parts_that_its_default_does_not_name_gets_them():
+    config, notes = gaps.make_config(_Composed, {"model_type": "musicgen"})
+    assert notes == ["text_encoder set", "audio_encoder set", "decoder set"]
+    assert [config.text_encoder["model_type"], config.decoder["model_type"]] == ["t5", "musicgen_decoder"]
+
+
+def test_a_part_that_a_config_names_stays():
+    config, notes = gaps.make_config(_Composed, {"text_encoder": {"model_type": "bert"}})
+    assert notes == ["audio_encoder set", "decoder set"]
+    assert config.text_encoder == {"model_type": "bert"}
+
+
+def test_a_config_that_cannot_be_made_and_is_not_composed_says_why():
+    class Alone(_Composed):
+        model_type = "bert"
+
+    with pytest.raises(ValueError, match="has to be initialized"):
+        gaps.make_config(Alone, {"model_type": "bert"})
+
+
+def test_every_composed_type_exists():
+    assert inputs.load_recipes()["composed"].keys() <= set(transformers.CONFIG_MAPPING)
+
+
+def test_a_hybrid_without_the_package_of_kernels_runs_the_way_without_them():
+    config = transformers.JambaConfig()
+    said = "eager: ValueError: Fast Mamba kernels are not available. Make sure to they are installed"
+    assert gaps.fill_required(config, said) == ["use_mamba_kernels set"]
+    assert config.use_mamba_kernels is False
 
 
 def test_a_detector_gets_the_kernels_and_the_stages_that_its_default_leaves_out():

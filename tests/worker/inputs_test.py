@@ -5,6 +5,7 @@ import functools
 import json
 import pathlib
 import re
+import types
 
 import pytest
 import torch
@@ -50,6 +51,16 @@ def test_an_encoder_and_decoder_gets_text_for_both():
 def test_a_picture_has_the_size_the_config_says():
     arguments = made(transformers.ViTModel, transformers.ViTConfig(**VISION))
     assert inputs.describe(arguments) == {"pixel_values": {"shape": [2, 3, 32, 32], "dtype": "float32"}}
+
+
+def test_a_picture_takes_the_places_of_a_picture_and_not_those_of_a_clip_too():
+    model = types.SimpleNamespace(modules=lambda: [model], get_image_features=lambda pixel_values: torch.ones(2 * 3, 8),
+                                  get_video_features=lambda pixel_values: torch.ones(2 * 5, 8))
+    config = transformers.BertConfig(**TEXT, image_token_index=100, video_token_index=101)
+    plan = types.SimpleNamespace(sizes=inputs.Sizes(config, {}), tokens=None)
+    made_of = {"input_ids": torch.ones(2, 4).long(), "pixel_values": torch.ones(2, 3, 8, 8)}
+    inputs._place_tokens(model, made_of, plan)
+    assert [(made_of["input_ids"] == token).sum().item() for token in (100, 101)] == [6, 0]
 
 
 def test_text_holds_as_many_places_as_the_picture_makes_features():

@@ -44,7 +44,7 @@ class Attempt:
         values = self._job.get("config")
         architecture.check_library(self._job.get("library") or "", values)
         config_class = architecture.config_class_of(self._job, values)
-        config, notes = architecture.make_config(config_class, values)
+        config, notes = gaps.make_config(config_class, values)
         cls, note = architecture.model_class_of(self._job, values, config)
         notes += [note] if note else []
         cls, config, note = architecture.stand_in(cls, config)

@@ -7,11 +7,32 @@ import inspect
 import pathlib
 import re
 
-from . import narrow
+from . import architecture, narrow
 from .inputs import PLACEHOLDERS, TOKEN_SUFFIXES, load_recipes
 from .make_values import NodeSizes, Sizes, sub_configs
 
 _MISSING = object()
+
+
+def make_config(config_class, values: dict) -> tuple:
+    """(config, notes), as architecture.make_config gives them; with the parts of recipes.yaml where it takes them."""
+    composed_types = load_recipes()["composed"]
+    composed = composed_types.get(config_class.model_type, {})
+    missing = {key: part for key, part in composed.items() if values.get(key) is None}
+    try:
+        config, notes = architecture.make_config(config_class, values)
+        if all(getattr(config, key, None) is not None for key in missing):
+            return config, notes
+    except architecture.Stop:
+        raise
+    except Exception:
+        if not missing:
+            raise
+    for kind in {config_class.model_type, *(part["model_type"] for part in missing.values())} & composed_types.keys():
+        # The library's mark of a type without a default, which it otherwise makes wherever it prints a config.
+        architecture.config_class_of({}, {"model_type": kind}).has_no_defaults_at_init = True
+    config, notes = architecture.make_config(config_class, {**values, **copy.deepcopy(missing)})
+    return config, notes + [f"{key} set" for key in missing]
 
 
 def fill_gaps(config) -> list:
@@ -152,7 +173,7 @@ def _completed(node, why: str) -> list:
     """What the default of one type leaves out and nothing else tells: recipes.yaml says of which, and why."""
     notes = []
     for entry in load_recipes()["completions"]:
-        if node.model_type != entry["part"] or not re.search(entry["said"], why):
+        if node.model_type not in listed(entry["part"]) or not re.search(entry["said"], why):
             continue
         equal = {path: getattr(node, key, None) for path, key in entry.get("equal", {}).items()}
         for path, value in {**entry.get("set", {}), **equal}.items():
@@ -165,6 +186,10 @@ def _completed(node, why: str) -> list:
                 setattr(owner, key, copy.deepcopy(wanted))
                 notes.append(f"{path} set")
     return notes
+
+
+def listed(value) -> list:
+    return value if isinstance(value, list) else [value]
 
 
 def _gap(value, sizes: NodeSizes):

@@ -283,10 +283,12 @@ def _place_tokens(model, made: dict, plan: Plan) -> None:
     ids = made.get("input_ids")
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2:
         return
+    placed = set()
     for keys, argument, method in PLACEHOLDERS:
         token = next((value for key in keys if isinstance(value := plan.sizes.find(key, None), int)), None)
-        if token is None or argument not in made:
+        if token is None or argument not in made or argument in placed:
             continue
+        placed.add(argument)
         if plan.tokens is not None:
             per_sample = int(plan.sizes(plan.tokens))
         else:
