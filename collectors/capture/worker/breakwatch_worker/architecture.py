@@ -46,11 +46,13 @@ _UNSUPPORTED_LIBRARIES = {
     "allennlp", "espnet", "asteroid", "fastai", "open_clip", "ultralytics", "stanza", "mlx", "mlx-image", "ctranslate2",
     "tensorrt", "transformers.js", "unity-sentis", "cleanrl", "rl-algo-impls", "bertopic", "lerobot",
 }
-# Classes that only hold parts and have no forward of their own: the part that answers text is what is captured.
+# Classes that only hold parts and have no forward of their own: the part that answers text, or the one that reads
+# sound, is captured.
 _STAND_INS = {
     "Qwen2_5OmniForConditionalGeneration": ("thinker_config", "Qwen2_5OmniThinkerForConditionalGeneration"),
     "Qwen3OmniMoeForConditionalGeneration": ("thinker_config", "Qwen3OmniMoeThinkerForConditionalGeneration"),
     "BarkModel": ("semantic_config", "BarkSemanticModel"),
+    "JukeboxModel": ("vqvae_config", "JukeboxVQVAE"),
 }
 # How libraries word it that a package is missing, the surest wording first.
 _PACKAGE = r"[`'\"]?([A-Za-z0-9](?:[A-Za-z0-9_.\-]*[A-Za-z0-9])?)"
@@ -155,11 +157,23 @@ def make_config(config_class, values: dict):
     values.pop("auto_map", None)
     try:
         # Nothing but a type is the class's own default: from_dict of some classes takes what is left out for null.
-        return (config_class.from_dict(values) if values.keys() - {"model_type"} else config_class()), notes
+        return (from_dict(config_class, values) if values.keys() - {"model_type"} else config_class()), notes
     except Exception as error:
         if (package := missing_dependency(error)):
             raise Stop("skipped_missing_dependency", f"{config_class.__name__} needs {package}") from error
         raise
+
+
+def from_dict(config_class, values: dict):
+    """The library's own, which in some releases prints each config to a log that is off. To print one it makes the
+    defaults of all its parts, which may read the Hub or fail."""
+    from transformers import PretrainedConfig as base
+
+    printed, base.__repr__ = base.__repr__, object.__repr__
+    try:
+        return config_class.from_dict(values)
+    finally:
+        base.__repr__ = printed
 
 
 def decode_floats(value):

@@ -1,5 +1,8 @@
 """Makes the model: its class called on its config, without weights and without random draws."""
 
+import contextlib
+import traceback
+
 import torch
 from torch.nn.parameter import is_lazy
 
@@ -31,6 +34,9 @@ def parameter_count(model: torch.nn.Module) -> int:
 def make_float(config) -> None:
     """float32 everywhere: on a CPU half precision lacks operators, and what is counted does not depend on it."""
     config.dtype = torch.float32
+    for node in (config, *vars(config).values()):  # parts that say it by a key of their own
+        if getattr(node, "fp16_esm", None) is True:
+            node.fp16_esm = False
     for name in getattr(config, "sub_configs", None) or ():
         sub = getattr(config, name, None)
         if sub is not None and hasattr(sub, "to_dict"):
@@ -48,7 +54,38 @@ def construct(cls, config, filled: bool = True) -> torch.nn.Module:
     """The model of a config, in float32. See `without_draws`."""
     make_float(config)
     leave_out_weights(config)
-    return without_draws(lambda: cls._from_config(config) if hasattr(cls, "_from_config") else cls(config), filled)
+
+    def make() -> torch.nn.Module:
+        return cls._from_config(config) if hasattr(cls, "_from_config") else cls(config)
+
+    try:
+        return without_draws(make, filled)
+    except Exception as error:
+        if not _is_of_initialisation(error):
+            raise
+    with _keeping_what_torch_gave(cls):
+        return without_draws(make, filled)
+
+
+def _is_of_initialisation(error: BaseException) -> bool:
+    """Whether the code that gives a model its weights failed, which loading published ones never runs."""
+    return any(frame.name == "_init_weights" for frame in traceback.extract_tb(error.__traceback__))
+
+
+@contextlib.contextmanager
+def _keeping_what_torch_gave(cls):
+    """A module that the class fails to initialise keeps the weights that torch gave it."""
+    initialise = cls._init_weights
+
+    def _init_weights(self, module):
+        with contextlib.suppress(Exception):
+            initialise(self, module)
+
+    cls._init_weights = _init_weights
+    try:
+        yield
+    finally:
+        cls._init_weights = initialise
 
 
 def without_draws(make, filled: bool = True) -> torch.nn.Module:

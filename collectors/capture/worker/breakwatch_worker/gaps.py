@@ -16,8 +16,7 @@ _MISSING = object()
 
 def make_config(config_class, values: dict) -> tuple:
     """(config, notes), as architecture.make_config gives them; with the parts of recipes.yaml where it takes them."""
-    composed_types = load_recipes()["composed"]
-    composed = composed_types.get(config_class.model_type, {})
+    composed = load_recipes()["composed"].get(config_class.model_type, {})
     missing = {key: part for key, part in composed.items() if values.get(key) is None}
     try:
         config, notes = architecture.make_config(config_class, values)
@@ -28,9 +27,6 @@ def make_config(config_class, values: dict) -> tuple:
     except Exception:
         if not missing:
             raise
-    for kind in {config_class.model_type, *(part["model_type"] for part in missing.values())} & composed_types.keys():
-        # The library's mark of a type without a default, which it otherwise makes wherever it prints a config.
-        architecture.config_class_of({}, {"model_type": kind}).has_no_defaults_at_init = True
     config, notes = architecture.make_config(config_class, {**values, **copy.deepcopy(missing)})
     return config, notes + [f"{key} set" for key in missing]
 

@@ -5,7 +5,7 @@ import dataclasses
 import math
 import re
 
-from . import narrow
+from . import architecture, narrow
 from .size_rules import is_int, load_rules, nodes
 
 _STAGE = re.compile(r"^stage(\d+)$")
@@ -24,12 +24,12 @@ class Size:
         if self.values is None:
             return copy.deepcopy(self.original)
         try:
-            return config_class.from_dict(copy.deepcopy(self.values))
+            return architecture.from_dict(config_class, copy.deepcopy(self.values))
         except ValueError as error:
             refused = set(re.findall(r"'(\w+)': ", str(error))) if "unknown kwargs" in str(error) else set()
             if not refused:
                 raise
-            return config_class.from_dict(_without(copy.deepcopy(self.values), refused))
+            return architecture.from_dict(config_class, _without(copy.deepcopy(self.values), refused))
 
 
 def _without(tree: dict, refused: set) -> dict:

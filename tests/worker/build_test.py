@@ -1,0 +1,51 @@
+"""A model is made without weights and in float32, whatever its own code says."""
+
+import types
+
+import pytest
+import torch
+import transformers
+from breakwatch_worker import architecture, build
+from inputs_test import TEXT
+
+
+def test_a_model_whose_own_initialisation_fails_is_made_without_it():
+    class Forgetful(transformers.BertModel):
+        def _init_weights(self, module):
+            raise AttributeError("'NoneType' object has no attribute 'data'")
+
+    model = build.construct(Forgetful, transformers.BertConfig(**TEXT))
+    assert torch.isfinite(model(torch.ones(1, 4).long()).last_hidden_state).all()
+
+
+def test_a_model_that_cannot_be_made_says_its_own_error():
+    class Broken(transformers.BertModel):
+        def __init__(self, config):
+            raise AttributeError("no such part")
+
+    with pytest.raises(AttributeError, match="no such part"):
+        build.construct(Broken, transformers.BertConfig(**TEXT))
+
+
+def test_a_part_that_asks_for_half_precision_by_a_key_of_its_own_is_made_in_float32():
+    config = types.SimpleNamespace(esmfold_config=types.SimpleNamespace(fp16_esm=True), sub_configs={})
+    build.make_float(config)
+    assert config.esmfold_config.fp16_esm is False
+
+
+def test_making_a_config_prints_none():
+    class Printing(transformers.BertConfig):
+        printed = []
+
+        @classmethod
+        def from_dict(cls, values):
+            config = cls(**values)
+            cls.printed.append(f"{config}")
+            return config
+
+        def to_dict(self):
+            raise OSError("the defaults of a part are on the Hub")
+
+    assert architecture.from_dict(Printing, TEXT).hidden_size == TEXT["hidden_size"]
+    with pytest.raises(OSError, match="on the Hub"):
+        str(Printing(**TEXT))
