@@ -30,7 +30,7 @@ BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev n
   libcpp-httplib-dev libcli11-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev libpq-dev libboost-dev zlib1g-dev \
   libssl-dev prometheus-cpp-dev libgtest-dev libgmock-dev libbenchmark-dev bubblewrap prometheus-pushgateway \
   python3 python3-venv ca-certificates
-TEST_PACKAGES := prometheus postgresql curl procps
+TEST_PACKAGES := prometheus postgresql curl procps groovy default-jre-headless
 LINT_PACKAGES := clang-format clang-tidy shellcheck prometheus
 
 .PHONY: help
@@ -149,7 +149,7 @@ test: test-packages test-toolchain ## All tests: ctest, pytest, end to end on re
 	@cmake --preset release -DBREAKWATCH_TESTS=ON >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
-	@.venv-test/bin/python -m pytest tests -q -n 2 --dist loadfile
+	@.venv-test/bin/python -m pytest tests -q -rs -n 2 --dist loadfile
 
 .PHONY: bench
 bench: venv build ## Figures: captures a minute, core time inside tracing, memory; BENCH_SET=60|20
