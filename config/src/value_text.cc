@@ -4,15 +4,14 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/keys.h"
+#include "breakwatch/core/json_text.h"
 #include "text_checks.h"
 
 namespace breakwatch::config {
 namespace {
 
 // A JSON string is a YAML string.
-std::string Quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string Quoted(const std::string& text) { return JsonText(nlohmann::json(text)); }
 
 struct Writer {
   const Key& key;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/hub/hub_lister.h"
@@ -71,7 +72,7 @@ class SelectorLister : public ModelLister {
                      {"path", ImportFolders()},
                      {"cwd", options_.directory}});
     }
-    model.config_json = source.dump(-1, ' ', false, Json::error_handler_t::replace);
+    model.config_json = JsonText(source);
     return model;
   }
 

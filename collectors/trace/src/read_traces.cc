@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "files.h"
 #include "findings.h"
@@ -215,7 +216,7 @@ std::string Reading::ModeDetail(const Import& import) const {
       if (detail["ranks"].size() < kMaxRanksListed) detail["ranks"].push_back(OfRank(rank));
     }
   }
-  return detail.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return JsonText(detail);
 }
 
 Result<Import> Reading::Conclude() {

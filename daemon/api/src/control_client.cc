@@ -8,6 +8,7 @@
 
 #include "breakwatch/api/control_socket.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 #include "control_wire.h"
 
 namespace breakwatch::api {
@@ -29,18 +30,17 @@ class Descriptor {
   int fd_;
 };
 
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 // Passes a message on and keeps what it says of the end; true: it was the last one.
 Result<bool> Handle(const json& message, ProgressListener& listener, Followed& followed) {
   const std::string type = message.value("type", "");
   if (type == "listing") listener.OnListing(message.value("resolved", 0), message.value("total", 0));
   if (type == "plan") {
-    const auto plan = PlanFromJson(Dump(message.value("plan", json::object())));
+    const auto plan = PlanFromJson(JsonText(message.value("plan", json::object())));
     if (plan) listener.OnPlan(*plan, message.value("already_done", std::size_t{0}));
   }
   if (type == "result") {
-    const auto result = ModelResultFromJson(Dump(message.value("result", json::object())));
+    const auto result = ModelResultFromJson(JsonText(message.value("result", json::object())));
     if (result)
       listener.OnResult(*result, message.value("done", std::size_t{0}), message.value("total", std::size_t{0}));
   }
@@ -50,7 +50,7 @@ Result<bool> Handle(const json& message, ProgressListener& listener, Followed& f
     return error;
   }
   if (type == "finished") {
-    const auto sweep = SweepFromJson(Dump(message.value("sweep", json::object())));
+    const auto sweep = SweepFromJson(JsonText(message.value("sweep", json::object())));
     if (!sweep) return sweep.error();
     listener.OnFinished(*sweep);
     followed.sweeps.push_back(*sweep);
@@ -66,7 +66,7 @@ std::string LineOf(const SweepRequest& request) {
   json line = {{"type", "sweep"}, {"request", json::parse(ToJson(request))}};
   if (!request.python.empty()) line["python"] = request.python;
   if (request.imported) line["capture"] = json::parse(breakwatch::ToJson(*request.imported));
-  return Dump(line) + "\n";
+  return JsonText(line) + "\n";
 }
 
 }  // namespace

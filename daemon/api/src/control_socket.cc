@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 #include "control_wire.h"
 #include "strangers.h"
 
@@ -29,8 +30,7 @@ constexpr std::size_t kMaxBacklogBytes = 16u << 20;  // of a follower that does 
 constexpr int kAnswerBufferBytes = 1 << 20;
 constexpr int kMaxLineDepth = 101;  // a request's and the message around it
 
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
-std::string Line(const json& message) { return Dump(message) + "\n"; }
+std::string Line(const json& message) { return JsonText(message) + "\n"; }
 
 std::string TextOf(const json& message, const char* name) {
   const auto found = message.find(name);
@@ -47,11 +47,11 @@ Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defa
   if (type == message.end() || *type != "sweep") return unknown;
   std::optional<CaptureResult> imported;
   if (message.contains("capture")) {
-    auto capture = CaptureResultFromJson(Dump(message["capture"]));
+    auto capture = CaptureResultFromJson(JsonText(message["capture"]));
     if (!capture) return Error{ErrorCode::kUsage, capture.error().Within("the imported capture").message};
     imported = *std::move(capture);
   }
-  auto request = SweepRequestFromJson(Dump(message["request"]), defaults, std::move(imported));
+  auto request = SweepRequestFromJson(JsonText(message["request"]), defaults, std::move(imported));
   if (!request) return request;
   request->python = TextOf(message, "python");
   if (request->imported && (!request->saved_plan || request->saved_plan->models.size() != 1)) {

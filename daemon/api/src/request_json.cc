@@ -4,6 +4,7 @@
 #include "breakwatch/api/control_socket.h"
 #include "breakwatch/core/choices.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
@@ -99,7 +100,7 @@ const Field kFields[] = {
 // By itself: what is wrong with it is more than its type.
 constexpr const char* kPlan = "plan";
 Result<void> ReadPlan(const json& in, SweepRequest& out) {
-  auto plan = SavedPlanFromJson(in.dump(-1, ' ', false, json::error_handler_t::replace));
+  auto plan = SavedPlanFromJson(JsonText(in));
   if (!plan) return Error{ErrorCode::kUsage, "field \"plan\": " + plan.error().message};
   if (plan->models.empty()) return Error{ErrorCode::kUsage, "field \"plan\" plans no model"};
   out.saved_plan = *std::move(plan);
@@ -134,7 +135,7 @@ std::string ToJson(const SweepRequest& r) {
               {"max_params", OrNull(l.max_params)},
               {"models", l.ids}};
   if (r.saved_plan) out["plan"] = json::parse(breakwatch::ToJson(*r.saved_plan));
-  return out.dump(-1, ' ', false, json::error_handler_t::replace);
+  return JsonText(out);
 }
 
 Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequest& defaults,

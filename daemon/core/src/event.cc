@@ -3,6 +3,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch {
@@ -15,7 +16,6 @@ constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::size_t kMinTextBytes = 64;  // shorter texts are not worth cutting
 constexpr std::string_view kEllipsis = "…";
 
-std::string Dump(const ordered_json& line) { return line.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
 
 // Cuts the texts longer than `max_bytes`, also those in lists. False: there were none.
 bool CutTexts(ordered_json& fields, std::size_t max_bytes) {
@@ -48,10 +48,10 @@ ordered_json HeadOf(const Event& event, std::int64_t id, std::int64_t ts_ns) {
 
 // Joined as text: ordered objects look keys up one by one, too slow for many fields.
 std::string Join(const ordered_json& head, const ordered_json& fields) {
-  std::string line = Dump(head);
+  std::string line = JsonText(head);
   if (fields.empty()) return line;
   line.back() = ',';
-  return line.append(Dump(fields), 1);
+  return line.append(JsonText(fields), 1);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ std::string ComposeLine(const Event& event, std::int64_t id, std::int64_t ts_ns)
   // The longest first, by a bound that halves: text by text would take minutes for a list of thousands.
   for (std::size_t max = kMaxLineBytes / 2; line.size() > kMaxLineBytes; max /= 2) {
     head["truncated"] = true;
-    if (max < kMinTextBytes) return Dump(head);  // not text but sheer number of fields: keep what names the event
+    if (max < kMinTextBytes) return JsonText(head);  // not text but sheer number of fields: keep what names the event
     if (CutTexts(fields, max)) line = Join(head, fields);
   }
   return line;

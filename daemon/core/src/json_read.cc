@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
 #include "json_enums.h"
@@ -96,7 +97,7 @@ class Reader {
     out = *time;
   }
   void Read(const char*, const json& in, const Raw<std::string>& out) {
-    out.text = in.dump(-1, ' ', false, json::error_handler_t::replace);
+    out.text = JsonText(in);
   }
   template <class T>
   void Read(const char* name, const json& in, const WhenAny<T>& out) {

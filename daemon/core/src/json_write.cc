@@ -4,6 +4,7 @@
 
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "json_enums.h"
 #include "json_fields.h"
@@ -16,7 +17,6 @@ using json_fields::WhenAny;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-std::string Dump(const ordered_json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 class Writer {
  public:
@@ -102,7 +102,7 @@ template <class Fill>
 std::string Document(const Fill& fill) {
   Writer writer;
   fill(writer);
-  return Dump(writer.out);
+  return JsonText(writer.out);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/make_plan.h"
@@ -41,12 +42,11 @@ json ParseList(const std::string& text) {
   return list.is_array() ? list : json::array();
 }
 
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 std::vector<Toolchain> ParseToolchains(const std::string& text) {
   std::vector<Toolchain> toolchains;
   for (const json& element : ParseList(text)) {
-    if (auto toolchain = ToolchainFromJson(Dump(element))) toolchains.push_back(*std::move(toolchain));
+    if (auto toolchain = ToolchainFromJson(JsonText(element))) toolchains.push_back(*std::move(toolchain));
   }
   return toolchains;
 }
@@ -179,7 +179,7 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
   }
   json list = json::array();
   for (const Toolchain& one : known) list.push_back(json::parse(ToJson(one)));
-  changes.SetMeta(kToolchains, Dump(list));
+  changes.SetMeta(kToolchains, JsonText(list));
 }
 
 // The numbers of a capture, beside those of other toolchains and modes.
@@ -250,7 +250,7 @@ void Aggregate::CountDepthMismatch(const ModelResult& result, Changes& changes) 
   changes.SetMeta(kDepthMismatches, std::to_string(before.empty() ? 1 : std::stoll(before) + 1));
   std::set<std::string> pinned = PinnedArchitectures();
   pinned.insert(ClassOf(result.info));
-  changes.SetMeta(kPinned, Dump(json(pinned)));
+  changes.SetMeta(kPinned, JsonText(json(pinned)));
 }
 
 store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {

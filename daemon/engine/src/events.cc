@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/aggregate.h"
 #include "numbers_of.h"
@@ -22,7 +23,7 @@ Event Make(std::string name, Level level, std::string sweep_id, const Fields& fi
   event.name = std::move(name);
   event.level = level;
   event.sweep_id = std::move(sweep_id);
-  event.fields_json = fields.dump(-1, ' ', false, Fields::error_handler_t::replace);
+  event.fields_json = JsonText(fields);
   return event;
 }
 

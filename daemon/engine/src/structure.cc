@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/make_plan.h"
 
@@ -73,7 +74,7 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
   if (options.repeat > 1) structure["repeat"] = options.repeat;
   // A pinned class's earlier, reduced captures must not stand for it.
   if (options.pinned_architectures.contains(ClassOf(info))) structure["depth"] = "full";
-  return Sha256Hex(structure.dump(-1, ' ', false, json::error_handler_t::replace));
+  return Sha256Hex(JsonText(structure));
 }
 
 std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options, std::string_view mode) {

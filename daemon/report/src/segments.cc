@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "table_json.h"
 
@@ -11,7 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxValueBytes = 600, kMaxElements = 12, kMaxFacts = 40;
 
-std::string Compact(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // "relu 3, add 2", the most frequent first.
 std::string Counts(const std::map<std::string, std::int64_t>& counts) {
@@ -44,7 +44,7 @@ Cell Number(const std::optional<std::int64_t>& value) { return value ? Cell(*val
 // One value in a line: texts without quotes, lists and objects one level deep, the rest as JSON.
 std::string Short(const Json& value, int depth) {
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_structured() || depth == 0) return Compact(value);
+  if (!value.is_structured() || depth == 0) return JsonText(value);
   std::string text;
   std::size_t count = 0;
   for (const auto& [key, element] : value.items()) {
@@ -62,7 +62,7 @@ std::string InputText(const std::string& name, const Json& value) {
   if (value.is_object() && value.contains("shape") && value["shape"].is_array()) {
     const Json dtype = value.value("dtype", Json());
     std::string shape;
-    for (const Json& size : value["shape"]) shape += (shape.empty() ? "" : ", ") + Compact(size);
+    for (const Json& size : value["shape"]) shape += (shape.empty() ? "" : ", ") + JsonText(size);
     return name + (dtype.is_string() ? " " + dtype.get<std::string>() : "") + " [" + shape + "]";
   }
   return name + " " + Short(value, 1);

@@ -1,5 +1,6 @@
 #include "batch.h"
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::store {
@@ -7,9 +8,6 @@ namespace {
 
 constexpr std::size_t kFlushBytes = 1u << 20;
 
-std::string Dump(const nlohmann::json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 }  // namespace
 
@@ -33,7 +31,7 @@ void Batch::Add(std::vector<nlohmann::json> values) {
     auto& value = values.at(i);
     row[columns_[i].name] = value.is_string() ? nlohmann::json(ToUtf8(value.get_ref<const std::string&>())) : value;
   }
-  rows_.append(rows_.empty() ? "[" : ",").append(Dump(row));
+  rows_.append(rows_.empty() ? "[" : ",").append(JsonText(row));
   if (rows_.size() >= kFlushBytes) Flush();
 }
 
@@ -47,7 +45,7 @@ void Batch::Flush() {
 std::string TextArray(const std::vector<std::string>& texts) {
   auto array = nlohmann::json::array();
   for (const auto& text : texts) array.push_back({{"v", ToUtf8(text)}});
-  return Dump(array);
+  return JsonText(array);
 }
 
 }  // namespace breakwatch::store

@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 
 namespace breakwatch::store {
 namespace {
 
 using nlohmann::json;
 
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 // Our own writing, read back: never throws, and is_discarded() where it is not JSON.
 json Parse(const std::string& text) { return json::parse(text, nullptr, /*allow_exceptions=*/false); }
@@ -48,20 +48,20 @@ Result<std::string> EncodeResult(const ModelResult& result, const std::string& c
   for (const auto& [key, value] : document.items())
     if (value.is_discarded())
       return Error{ErrorCode::kInvalid, "result of " + result.info.id + ": its " + key + " is not JSON"};
-  return Dump(document);
+  return JsonText(document);
 }
 
 Result<ModelResult> DecodeResult(const std::string& document, const std::string& capture_document) {
   const json stored = Parse(document);
   if (!stored.is_object() || !stored.contains("result")) return Unreadable("a result");
-  auto result = ModelResultFromJson(Dump(stored["result"]));
+  auto result = ModelResultFromJson(JsonText(stored["result"]));
   if (!result) return result;
   std::string capture = capture_document;
   if (stored.contains("capture")) {
-    capture = Dump(stored["capture"]);
+    capture = JsonText(stored["capture"]);
   } else if (stored.contains("capture_patch")) {
     try {
-      capture = Dump(Parse(capture_document).patch(stored["capture_patch"]));
+      capture = JsonText(Parse(capture_document).patch(stored["capture_patch"]));
     } catch (const json::exception&) {
       return Unreadable("the capture of " + result->info.id);
     }
@@ -86,7 +86,7 @@ Result<std::string> EncodePlanned(const PlannedModel& planned) {
   const json document = Parse(ToJson(one));
   if (document.is_discarded())
     return Error{ErrorCode::kInvalid, "plan: the configuration of " + planned.info.id + " is not JSON"};
-  return Dump(document["models"][0]);
+  return JsonText(document["models"][0]);
 }
 
 bool IsEventLine(const std::string& line) {

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "dialect.h"
 #include "documents.h"
@@ -240,7 +241,7 @@ void SqliteRepair::Lose(Damage damage, const std::string& document) {
                                        {"model", damage.model},
                                        {"what", damage.what},
                                        {"document", document}};
-  lost_file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  lost_file_ << JsonText(line) << "\n";
   ++lost_rows_;
   if (lost_.size() < Store::kMaxDamage) lost_.push_back(std::move(damage));
 }

@@ -7,13 +7,14 @@
 
 #include "answers.h"
 
+#include "breakwatch/core/json_text.h"
+
 namespace breakwatch::exporters {
 namespace {
 
 using nlohmann::json;
 
 // Never throws, whatever the bytes: a stored line is UTF-8 already, and one that is not must not end the thread.
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 void AddUnlessEmpty(json& object, const char* name, const std::string& value) {
   if (!value.empty()) object[name] = value;
@@ -28,7 +29,7 @@ class Loki : public EventExporter {
     AddUnlessEmpty(labels, "service_name", options_.service_name);
     AddUnlessEmpty(labels, "environment", options_.environment);
     AddUnlessEmpty(labels, "pool", options_.pool);
-    head_ = R"({"streams":[{"stream":)" + Dump(labels) + R"(,"values":[)";
+    head_ = R"({"streams":[{"stream":)" + JsonText(labels) + R"(,"values":[)";
   }
 
   std::string Name() const override { return options_.name; }
@@ -57,7 +58,7 @@ std::string Loki::Entry(const StoredEvent& event) const {
     AddUnlessEmpty(metadata, "commit", event.commit);
     if (!metadata.empty()) entry.push_back(std::move(metadata));
   }
-  return Dump(entry);
+  return JsonText(entry);
 }
 
 Outcome Loki::Push(std::string values) {

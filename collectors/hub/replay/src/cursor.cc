@@ -1,5 +1,6 @@
 #include "cursor.h"
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "digests.h"
 
@@ -56,7 +57,7 @@ std::string EncodeCursor(const Cursor& cursor) {
     filter = cursor.value.is_null() ? same_value : Json{{"$or", Json::array({same_value, less, none})}};
   }
   if (!cursor.search.empty()) filter["searchSequenceToken"] = SearchToken(cursor);
-  return Base64(Dump(filter));
+  return Base64(JsonText(filter));
 }
 
 Result<Cursor> DecodeCursor(std::string_view text, const std::string& key, const std::string& search) {

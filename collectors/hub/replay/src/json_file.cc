@@ -13,7 +13,6 @@ Result<Json> ParseChecked(std::string_view text, std::size_t max_bytes) {
   return value;
 }
 
-std::string Dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Result<std::optional<std::string>> ReadIfThere(const std::filesystem::path& path, std::size_t max_bytes) {
   std::error_code code;

@@ -20,8 +20,6 @@ inline constexpr std::size_t kMaxFile = 256u << 20;
 
 // Error: kInvalid.
 Result<Json> ParseChecked(std::string_view text, std::size_t max_bytes);
-// Invalid UTF-8 is replaced, never thrown at.
-std::string Dump(const Json& value);
 // Nothing when there is no such regular file. Error: kInvalid over `max_bytes`, kStore when it cannot be read.
 Result<std::optional<std::string>> ReadIfThere(const std::filesystem::path& path, std::size_t max_bytes);
 // A text field, or empty.

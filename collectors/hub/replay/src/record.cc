@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "fetcher.h"
 #include "http_values.h"
@@ -132,7 +133,7 @@ class Recorder {
       summary_.left_out.push_back((body.is_object() ? Text(body, "id") : "an entry") + ": no id, _id or sha");
       return false;
     }
-    if (Dump(body).size() > kMaxLine) {
+    if (JsonText(body).size() > kMaxLine) {
       summary_.left_out.push_back(Text(body, "id") + ": its entry is larger than 1 MiB");
       return false;
     }

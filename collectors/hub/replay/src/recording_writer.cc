@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "breakwatch/core/json_text.h"
 #include "paths.h"
 
 namespace breakwatch::hub_replay {
@@ -68,12 +69,12 @@ Result<void> RecordingWriter::WriteFile(std::string_view id, std::string_view co
 Result<void> RecordingWriter::Commit(const Json& about, const std::vector<Json>& models,
                                      const std::map<std::string, std::string>& redirects) {
   std::string lines;
-  for (const Json& model : models) lines += Dump(model) + "\n";
+  for (const Json& model : models) lines += JsonText(model) + "\n";
   if (auto wrote = Write(part_ / "models.jsonl", lines); !wrote) return wrote;
   if (!redirects.empty()) {
-    if (auto wrote = Write(part_ / "redirects.json", Dump(redirects) + "\n"); !wrote) return wrote;
+    if (auto wrote = Write(part_ / "redirects.json", JsonText(Json(redirects)) + "\n"); !wrote) return wrote;
   }
-  if (auto wrote = Write(part_ / "recording.json", Dump(about) + "\n"); !wrote) return wrote;
+  if (auto wrote = Write(part_ / "recording.json", JsonText(about) + "\n"); !wrote) return wrote;
   if (::rename(part_.c_str(), dir_.c_str()) != 0) return Failed(dir_);
   part_.clear();
   return {};

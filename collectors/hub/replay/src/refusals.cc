@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "breakwatch/core/json_text.h"
 #include "json_file.h"
 
 namespace breakwatch::hub_replay {
@@ -64,7 +65,7 @@ Answer Refuse(Refusal refusal, std::string_view subject, bool on_file) {
     answer.body = message;
     answer.content_type = "text/plain; charset=utf-8";
   } else {
-    answer.body = Dump({{"error", message}});
+    answer.body = JsonText(Json{{"error", message}});
     answer.content_type = "application/json; charset=utf-8";
   }
   if (row.code) answer.With("X-Error-Code", row.code);

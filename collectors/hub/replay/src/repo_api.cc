@@ -5,6 +5,7 @@
 #include <charconv>
 #include <set>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "digests.h"
 #include "listing.h"
@@ -104,7 +105,7 @@ Json BlobSibling(const std::string& path, const std::string& content) {
 
 Answer JsonAnswer(const Json& value) {
   Answer answer;
-  answer.body = Dump(value);
+  answer.body = JsonText(value);
   answer.content_type = "application/json; charset=utf-8";
   return answer;
 }
