@@ -6,11 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "breakwatch/config/inputs_file.h"
 #include "breakwatch/config/show.h"
 #include "breakwatch/core/mode.h"
+#include "breakwatch/engine/available_memory.h"
 #include "breakwatch/report/directory.h"
 #include "delivery_options.h"
-#include "resources_of_captures.h"
 
 namespace breakwatch::commands {
 
@@ -56,7 +57,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.plan.ignored_config_keys = std::move(*ignored);
   options.plan.verify_share = settings.capture.verify_share;
   options.plan.seed = settings.capture.seed;
-  auto specs = ReadInputsFile(settings.capture.inputs_file);
+  auto specs = config::ReadInputsFile(settings.capture.inputs_file);
   if (!specs) return specs.error();
   options.plan.inputs_specs = *std::move(specs);
   options.plan.repeat = settings.capture.repeat;
@@ -157,7 +158,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
       publish,  [this] { delivery_->NotifyEvents(); },
       reload,   [this](const std::string& name, const std::string& python) {
                             return OpenToolchain(name, python); }};
-  if (here) parts.available_memory = AvailableMemory;
+  if (here) parts.available_memory = engine::AvailableMemory;
   parts.held = [this] { return lock_.TakeChanges(), Held(); };
   parts.held_fd = lock_.WatchFd();
   loop_ = std::make_unique<engine::Loop>(std::move(parts), *options);

@@ -1,45 +1,18 @@
-#include "resources_of_captures.h"
+#include "breakwatch/config/inputs_file.h"
 
-#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
 
-namespace breakwatch::commands {
+namespace breakwatch::config {
 namespace {
 
 constexpr std::size_t kMaxInputsBytes = 4u << 20;
 constexpr int kMaxInputsDepth = 32;
 
-// The number a control group's file holds; nullopt: no such file, or "max".
-std::optional<std::int64_t> ReadNumber(const char* path) {
-  std::int64_t number = 0;
-  std::ifstream file(path);
-  return file >> number ? std::optional(number) : std::nullopt;
-}
-
-std::optional<std::int64_t> MachineMemory() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  std::int64_t kib = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (std::istringstream(line) >> name >> kib && name == "MemAvailable:") return kib * 1024;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
-
-std::optional<std::int64_t> AvailableMemory() {
-  const auto machine = MachineMemory();
-  const auto limit = ReadNumber("/sys/fs/cgroup/memory.max");
-  const auto used = ReadNumber("/sys/fs/cgroup/memory.current");
-  if (!limit || !used) return machine;
-  const std::int64_t group = std::max<std::int64_t>(*limit - *used, 0);
-  return machine ? std::min(*machine, group) : group;
-}
 
 Result<std::map<std::string, std::string>> ReadInputsFile(const std::string& path) {
   std::map<std::string, std::string> specs;
@@ -56,9 +29,9 @@ Result<std::map<std::string, std::string>> ReadInputsFile(const std::string& pat
   if (!document.is_object()) return wrong("expected an object of input specs by model id or model_type:NAME");
   for (const auto& [name, spec] : document.items()) {
     if (!spec.is_object()) return wrong("\"" + name + "\" should be an object");
-    specs[name] = spec.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    specs[name] = JsonText(spec);
   }
   return specs;
 }
 
-}  // namespace breakwatch::commands
+}  // namespace breakwatch::config
