@@ -3,17 +3,18 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "breakwatch/capture/confine.h"
 #include "breakwatch/commands/app.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/printable.h"
 #include "breakwatch/net/http.h"
 #include "breakwatch/store/store.h"
 #include "breakwatch/trace/read_traces.h"
-#include "resources.h"
-#include "toolchains.h"
-#include "wiring.h"
+#include "breakwatch/wiring/toolchains.h"
+#include "breakwatch/wiring/wiring.h"
 
 namespace breakwatch {
 namespace {
@@ -42,7 +43,7 @@ void Log(const App& app, Level level, const std::string& text) {
   (void)set_up;
   // The library does not escape what a pattern inserts, and a text of two lines could pass for two records.
   spdlog::log(kLevels[static_cast<std::size_t>(level)], "{}",
-              app.settings().log.format == "json" ? Printable(JsonText(text)) : Printable(text, Lines::kEscape));
+              app.settings().log.format == "json" ? Printable(JsonText(nlohmann::json(text))) : Printable(text, Lines::kEscape));
 }
 
 // --- store
@@ -88,8 +89,8 @@ int main(int argc, char** argv) {
   app.make_runner = [&](const Settings& s) { return wiring::MakeRunner(app, s); };
   app.describe_toolchain = [&](const Settings& s) { return wiring::DescribeToolchain(app, s); };
   app.compose_toolchain = wiring::ComposeToolchain;
-  app.with_toolchain = [](const Settings& s, const std::string& name) { return WithToolchain(s, name); };
-  app.toolchain_names = [](const Settings& s) { return ToolchainNames(s.capture); };
+  app.with_toolchain = [](const Settings& s, const std::string& name) { return wiring::WithToolchain(s, name); };
+  app.toolchain_names = [](const Settings& s) { return wiring::ToolchainNames(s.capture); };
   app.ignored_config_keys = [](const Settings&) { return wiring::IgnoredConfigKeys(); };
   app.make_exporters = [&](const Settings& s) { return wiring::MakeExporters(app, s); };
   app.make_sender = [] { return net::MakeHttpSender(wiring::kUserAgent); };

@@ -88,7 +88,6 @@ Findings CheckTogether(const Settings& settings, bool store_url_from_environment
   check.Refuse(modes.empty(), "capture.modes", "no mode is named");
   check.Refuse(std::set<std::string>(modes.begin(), modes.end()).size() != modes.size(), "capture.modes",
                "a mode is named twice");
-  check.Refuse(settings.capture.worker.empty(), "capture.worker", "the command that starts a worker is empty");
   check.Refuse(settings.delivery.first_backoff > settings.delivery.max_backoff, "delivery.first_backoff",
                "longer than delivery.max_backoff");
   check.Refuse(PasswordIn(settings.store.url) && !store_url_from_environment, "store.url",

@@ -65,8 +65,8 @@ std::vector<Key> HubKeys() {
       {KEY(hub.retries), .doc = "Further tries of a request that failed for a passing reason.", .restart = true,
        .max = 100},
       {KEY(hub.timeout),
-       .doc = "Deadline of the whole listing, retries and pauses included, and where it is set of each request to the "
-              "Hub.",
+       .doc = "Deadline of the whole listing, retries and pauses included, and of each request to the Hub. Null: ten "
+              "minutes for the listing, HF_HUB_DOWNLOAD_TIMEOUT for a request.",
        .restart = true, .min = 100, .max = kDay},
       {KEY(hub.cache_dir), .doc = "The shared model cache; empty: HF_HUB_CACHE, else the Python client's place.",
        .restart = true},
@@ -93,7 +93,10 @@ std::vector<Key> CaptureKeys() {
       {KEY(capture.environment),
        .doc = "Further environment variables that workers get, as names or patterns; they get no others of yours.",
        .restart = true, .check = OneLine},
-      {KEY(capture.worker), .doc = "Command that starts a worker.", .restart = true, .check = NotEmpty},
+      {KEY(capture.worker),
+       .doc = "Command that starts a worker. Empty: `python -m breakwatch_worker` of the primary toolchain, which is .venv "
+              "unless capture.toolchain names another.",
+       .restart = true, .check = NotEmpty},
       {KEY(capture.toolchain), .doc = "The primary toolchain: the environment whose numbers are published.",
        .restart = true, .check = Name},
       {KEY(capture.toolchains),

@@ -23,7 +23,7 @@ struct HubSettings {
   ListRequest list;               // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
   int concurrency = 16;           // requests under way at once
   int retries = 5;                // of one request
-  milliseconds timeout{600'000};  // of the whole listing; of one request where it is set
+  std::optional<milliseconds> timeout;  // of the whole listing and of one request; null: of the listing, ten minutes
   std::string cache_dir;          // empty: HF_HUB_CACHE, else the Python client's default
   bool offline = false;           // true, or HF_HUB_OFFLINE: no request at all
 };
@@ -33,7 +33,7 @@ struct CaptureSettings {
   std::string sandbox = "prefer";             // or "require", "off"; own code always requires it, but where it is off
   std::int64_t scratch_bytes = 1LL << 30;     // what a sandboxed worker may write, files and shared memory together
   std::vector<std::string> environment;       // names (patterns) of further variables that workers get
-  std::vector<std::string> worker{".venv/bin/python", "-m", "breakwatch_worker"};
+  std::vector<std::string> worker;            // empty: the primary toolchain's
   std::string toolchain = "default";          // the primary one: whose numbers are published; `worker` runs in it
   std::vector<std::string> toolchains;        // "NAME=PYTHON"; a name without one is sought as .venv-NAME
   std::vector<std::string> extra_toolchains;  // names: each sweeps the primary one's models after it

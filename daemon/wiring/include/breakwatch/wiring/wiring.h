@@ -1,0 +1,39 @@
+// What the app's factories make. This room and main.cc alone name concrete classes.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "breakwatch/commands/app.h"
+
+namespace breakwatch::wiring {
+
+using commands::App;
+using config::Settings;
+
+inline const std::string kUserAgent = std::string("breakwatch/") + BREAKWATCH_VERSION;
+
+// models.cc: where models come from, and a Hub on disk.
+Result<std::unique_ptr<ModelLister>> MakeLister(const App& app, const Settings& settings);
+std::string HubEndpoint(const Settings& settings);  // empty: offline
+std::string HubCacheDir(const Settings& settings);  // of the Hub's clients: models that they downloaded
+int RecordHub(App& app, const commands::HubRecordOptions& options);
+int ServeHub(App& app, const commands::HubServeOptions& options);
+
+// capture.cc: the toolchains' workers.
+Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings& settings);
+Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings);
+Result<void> ComposeToolchain(const std::string& torch_python, const std::string& rest_python,
+                              const std::string& target);
+Result<std::set<std::string>> IgnoredConfigKeys();
+std::vector<commands::Check> CheckToolchain(const App& app, const Settings& settings);
+Result<std::string> Discover(const App& app, const Settings& settings, const commands::DiscoverRequest& request);
+// Absolute folders of PYTHONPATH: our worker's own replaces it, and factories are sought in them.
+std::vector<std::string> PythonPath();
+
+// exporters.cc
+Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Settings& settings);
+
+}  // namespace breakwatch::wiring

@@ -1,0 +1,102 @@
+#include <iostream>
+#include <utility>
+
+#include "breakwatch/exporters/console.h"
+#include "breakwatch/exporters/event_file.h"
+#include "breakwatch/exporters/loki.h"
+#include "breakwatch/exporters/pushgateway.h"
+#include "breakwatch/net/http.h"
+#include "breakwatch/wiring/wiring.h"
+
+namespace breakwatch::wiring {
+namespace {
+
+// The journal of gateway groups, on a store session that the delivery thread opens when it first needs it.
+class StoredJournal final : public exporters::GroupJournal {
+ public:
+  StoredJournal(const App& app, std::string gateway) : app_(app), gateway_(std::move(gateway)) {}
+  Result<std::vector<std::string>> Load() override {
+    if (auto opened = Open(); !opened) return opened.error();
+    return store_->OwnedGroups(gateway_);
+  }
+  Result<void> Save(const std::vector<std::string>& groups) override {
+    if (auto opened = Open(); !opened) return opened.error();
+    return store_->SetOwnedGroups(gateway_, groups);
+  }
+
+ private:
+  Result<void> Open() {
+    if (store_) return {};
+    auto opened = app_.open_store(app_.settings(), /*read_only=*/false);
+    if (!opened) return opened.error();
+    store_ = std::move(*opened);
+    return {};
+  }
+
+  const App& app_;
+  const std::string gateway_;
+  std::unique_ptr<store::Store> store_;
+};
+
+// How a server is reached: what the settings of every network exporter have in common.
+template <class ExporterSettings, class Options>
+Result<void> SetReach(const ExporterSettings& s, Options& options) {
+  const auto password = config::ReadSecret(s.password, s.password_file);
+  if (!password) return password.error();
+  options.url = s.url;
+  options.gzip = s.gzip;
+  options.user = s.username;
+  options.password = *password;
+  options.tls = {s.tls.ca_file, s.tls.cert_file, s.tls.key_file, s.tls.insecure_skip_verify};
+  options.connect_timeout = s.connect_timeout;
+  options.timeout = s.timeout;
+  return {};
+}
+
+Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const config::PushgatewaySettings& s) {
+  exporters::PushgatewayOptions options;
+  if (auto reached = SetReach(s, options); !reached) return reached.error();
+  options.job = s.job;
+  options.pool = s.pool;
+  options.shards = s.shards;
+  return exporters::MakePushgateway(options, std::make_unique<StoredJournal>(app, s.url),
+                                    net::MakeHttpSender(kUserAgent, app.give_up.get_token()));
+}
+
+Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::LokiSettings& s) {
+  exporters::LokiOptions options;
+  if (auto reached = SetReach(s, options); !reached) return reached.error();
+  options.tenant = s.tenant;
+  options.environment = s.environment;
+  options.pool = s.pool;
+  return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent, app.give_up.get_token()));
+}
+
+}  // namespace
+
+Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Settings& settings) {
+  engine::DeliveryThread::Exporters out;
+  const auto& s = settings.exporters;
+  if (!s.pushgateway.url.empty()) {
+    auto pushgateway = MakePushgateway(app, s.pushgateway);
+    if (!pushgateway) return pushgateway.error();
+    out.metrics.push_back({std::move(*pushgateway), s.pushgateway.required});
+  }
+  if (!s.loki.url.empty()) {
+    auto loki = MakeLoki(app, s.loki);
+    if (!loki) return loki.error();
+    out.events.push_back({std::move(*loki), s.loki.required});
+  }
+  if (s.file.enabled) {
+    exporters::EventFileOptions file;
+    file.path = config::EventFilePath(settings);
+    file.max_bytes = s.file.max_bytes;
+    file.keep = s.file.keep;
+    out.events.push_back({exporters::MakeEventFile(file), /*required=*/false});
+  }
+  if (s.console.metrics) out.metrics.push_back({exporters::MakeConsoleMetrics({}, std::cerr), false});
+  if (s.console.enabled) out.events.push_back({exporters::MakeConsoleEvents({}, std::cerr), false});
+  return out;
+}
+
+}  // namespace breakwatch::wiring

@@ -1,0 +1,71 @@
+#include "breakwatch/wiring/toolchains.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "data_dir.h"
+
+namespace breakwatch::wiring {
+
+using config::Settings;
+
+namespace {
+
+constexpr const char* kDefaultPython = ".venv/bin/python";
+
+bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
+
+// The interpreter of a toolchain: as configured, else where `make toolchain` puts it; empty: neither.
+std::string PythonOf(const Settings& settings, const std::string& name) {
+  // A name is no path: one with a slash would lead out of the folder.
+  if (name.find_first_of("/=") != std::string::npos) return {};
+  for (const std::string& entry : settings.capture.toolchains) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  std::string beside = DataFile(".venv-" + name + "/bin/python");
+  return IsProgram(beside) ? beside : std::string();
+}
+
+std::vector<std::string> WorkerOf(const std::string& python) { return {python, "-m", "breakwatch_worker"}; }
+
+}  // namespace
+
+std::string EnvironmentOf(const std::string& python) {
+  return std::filesystem::path(python).parent_path().parent_path().string();
+}
+
+Settings WithPrimary(Settings settings) {
+  auto& capture = settings.capture;
+  if (!capture.worker.empty()) return settings;
+  const std::string python = PythonOf(settings, capture.toolchain);
+  capture.worker = WorkerOf(python.empty() ? DataFile(kDefaultPython) : python);
+  return settings;
+}
+
+Result<Settings> WithToolchain(Settings settings, const std::string& name) {
+  const std::string python = PythonOf(settings, name);
+  if (python.empty() && name != settings.capture.toolchain) {
+    return Error{ErrorCode::kUsage, "no toolchain " + name + ": neither .venv-" + name +
+                                        "/bin/python nor an entry of capture.toolchains is there"};
+  }
+  const bool is_primary = name == settings.capture.toolchain;
+  if (!python.empty() && !is_primary) settings.capture.worker = WorkerOf(python);
+  settings.capture.toolchain = name;
+  return WithPrimary(std::move(settings));
+}
+
+std::vector<std::string> ToolchainNames(const config::CaptureSettings& capture) {
+  std::vector<std::string> names{capture.toolchain};
+  for (const std::string& entry : capture.toolchains) names.push_back(entry.substr(0, entry.find('=')));
+  names.insert(names.end(), capture.extra_toolchains.begin(), capture.extra_toolchains.end());
+  std::vector<std::string> distinct;
+  for (std::string& name : names) {
+    if (std::find(distinct.begin(), distinct.end(), name) == distinct.end()) distinct.push_back(std::move(name));
+  }
+  return distinct;
+}
+
+}  // namespace breakwatch::wiring
