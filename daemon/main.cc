@@ -43,7 +43,8 @@ void Log(const App& app, Level level, const std::string& text) {
   (void)set_up;
   // The library does not escape what a pattern inserts, and a text of two lines could pass for two records.
   spdlog::log(kLevels[static_cast<std::size_t>(level)], "{}",
-              app.settings().log.format == "json" ? Printable(JsonText(nlohmann::json(text))) : Printable(text, Lines::kEscape));
+              app.settings().log.format == "json" ? Printable(JsonText(nlohmann::json(text)))
+                                                  : Printable(text, Lines::kEscape));
 }
 
 // --- store

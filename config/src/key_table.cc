@@ -94,7 +94,8 @@ std::vector<Key> CaptureKeys() {
        .doc = "Further environment variables that workers get, as names or patterns; they get no others of yours.",
        .restart = true, .check = OneLine},
       {KEY(capture.worker),
-       .doc = "Command that starts a worker. Empty: `python -m breakwatch_worker` of the primary toolchain, which is .venv "
+       .doc = "Command that starts a worker. Empty: `python -m breakwatch_worker` of the primary toolchain, which is "
+              ".venv "
               "unless capture.toolchain names another.",
        .restart = true, .check = NotEmpty},
       {KEY(capture.toolchain), .doc = "The primary toolchain: the environment whose numbers are published.",

@@ -30,7 +30,6 @@ class Descriptor {
   int fd_;
 };
 
-
 // Passes a message on and keeps what it says of the end; true: it was the last one.
 Result<bool> Handle(const json& message, ProgressListener& listener, Followed& followed) {
   const std::string type = message.value("type", "");

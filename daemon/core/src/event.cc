@@ -16,7 +16,6 @@ constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::size_t kMinTextBytes = 64;  // shorter texts are not worth cutting
 constexpr std::string_view kEllipsis = "…";
 
-
 // Cuts the texts longer than `max_bytes`, also those in lists. False: there were none.
 bool CutTexts(ordered_json& fields, std::size_t max_bytes) {
   bool found = false;

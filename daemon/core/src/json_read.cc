@@ -96,9 +96,7 @@ class Reader {
     if (!time) return Fail(name, "a time such as 2026-01-31T12:00:00Z");
     out = *time;
   }
-  void Read(const char*, const json& in, const Raw<std::string>& out) {
-    out.text = JsonText(in);
-  }
+  void Read(const char*, const json& in, const Raw<std::string>& out) { out.text = JsonText(in); }
   template <class T>
   void Read(const char* name, const json& in, const WhenAny<T>& out) {
     Read(name, in, out.value);

@@ -17,7 +17,6 @@ using json_fields::WhenAny;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-
 class Writer {
  public:
   template <class T>

@@ -42,7 +42,6 @@ json ParseList(const std::string& text) {
   return list.is_array() ? list : json::array();
 }
 
-
 std::vector<Toolchain> ParseToolchains(const std::string& text) {
   std::vector<Toolchain> toolchains;
   for (const json& element : ParseList(text)) {

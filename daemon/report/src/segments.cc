@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxValueBytes = 600, kMaxElements = 12, kMaxFacts = 40;
 
-
 // "relu 3, add 2", the most frequent first.
 std::string Counts(const std::map<std::string, std::int64_t>& counts) {
   std::vector<std::pair<std::int64_t, std::string>> order;

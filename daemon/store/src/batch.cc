@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::size_t kFlushBytes = 1u << 20;
 
-
 }  // namespace
 
 Batch::Batch(soci::session& sql, const Dialect& dialect, const std::string& table, std::vector<Column> columns,

@@ -10,7 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-
 // Our own writing, read back: never throws, and is_discarded() where it is not JSON.
 json Parse(const std::string& text) { return json::parse(text, nullptr, /*allow_exceptions=*/false); }
 

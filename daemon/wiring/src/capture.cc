@@ -187,7 +187,8 @@ Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings
 
 Result<void> ComposeToolchain(const std::string& torch_python, const std::string& rest_python,
                               const std::string& target) {
-  return capture::ComposeToolchain(EnvironmentOf(ConfiguredFile(torch_python)), EnvironmentOf(ConfiguredFile(rest_python)), target);
+  return capture::ComposeToolchain(EnvironmentOf(ConfiguredFile(torch_python)),
+                                   EnvironmentOf(ConfiguredFile(rest_python)), target);
 }
 
 Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {

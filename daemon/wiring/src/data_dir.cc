@@ -13,8 +13,8 @@ std::string DataDir() {
   if (const char* set = std::getenv("BREAKWATCH_DATA_DIR"); set != nullptr && *set != '\0') return set;
   std::error_code ignored;
   const fs::path beside = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const fs::path& directory : {beside.parent_path().parent_path(), beside.parent_path() / "share/breakwatch",
-                                    fs::current_path(ignored)}) {
+  for (const fs::path& directory :
+       {beside.parent_path().parent_path(), beside.parent_path() / "share/breakwatch", fs::current_path(ignored)}) {
     if (fs::exists(directory / kMark, ignored)) return directory.string();
   }
   return kInstalled;

@@ -13,8 +13,8 @@ std::string DataDir();
 // The file that comes with the program under this path, which is relative to DataDir().
 std::string DataFile(const std::string& path);
 
-// A path from the configuration: as it is where it is absolute, a bare command name, or exists in the working directory;
-// else below DataDir().
+// A path from the configuration: as it is where it is absolute, a bare command name, or exists in the working
+// directory; else below DataDir().
 std::string ConfiguredFile(const std::string& path);
 
 }  // namespace breakwatch::wiring

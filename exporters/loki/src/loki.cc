@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "answers.h"
-
 #include "breakwatch/core/json_text.h"
 
 namespace breakwatch::exporters {

@@ -13,7 +13,6 @@ Result<Json> ParseChecked(std::string_view text, std::size_t max_bytes) {
   return value;
 }
 
-
 Result<std::optional<std::string>> ReadIfThere(const std::filesystem::path& path, std::size_t max_bytes) {
   std::error_code code;
   if (!std::filesystem::is_regular_file(path, code)) return std::optional<std::string>();

@@ -20,12 +20,12 @@ struct HubSettings {
   std::string endpoint;                                  // URL; empty: HF_ENDPOINT, else the public Hub
   std::string path;                                      // of the file of ids or the directory of configs
   std::string snapshot_dir = "collectors/hub/snapshot";  // the bundled snapshot, or one made by `hub record`
-  ListRequest list;               // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
-  int concurrency = 16;           // requests under way at once
-  int retries = 5;                // of one request
+  ListRequest list;                     // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
+  int concurrency = 16;                 // requests under way at once
+  int retries = 5;                      // of one request
   std::optional<milliseconds> timeout;  // of the whole listing and of one request; null: of the listing, ten minutes
-  std::string cache_dir;          // empty: HF_HUB_CACHE, else the Python client's default
-  bool offline = false;           // true, or HF_HUB_OFFLINE: no request at all
+  std::string cache_dir;                // empty: HF_HUB_CACHE, else the Python client's default
+  bool offline = false;                 // true, or HF_HUB_OFFLINE: no request at all
 };
 
 struct CaptureSettings {
