@@ -129,3 +129,15 @@ def test_every_window_has_a_reason_and_is_a_key_of_the_library():
     assert all(entry["reason"] and ("to" in entry) != ("product" in entry) for entry in entries)
     assert not [entry["key"] for entry in entries for key in (entry["key"], *entry.get("beside", [])[:1])
                 if not re.search(rf"^    {key}\b", written, re.M)]
+
+
+def test_a_window_that_a_config_gives_only_by_layer_counts_as_the_common_one():
+    class Layered(transformers.BertConfig):
+        def __getattribute__(self, name):
+            if name == "sliding_window":
+                raise RuntimeError("'sliding_window' is a per-layer attribute and may vary across layers")
+            return super().__getattribute__(name)
+
+    config = Layered(num_hidden_layers=2)
+    vars(config)["sliding_window"] = 32
+    assert windows.Length(config, 16).tokens > 32

@@ -37,7 +37,7 @@ def fill_gaps(config) -> list:
     vocab = Sizes(config, {})("vocab")
     for node in sub_configs(config):
         for offset, key in enumerate(key for keys, _, _ in PLACEHOLDERS for key in keys):
-            if key in vars(node) and getattr(node, key) is None and vocab > 64:
+            if key in vars(node) and vars(node)[key] is None and vocab > 64:
                 setattr(node, key, vocab - 2 - offset)
                 notes.append(f"{key} set")
     return notes

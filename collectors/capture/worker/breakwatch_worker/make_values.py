@@ -32,6 +32,15 @@ def sub_configs(config):
                 queue.append(value)
 
 
+def stated(node, name: str):
+    """The value of a key or an alias of a config, or None. A config whose layers differ refuses to give the common
+    value of such a key by attribute; sizes are looked up in it all the same."""
+    try:
+        return getattr(node, name, None)
+    except Exception:  # an error of the library's own, which older releases do not have
+        return vars(node).get(name)
+
+
 class Sizes:
     """Named sizes of one model. Order: what the recipe defines, what is derived here, what any config node says."""
 
@@ -49,7 +58,7 @@ class Sizes:
 
     def find(self, name: str, default=_MISSING):
         for node in sub_configs(self.config):
-            value = getattr(node, name, None)
+            value = stated(node, name)
             if value is not None and not callable(value):
                 return value
         if default is _MISSING:
@@ -102,14 +111,14 @@ class Sizes:
     def _vocab_of(self) -> int:
         for node in (self.text, self.config):
             for name in ("vocab_size", "n_tokens", "n_vocab"):
-                if isinstance(value := getattr(node, name, None), int) and value > 0:
+                if isinstance(value := stated(node, name), int) and value > 0:
                     return value
         value = self.find("vocab_size", 64)
         return value if isinstance(value, int) and value > 0 else 64
 
     def _hidden_of(self) -> int:
         for name in ("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "hidden_dim"):
-            if isinstance(value := getattr(self.text, name, None), int):
+            if isinstance(value := stated(self.text, name), int):
                 return value
         return self.find("hidden_size")
 
@@ -163,13 +172,13 @@ class NodeSizes(Sizes):
         super().__init__(node, {})
 
     def _named(self, name: str):
-        value = getattr(self.config, name, None)
+        value = stated(self.config, name)
         if not isinstance(value, int):
             raise CannotMake(f"no {name}")
         return value
 
     def first_of(self, name: str):
-        values = getattr(self.config, name, None)
+        values = stated(self.config, name)
         if not isinstance(values, (list, tuple)) or not values:
             raise CannotMake(f"no {name}")
         return values[0]

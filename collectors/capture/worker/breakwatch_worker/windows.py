@@ -3,7 +3,7 @@
 import functools
 import math
 
-from .make_values import CannotMake, NodeSizes, sub_configs
+from .make_values import CannotMake, NodeSizes, stated, sub_configs
 from .size_rules import is_int
 from .tables import read_beside
 
@@ -94,13 +94,13 @@ def _factors(value, product: int):
 
 def _wanted(node, entry: dict):
     """(key, shortest text past it, unit of its length, whether it is to be just so long)."""
-    value = _largest(getattr(node, entry["key"], None), entry)
+    value = _largest(stated(node, entry["key"]), entry)
     try:
         past = value if "product" in entry else _NodeSizes(node, value)(entry.get("past", "value+1"))
     except CannotMake:
         return None
     # Layers may have windows of their own: a whole number of each.
-    unit = math.lcm(*_lengths(getattr(node, entry["key"]))) if entry.get("whole") else 1
+    unit = math.lcm(*_lengths(stated(node, entry["key"]))) if entry.get("whole") else 1
     return entry["key"], past, unit, entry.get("exactly", False)
 
 
