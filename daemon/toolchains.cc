@@ -44,8 +44,8 @@ Settings WithPrimary(Settings settings) {
 Result<Settings> WithToolchain(Settings settings, const std::string& name) {
   const std::string python = PythonOf(settings, name);
   if (python.empty() && name != settings.capture.toolchain) {
-    return Error{ErrorCode::kUsage, "no toolchain " + name + ": neither .venv-" + name +
-                                        "/bin/python nor an entry of capture.toolchains is there"};
+    return Error{ErrorCode::kUsage, "unknown toolchain " + name + ": neither .venv-" + name +
+                                        "/bin/python nor an entry of capture.toolchains exists"};
   }
   if (!python.empty()) settings.capture.worker.front() = python;
   settings.capture.toolchain = name;

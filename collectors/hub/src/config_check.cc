@@ -61,7 +61,7 @@ void TakeConfig(std::string bytes, const FamilyTable& families, const HubOptions
   if (MayHoldNonFinite(bytes)) bytes = SpellNonFinite(bytes);
   // The spelling above makes the text a little longer and one level deeper.
   const Result<Json> config = ParseJson(bytes, 2 * options.max_config_bytes + 64, options.max_config_depth + 1);
-  if (!config) return Exclude(model, {Status::kFailedResolve, "config.json cannot be used: " + config.error().message});
+  if (!config) return Exclude(model, {Status::kFailedResolve, "invalid config.json: " + config.error().message});
   if (!config->is_object()) {
     return Exclude(
         model, {Status::kFailedResolve, std::string("config.json is not an object but a JSON ") + config->type_name()});

@@ -11,6 +11,6 @@ namespace breakwatch::api {
 
 // A stranger names models and configured toolchains: nothing that is run, and no file. `toolchains`: every name that
 // is configured. Error: kUsage, saying what may be named.
-Result<void> CheckStranger(const SweepRequest& request, const std::vector<std::string>& toolchains);
+Result<void> CheckUntrusted(const SweepRequest& request, const std::vector<std::string>& toolchains);
 
 }  // namespace breakwatch::api
