@@ -92,7 +92,7 @@ TEST(HubFaultsTest, NamesTheTriesThatWereMadeAndThePauseThatTheHubAskedFor) {
   hub.On("/api/models", {503, {{"Retry-After", "900"}}, ""});
   const auto list = List(hub.Options(), {});
   ASSERT_FALSE(list.ok());
-  EXPECT_THAT(list.error().message, HasSubstr("(1 attempt; the Hub asks for a pause of 900 s, longer than the limit)"));
+  EXPECT_THAT(list.error().message, HasSubstr("(1 attempt; the Hub requests a pause of 900 s, longer than the limit)"));
   EXPECT_THAT(hub.Requests(), SizeIs(1));
 
   ScriptedHub other;
@@ -102,7 +102,7 @@ TEST(HubFaultsTest, NamesTheTriesThatWereMadeAndThePauseThatTheHubAskedFor) {
   options.tries = 3;
   const auto listed = List(options, {});
   ASSERT_FALSE(listed.ok());
-  EXPECT_THAT(listed.error().message, HasSubstr("(3 attempts; the Hub asks for a pause of 0 s)"));
+  EXPECT_THAT(listed.error().message, HasSubstr("(3 attempts; the Hub requests a pause of 0 s)"));
   EXPECT_THAT(other.Requests("/a/"), SizeIs(3));
 }
 

@@ -77,7 +77,7 @@ void TakeConfig(std::string bytes, const FamilyTable& families, const HubOptions
   const bool names_nothing = TextAt(*config, "model_type").empty() && Member(*config, "architectures").empty();
   if (names_nothing && Member(*config, "auto_map").is_object()) {
     return Exclude(model, {Status::kSkippedCustomCode,
-                           "config.json names no model type and no architecture, only code of the repository "
+                           "config.json has no model type and no architecture, only code of the repository "
                            "(auto_map), which is never run"});
   }
   model.config_json = std::move(bytes);

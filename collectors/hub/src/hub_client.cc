@@ -169,11 +169,11 @@ void HubClient::BoundBy(std::optional<milliseconds> timeout) {
 
 std::string HubClient::OutOfTime() const { return "hub.timeout is " + std::to_string(bound_->timeout.count()) + " ms"; }
 
-// "5 attempts", "1 attempt; the Hub asks for a pause of 3600 s, longer than the limit"
+// "5 attempts", "1 attempt; the Hub requests a pause of 3600 s, longer than the limit"
 std::string HubClient::EffortOf(const Call& call) const {
   const int tries = options_.tries - call.tries_left;
   std::string text = tries == 1 ? "1 attempt" : std::to_string(tries) + " attempts";
-  if (call.asked) text += "; the Hub asks for a pause of " + std::to_string(call.asked->count() / 1000) + " s";
+  if (call.asked) text += "; the Hub requests a pause of " + std::to_string(call.asked->count() / 1000) + " s";
   if (!call.gave_up.empty()) text += (call.asked ? ", " : "; ") + call.gave_up;
   return text;
 }

@@ -137,8 +137,7 @@ bool Resolver::TakeCachedRef(std::size_t index, const std::string& why) {
   const std::string wanted = model.info.sha;
   const auto sha = cache_.ReadRef(model.info.id, Revision(index));
   if (!sha || !TakeCached(index, *sha)) return false;
-  Warn(model.info.id + ": taken from the cache at " + *sha + (wanted.empty() ? "" : " instead of " + wanted) + ": " +
-       why);
+  Warn(model.info.id + ": from the cache at " + *sha + (wanted.empty() ? "" : " instead of " + wanted) + ": " + why);
   return true;
 }
 

@@ -217,7 +217,7 @@ std::string TextOf(const Attribution& by) {
   const std::string names = FactorNames(by.factors);
   switch (by.cause) {
     case Cause::kNothing:
-      return "no change: the old and the new state break alike";
+      return "no change: both states have the same breaks";
     case Cause::kAlone:
       return names + " changed it";
     case Cause::kEach:

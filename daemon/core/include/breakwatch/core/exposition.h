@@ -14,8 +14,7 @@ namespace breakwatch {
 using TextSink = std::function<void(std::string_view chunk)>;
 
 struct Shard {
-  std::size_t index = 0,
-              count = 1;  // models whose stable hash modulo count is index; shard 0 also writes everything else
+  std::size_t index = 0, count = 1;  // models whose stable hash modulo count is index; shard 0 also writes the rest
 };
 
 // All model, reason, sweep, delivery, toolchain and build series of the contract, no timestamps,
