@@ -1,4 +1,4 @@
-// Strangers: whoever asks over HTTP, and on the control socket every user but the daemon's own.
+// Untrusted requests: all over HTTP, and on the control socket those of every user except the daemon's own.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace breakwatch::api {
 
-// A stranger names models and configured toolchains: nothing that is run, and no file. `toolchains`: every name that
-// is configured. Error: kUsage, saying what may be named.
+// An untrusted request may name models and the configured toolchains in `toolchains`, but no program, no file and no
+// code. Error: kUsage, with what may be named.
 Result<void> CheckUntrusted(const SweepRequest& request, const std::vector<std::string>& toolchains);
 
 }  // namespace breakwatch::api

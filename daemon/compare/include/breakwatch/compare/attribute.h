@@ -47,7 +47,7 @@ struct Attribution {
 // `factors`: those that differ between the old state (corner 0) and the new one (corner `factors`).
 Attribution Attribute(const Corners& values, unsigned factors);
 
-// One corner of a model: its result, or why there is none.
+// One corner of a model: its result, or why it has none.
 struct CornerResult {
   unsigned corner = 0;
   std::string toolchain, torch, transformers, commit;
