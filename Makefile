@@ -34,7 +34,7 @@ TEST_PACKAGES := prometheus postgresql curl procps groovy default-jre-headless
 LINT_PACKAGES := clang-format clang-tidy shellcheck prometheus
 
 .PHONY: help
-help: ## This list
+help: ## List all targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 # --- set-up -------------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ packages:
 	@$(call install,$(BUILD_PACKAGES))
 
 .PHONY: venv
-venv: packages ## The default toolchain in .venv, by its lock file
+venv: packages ## Install the default toolchain into .venv from its lock file
 	@if [ "$$(cat .venv/.key 2>/dev/null)" != "$(VENV_KEY)" ]; then \
 	  echo "Making .venv (torch and transformers, several minutes and up to 5 GB the first time)"; \
 	  rm -rf ".venv-$(VENV_KEY)" && $(PYTHON) -m venv ".venv-$(VENV_KEY)"; \
@@ -83,7 +83,7 @@ TOOLCHAIN_PACKAGES ?= torchvision timm scipy pyyaml
 TOOLCHAIN_KEY = $(shell echo "$(TORCH) $(TRANSFORMERS) $(TOOLCHAIN_PACKAGES) $(TORCH_INDEX) $(PYTHON)" | sha256sum | cut -c1-12)
 
 .PHONY: toolchain
-toolchain: packages ## Another toolchain in .venv-NAME: TORCH=2.13.0 TRANSFORMERS=5.8.0 [TOOLCHAIN=name]
+toolchain: packages ## Install another toolchain into .venv-NAME: TORCH=2.13.0 TRANSFORMERS=5.8.0 [TOOLCHAIN=name]
 	@if [ -z "$(TORCH)" ] || [ -z "$(TRANSFORMERS)" ]; then \
 	  echo "make toolchain TORCH=2.13.0 TRANSFORMERS=5.8.0 [TOOLCHAIN=name]" >&2; exit 64; fi
 	@venv=".venv-$(TOOLCHAIN)"; \
@@ -99,7 +99,7 @@ toolchain: packages ## Another toolchain in .venv-NAME: TORCH=2.13.0 TRANSFORMER
 	fi
 
 .PHONY: build
-build: packages ## The program, at build/release/breakwatch
+build: packages ## Build the program, build/release/breakwatch
 	@[ -f build/$(PRESET)/build.ninja ] || cmake --preset $(PRESET) -DBREAKWATCH_TESTS=OFF >/dev/null
 	@cmake --build build/$(PRESET) -j $(JOBS)
 
@@ -140,19 +140,19 @@ test-toolchain: test-venv
 	@$(MAKE) toolchain $(SECOND_TOOLCHAIN) || echo "No second toolchain: its tests are skipped"
 
 .PHONY: test-toolchains
-test-toolchains: test-toolchain ## The zoo and the worker on the default, the second and the oldest toolchain
+test-toolchains: test-toolchain ## Test the worker on the default, the second and the oldest toolchain
 	@$(MAKE) toolchain $(OLDEST_TOOLCHAIN) TOOLCHAIN_PACKAGES='$(OLDER_PACKAGES)'
 	@.venv-test/bin/python -m pytest tests/worker/zoo_test.py tests/worker/toolchains_test.py -q
 
 .PHONY: test
-test: test-packages test-toolchain ## All tests: ctest, pytest, end to end on real servers
+test: test-packages test-toolchain ## Run all tests: ctest, pytest, end-to-end tests with real servers
 	@cmake --preset release -DBREAKWATCH_TESTS=ON >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
 	@.venv-test/bin/python -m pytest tests -q -rs -n 2 --dist loadfile
 
 .PHONY: bench
-bench: venv build ## Figures: captures a minute, core time inside tracing, memory; BENCH_SET=60|20
+bench: venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
 
 # SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script. TOOLCHAIN=NAME: another one, made by
@@ -162,38 +162,38 @@ COVERAGE_FLAGS ?=
 DIFFUSERS_FLAGS ?=
 EVERY_TORCH_FLAGS ?=
 .PHONY: coverage
-coverage: $(if $(NAMED_TOOLCHAIN),,venv) ## Every model class of the library from its default config: SAMPLE=1 for the fixed sample, [TOOLCHAIN=name]
+coverage: $(if $(NAMED_TOOLCHAIN),,venv) ## Capture every model class of transformers from its default config: [SAMPLE=1] for a sample, [TOOLCHAIN=name]
 	@python=".venv$(NAMED_TOOLCHAIN:%=-%)/bin/python"; \
 	if [ ! -x "$$python" ]; then \
 	  echo "No toolchain $(NAMED_TOOLCHAIN): make toolchain TORCH=... TRANSFORMERS=... [TOOLCHAIN=$(NAMED_TOOLCHAIN)]" >&2; exit 64; fi; \
 	"$$python" tests/coverage/cover.py $(if $(NAMED_TOOLCHAIN),--toolchain "$(NAMED_TOOLCHAIN)") $(if $(SAMPLE),--sample) $(COVERAGE_FLAGS)
 
 .PHONY: coverage-diffusers
-coverage-diffusers: venv ## Every model class of diffusers; renews tests/coverage/diffusers.csv: DIFFUSERS_FLAGS='--only CLASS'
+coverage-diffusers: venv ## Capture every model class of diffusers, update tests/coverage/diffusers.csv: DIFFUSERS_FLAGS='--only CLASS'
 	@.venv/bin/python tests/coverage/cover_diffusers.py $(DIFFUSERS_FLAGS)
 
 .PHONY: shrink-proof
-shrink-proof: venv ## Reduced captures against full width and full depth; renews tests/coverage/shrink.csv
+shrink-proof: venv ## Compare reduced captures with full width and depth, update tests/coverage/shrink.csv
 	@.venv/bin/python tests/coverage/shrink_proof.py
 
 # AGAINST_FLAGS='--only views --modes eval,train': see the script.
 AGAINST_FLAGS ?=
 .PHONY: against-torch
-against-torch: venv build ## Modules that breakwatch was not written against, in all modes, compared with plain torch
+against-torch: venv build ## Compare captures of further modules, in all modes, with plain torch
 	@.venv/bin/python tests/coverage/against_torch.py $(AGAINST_FLAGS)
 
 .PHONY: every-torch
-every-torch: venv ## The zoo and small models on every torch from 2.6 on, one after the other (5 GB each); renews a table
+every-torch: venv ## Test small models on every torch from 2.6 on (5 GB each), update a table
 	@TOOLCHAIN_PACKAGES='$(OLDER_PACKAGES)' .venv/bin/python tests/coverage/every_torch.py $(EVERY_TORCH_FLAGS)
 
 .PHONY: bench-trace
-bench-trace: packages ## How fast `import` reads traces, and in how much memory
+bench-trace: packages ## Measure speed and memory of `import`
 	@cmake --preset release -DBREAKWATCH_TESTS=ON -DBREAKWATCH_BENCHMARKS=ON >/dev/null
 	@cmake --build build/release --target trace_benchmark -j $(JOBS)
 	@build/release/tests/benchmarks/trace_benchmark
 
 .PHONY: lint
-lint: test-packages ## clang-format, clang-tidy, ruff, shellcheck, promtool
+lint: test-packages ## Run clang-format, clang-tidy, ruff, shellcheck, promtool
 	@$(call install,$(LINT_PACKAGES))
 	@git ls-files '*.cc' '*.h' | xargs clang-format --dry-run --Werror
 	@$(MAKE) test-venv && .venv-test/bin/ruff check -q .

@@ -54,8 +54,8 @@ Result<std::unique_ptr<store::Store>> OpenStore(const App& app, const Settings& 
     std::error_code error;
     fs::create_directories(settings.state_dir, error);
     if (error) {
-      return Error{ErrorCode::kStore, "cannot make " + settings.state_dir + ": " + error.message() +
-                                          "; set state_dir to a directory of yours"};
+      return Error{ErrorCode::kStore, "cannot create " + settings.state_dir + ": " + error.message() +
+                                          "; set state_dir to a directory that you can write"};
     }
   }
   store::StoreOptions options{config::StoreUrl(settings), read_only};

@@ -31,7 +31,7 @@ class Checker {
     std::string whole = std::filesystem::absolute(path, error).lexically_normal().string();
     while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
     Refuse(whole == "/" || whole == "/var", "state_dir",
-           "\"" + whole + "\" belongs to the system; use a directory of its own such as /var/lib/breakwatch");
+           "\"" + whole + "\" belongs to the system; use a separate directory such as /var/lib/breakwatch");
   }
 
   // Keys that name a file which has to be there.
@@ -50,23 +50,23 @@ class Checker {
   template <class Exporter>
   void Network(const std::string& prefix, const Exporter& exporter) {
     Refuse(!exporter.password.empty() && !exporter.password_file.empty(), prefix + "password_file",
-           "both a password and a password_file");
+           "password and password_file are both set");
     Refuse(exporter.username.empty() && !(exporter.password.empty() && exporter.password_file.empty()),
-           prefix + "username", "a password without a username");
+           prefix + "username", "is empty, but a password is set");
     Refuse(exporter.tls.cert_file.empty() != exporter.tls.key_file.empty(), prefix + "cert_file",
-           "cert_file and key_file need each other");
-    Refuse(exporter.connect_timeout > exporter.timeout, prefix + "connect_timeout", "longer than timeout");
+           "cert_file and key_file must be set together");
+    Refuse(exporter.connect_timeout > exporter.timeout, prefix + "connect_timeout", "is longer than timeout");
     Warn(exporter.tls.insecure_skip_verify && exporter.url.starts_with("https:"), prefix + "insecure_skip_verify",
-         "anyone can pretend to be this server");
+         "the server's identity is not checked");
   }
 
   void Web(const WebSettings& web) {
     const std::string host = web.listen_address.substr(0, web.listen_address.rfind(':'));
     const bool loopback = host.starts_with("127.") || host == "localhost" || host == "[::1]";
     const bool has_token = !web.token.empty() || !web.token_file.empty();
-    Refuse(!web.token.empty() && !web.token_file.empty(), "web.token_file", "both a token and a token_file");
+    Refuse(!web.token.empty() && !web.token_file.empty(), "web.token_file", "token and token_file are both set");
     Refuse(web.enable_lifecycle && !loopback && !has_token, "web.enable_lifecycle",
-           "beyond loopback it needs web.token_file");
+           "needs web.token_file if web.listen_address is not on loopback");
   }
 };
 
@@ -83,15 +83,15 @@ Findings CheckTogether(const Settings& settings, bool store_url_from_environment
   check.Refuse((hub.source == "file" || hub.source == "directory") && hub.path.empty(), "hub.source",
                "source " + hub.source + " needs hub.path");
   check.Refuse(hub.list.min_params && hub.list.max_params && *hub.list.min_params > *hub.list.max_params,
-               "hub.min_params", "more than hub.max_params");
+               "hub.min_params", "is larger than hub.max_params");
   const auto& modes = settings.capture.modes;
-  check.Refuse(modes.empty(), "capture.modes", "no mode is named");
+  check.Refuse(modes.empty(), "capture.modes", "is empty");
   check.Refuse(std::set<std::string>(modes.begin(), modes.end()).size() != modes.size(), "capture.modes",
-               "a mode is named twice");
+               "contains a mode twice");
   check.Refuse(settings.delivery.first_backoff > settings.delivery.max_backoff, "delivery.first_backoff",
-               "longer than delivery.max_backoff");
+               "is longer than delivery.max_backoff");
   check.Refuse(PasswordIn(settings.store.url) && !store_url_from_environment, "store.url",
-               "a password is not taken from here; use PGPASSWORD, a passfile or BREAKWATCH_STORE_URL");
+               "must not contain a password; use PGPASSWORD, a passfile or BREAKWATCH_STORE_URL");
   return std::move(check.findings);
 }
 

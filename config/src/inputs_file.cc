@@ -28,7 +28,7 @@ Result<std::map<std::string, std::string>> ReadInputsFile(const std::string& pat
   const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) return wrong("expected an object of input specs by model id or model_type:NAME");
   for (const auto& [name, spec] : document.items()) {
-    if (!spec.is_object()) return wrong("\"" + name + "\" should be an object");
+    if (!spec.is_object()) return wrong("\"" + name + "\": expected an object");
     specs[name] = JsonText(spec);
   }
   return specs;

@@ -109,7 +109,7 @@ class Loader {
     for (const auto& [name, value] : sources_.environment) {
       if (!name.starts_with("BREAKWATCH_") || std::find(names.begin(), names.end(), name) != names.end()) continue;
       if (const auto near = NearestByEdits(name, names)) {
-        loaded_.warnings.push_back("environment " + name + " is no setting; did you mean " + *near + "?");
+        loaded_.warnings.push_back("environment " + name + " is not a setting; did you mean " + *near + "?");
       }
     }
   }
@@ -128,7 +128,7 @@ class Loader {
       const Key* key = FindKey(name);
       const std::string origin = "flag --" + name;
       if (!key || key->is_secret) {
-        problems_.push_back(origin + ": no such setting");
+        problems_.push_back(origin + ": unknown setting");
       } else if (!IsList(*key) && values.size() > 1) {
         problems_.push_back(origin + ": given " + std::to_string(values.size()) + " times");
       } else {
@@ -236,7 +236,7 @@ Result<std::string> ReadSecret(const std::string& secret, const std::string& fil
   if (stream.bad() || (text.empty() && errno != 0)) {
     return Error{ErrorCode::kConfig, file + ": cannot be read: " + std::strerror(errno)};
   }
-  if (text.size() > kMaxSecret) return Error{ErrorCode::kConfig, file + ": is longer than 64 KiB: not a secret"};
+  if (text.size() > kMaxSecret) return Error{ErrorCode::kConfig, file + ": is longer than 64 KiB"};
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   if (text.empty()) return Error{ErrorCode::kConfig, file + ": is empty"};

@@ -107,12 +107,12 @@ class Walker {
     const std::string full = prefix + name.Scalar();
     if (const Key* key = FindKey(full)) return Value(*key, name.Mark(), value);
     if (Children(full + ".").empty()) return Unknown(name, prefix);
-    if (!seen_.insert(full).second) return Problem(name.Mark(), "\"" + full + "\" stands twice");
+    if (!seen_.insert(full).second) return Problem(name.Mark(), "\"" + full + "\" is set twice");
     Section(value, full + ".");
   }
 
   void Value(const Key& key, const YAML::Mark& mark, const YAML::Node& value) {
-    if (!seen_.insert(key.name).second) return Problem(mark, "\"" + key.name + "\" stands twice");
+    if (!seen_.insert(key.name).second) return Problem(mark, "\"" + key.name + "\" is set twice");
     if (key.is_secret) {
       return Problem(mark, "\"" + key.name + "\": a secret is not read from files; use \"" + key.name + "_file\" or " +
                                EnvironmentName(key));
@@ -144,7 +144,7 @@ void ReadYaml(const std::string& name, const std::string& text, FileReading read
   try {
     const YAML::Node document = YAML::Load(text);
     if (const auto rest = SecondDocument(text)) {
-      reading.problems.push_back(Place(name, *rest) + ": expected the end of the settings, which are one document");
+      reading.problems.push_back(Place(name, *rest) + ": expected the end of the settings, a single document");
       return;
     }
     Walker(name, reading).Section(document, "");

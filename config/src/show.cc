@@ -37,15 +37,16 @@ Result<std::vector<const Key*>> Find(std::string_view name) {
   std::vector<std::string> names;
   for (const Key& key : Keys()) names.push_back(key.name);
   const auto near = NearestName(name, names);
-  const std::string hint = near ? "; did you mean \"" + *near + "\"?" : "; `config explain` lists all";
-  return Error{ErrorCode::kUsage, "no setting \"" + Truncate(ToUtf8(name), 120) + "\"" + hint};
+  const std::string hint =
+      near ? "; did you mean \"" + *near + "\"?" : "; `breakwatch config explain` lists all settings";
+  return Error{ErrorCode::kUsage, "unknown setting \"" + Truncate(ToUtf8(name), 120) + "\"" + hint};
 }
 
 std::string Padded(const std::string& text, std::size_t width) {
   return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
 }
 
-std::string FlagText(const Key& key) { return key.is_secret ? "none: a secret" : "--" + key.name; }
+std::string FlagText(const Key& key) { return key.is_secret ? "none, because it is a secret" : "--" + key.name; }
 
 // "hub.top" under open sections "hub": opens and closes until the key's parent is the current one.
 void OpenSections(const std::string& name, std::vector<std::string>& open, std::string& out) {
@@ -96,7 +97,7 @@ std::string CheckText(const Loaded& loaded) {
   const auto changed = std::count_if(loaded.origins.begin(), loaded.origins.end(),
                                      [](const auto& origin) { return !origin.second.starts_with("default"); });
   out += (loaded.files.empty() ? " no file, " : ", ") + std::to_string(changed) + " of " +
-         std::to_string(Keys().size()) + " settings are not the default\n";
+         std::to_string(Keys().size()) + " settings differ from the default\n";
   for (const std::string& warning : loaded.warnings) out += "warning: " + warning + "\n";
   return out;
 }
@@ -136,16 +137,15 @@ Result<std::string> ExplainJson(std::string_view key_or_prefix) {
 
 std::string ExampleYaml() {
   std::string out =
-      "# Every setting of breakwatch with its default: what is left out keeps it. Durations: 500ms, 30s, 5m, 24h.\n"
-      "# Sizes: 64KiB, 6GiB. A setting `a.b` is also the flag --a.b and the variable BREAKWATCH_A_B; a flag wins over "
-      "a\n"
-      "# variable, a variable over a file. Relative paths are seen from the working directory.\n";
+      "# Every setting of breakwatch with its default. Durations: 500ms, 30s, 5m, 24h. Sizes: 64KiB, 6GiB.\n"
+      "# The setting `a.b` is also the flag --a.b and the environment variable BREAKWATCH_A_B. A flag overrides a\n"
+      "# variable, a variable overrides a file. Relative paths start at the working directory.\n";
   std::vector<std::string> open;
   for (const Key& key : Keys()) {
     if (key.is_secret) continue;
     OpenSections(key.name, open, out);
     const std::string indent(2 * open.size(), ' ');
-    const bool says_values = !key.allowed.empty();
+    const bool says_values = !key.allowed.empty() && key.doc.find(key.allowed.back()) == std::string::npos;
     out += indent + "# " + key.doc + (says_values ? " One of " + TypeName(key) + "." : "") + "\n";
     out += indent + key.name.substr(key.name.rfind('.') + 1) + ": " + ValueText(key, Settings{}) + "\n";
   }

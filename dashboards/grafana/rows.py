@@ -25,7 +25,7 @@ def before(selector):
 
 
 MODEL_LINKS = (
-    link("model", "Only this model here", "/d/breakwatch?var-model=${__value.raw}&${__url_time_range}"),
+    link("model", "Show only this model", "/d/breakwatch?var-model=${__value.raw}&${__url_time_range}"),
     link("commit", "This commit on the Hub", "https://huggingface.co/${__data.fields.model}/tree/${__value.raw}"),
 )
 
@@ -35,19 +35,19 @@ def now_row():
     return [
         (5, 4, stat("Break events", "Breaks that Dynamo logged in the models' current captures.", f"sum({BREAKS})")),
         (5, 4, stat("Break sites", "Distinct places in the code behind those events.", f"sum({SITES})")),
-        (4, 4, stat("Full graph", "Share of the models with numbers that compile whole.", share, "percentunit")),
+        (4, 4, stat("Full graph", "Share of the models with numbers that have no graph break.", share, "percentunit")),
         (
             5,
             4,
-            stat("Models with numbers", "Models whose current commit has a good capture.", f"count({WITH_NUMBERS})"),
+            stat("Models with numbers", "Models with a capture of their current commit.", f"count({WITH_NUMBERS})"),
         ),
-        (5, 4, stat("Models tracked", "Members of the tracked set: what the totals could be of.", f"count({TRACKED})")),
+        (5, 4, stat("Models tracked", "Members of the tracked set.", f"count({TRACKED})")),
         (
             12,
             8,
             table(
                 "By family",
-                "Totals, beside how many of the tracked models they are of.",
+                "Totals, and the number of tracked models behind them.",
                 [
                     ("breaks", f"sum by (family) ({BREAKS})"),
                     ("sites", f"sum by (family) ({SITES})"),
@@ -63,7 +63,7 @@ def now_row():
             8,
             bars(
                 "Status of the last attempt",
-                "How the models' last attempts ended.",
+                "Models by the status of their last attempt.",
                 f"sort_desc(count by (status) ({TRACKED}))",
                 "{{status}}",
             ),
@@ -88,7 +88,7 @@ def time_row():
             8,
             series(
                 "Models behind the totals",
-                "Totals move with these as well: compare before blaming a compiler.",
+                "Totals also change with these: check them before you blame a compiler.",
                 [
                     target(f"count({TRACKED})", "tracked"),
                     target(f"count({WITH_NUMBERS})", "with numbers"),
@@ -101,8 +101,8 @@ def time_row():
             24,
             7,
             series(
-                "Four ways of counting",
-                "What we publish, events and sites, beside what PyTorch's own tools say.",
+                "Four counts",
+                "Break events, break sites, and the counts of PyTorch's tools.",
                 [
                     target(f"sum({BREAKS})", "events"),
                     target(f"sum({SITES})", "sites"),
@@ -123,7 +123,7 @@ def why_row():
             10,
             table(
                 "Top reasons",
-                "Models: with at least one such break. Leverage: no other break, so at most that many become whole.",
+                "Models: at least one such break. Leverage: no other break, so one fix unblocks at most these.",
                 [
                     ("breaks", f"sum by (reason, gb_id) ({BROKEN})"),
                     ("sites", f"sum by (reason, gb_id) ({BROKEN_SITES})"),
@@ -141,7 +141,7 @@ def why_row():
             10,
             bars(
                 "Leverage",
-                "Models all of whose breaks have this reason.",
+                "Models whose breaks all have this reason.",
                 f"topk(10, max by (reason, gb_id) ({leverage}))",
                 "{{gb_id}} {{reason}}",
             ),
@@ -225,7 +225,7 @@ def sweep_row():
             4,
             stat(
                 "Last complete sweep",
-                "Time since the newest sweep in which every model was attempted.",
+                "Time since the newest complete sweep: every model was attempted.",
                 f"time() - max(breakwatch_sweep_last_success_timestamp_seconds{JOB})",
                 "s",
                 [
@@ -249,7 +249,7 @@ def sweep_row():
             4,
             table(
                 "Sandbox",
-                "What captures run in: bubblewrap, landlock, launcher (one of the settings) or none.",
+                "Sandbox of captures: bubblewrap, landlock, launcher (your own) or none.",
                 [("sandbox", f"max by (sandbox) (breakwatch_sandbox_info{JOB})")],
                 "sandbox",
                 hidden=("Value",),
@@ -260,7 +260,7 @@ def sweep_row():
             4,
             table(
                 "Versions",
-                "What published, and which toolchains captured.",
+                "Versions of breakwatch and of the toolchains.",
                 [("toolchains", toolchains)],
                 "toolchain",
                 hidden=("Value",),
@@ -313,7 +313,7 @@ def delivery_row():
             7,
             series(
                 "Events waiting",
-                "Stored events that an exporter has still to send: nothing is lost, only late.",
+                "Stored events that an exporter has not sent yet; none is lost.",
                 [target(of("breakwatch_events_pending"), "{{exporter}}")],
             ),
         ),
@@ -322,7 +322,7 @@ def delivery_row():
             7,
             series(
                 "Oldest event waiting",
-                "Its age, by exporter.",
+                "Age of the oldest event waiting, by exporter.",
                 [target(of("breakwatch_events_oldest_age_seconds"), "{{exporter}}")],
                 "s",
             ),
@@ -332,7 +332,7 @@ def delivery_row():
             7,
             series(
                 "Attempts and failures",
-                "Per second. The process counts these, so here a rate is right.",
+                "Per second. The process counts these, so rate() is correct here.",
                 [
                     target(rate("breakwatch_export_attempts_total"), "{{exporter}} attempts"),
                     target(rate("breakwatch_export_failures_total"), "{{exporter}} failures"),
@@ -373,7 +373,7 @@ def log_row():
             24,
             10,
             panel(
-                "logs", "Events", "Breaks and failures as they were found.", [query], options=options, datasource=LOKI
+                "logs", "Events", "Breaks and failures as they are found.", [query], options=options, datasource=LOKI
             ),
         )
     ]

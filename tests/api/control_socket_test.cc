@@ -264,7 +264,7 @@ TEST_F(ControlSocketTest, RefusesAnImportThatIsNotOfOneModel) {
   const std::string answer =
       AnswerTo(path_, R"({"type":"sweep","request":{},"capture":{"status":"full_graph","detail":"d"}})"
                       "\n");
-  EXPECT_NE(answer.find("a plan of one model"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("a plan with exactly one model"), std::string::npos) << answer;
   EXPECT_NE(AnswerTo(path_, R"({"type":"sweep","request":{},"capture":{"graphs":"many"}})"
                             "\n")
                 .find("graphs"),

@@ -37,18 +37,18 @@ TEST(SweepRequestJsonTest, NamesWhatIsWrong) {
     return request ? std::string() : request.error().message;
   };
   EXPECT_EQ(message(R"({"tpo":5})"), "unknown field \"tpo\"; did you mean \"top\"?");
-  EXPECT_EQ(message(R"({"top":"five"})"), "field \"top\" should be a number from 1 on");
-  EXPECT_EQ(message(R"({"top":0})"), "field \"top\" should be a number from 1 on");
-  EXPECT_EQ(message(R"({"rebuild":"sometimes"})"), "field \"rebuild\" should be if-needed, always or never");
-  EXPECT_EQ(message(R"({"models":[""]})"), "\"\" is no model's name");
-  EXPECT_EQ(message(R"({"plan":{"schema":1,"models":[{}]}})"), "models[0]: \"\" is no model's name");
-  EXPECT_EQ(message(R"({"plan":{"schema":1}})"), "field \"plan\" plans no model");
+  EXPECT_EQ(message(R"({"top":"five"})"), "field \"top\": expected a number of at least 1");
+  EXPECT_EQ(message(R"({"top":0})"), "field \"top\": expected a number of at least 1");
+  EXPECT_EQ(message(R"({"rebuild":"sometimes"})"), "field \"rebuild\": expected if-needed, always or never");
+  EXPECT_EQ(message(R"({"models":[""]})"), "\"\" is not a valid model name");
+  EXPECT_EQ(message(R"({"plan":{"schema":1,"models":[{}]}})"), "models[0]: \"\" is not a valid model name");
+  EXPECT_EQ(message(R"({"plan":{"schema":1}})"), "field \"plan\" contains no model");
   EXPECT_EQ(message(R"({"sort":"stars"})"),
-            "field \"sort\" should be downloads, likes, lastModified, createdAt or trendingScore");
+            "field \"sort\": expected downloads, likes, lastModified, createdAt or trendingScore");
   EXPECT_EQ(message(R"({"modes":["eval","fast"]})"),
-            "field \"modes\" should be a list of eval, train, dynamic, fullgraph, nested, export, recompile or cold");
+            "field \"modes\": expected a list of eval, train, dynamic, fullgraph, nested, export, recompile or cold");
   EXPECT_NE(message((R"({"models":[")" + std::string(5000, 'm') + "\"]}").c_str()), "");
-  EXPECT_EQ(message("[]"), "the request should be a JSON object");
+  EXPECT_EQ(message("[]"), "the request must be a JSON object");
   EXPECT_NE(message("{"), "");
 }
 

@@ -228,8 +228,11 @@ TEST_F(ServerTest, TakesASweepOnlyWithTheToken) {
 
 TEST_F(ServerTest, RefusesChangesWithoutAConfiguredToken) {
   Start();
-  EXPECT_EQ(client_->Post("/api/v1/sweeps", "{}", "application/json")->status, 403);
-  EXPECT_EQ(client_->Post("/-/reload", "", "text/plain")->status, 403);
+  for (const char* path : {"/api/v1/sweeps", "/-/reload"}) {
+    const auto refused = client_->Post(path, "{}", "application/json");
+    EXPECT_EQ(refused->status, 403) << path;
+    EXPECT_EQ(json::parse(refused->body)["error"]["code"], "forbidden") << path;
+  }
 }
 
 TEST_F(ServerTest, ReloadsWhenTheLifecycleIsOn) {

@@ -46,10 +46,10 @@ TEST(MessageTest, ReadsAFullResult) {
 }
 
 TEST(MessageTest, ReadsWhatCanBeDoneWhereThereIsNoAnswer) {
-  const auto message =
-      ParseMessage(R"({"type":"result","job":"a","status":"timeout","detail":"d","remedy":"raise capture.capture_s"})");
+  const auto message = ParseMessage(
+      R"({"type":"result","job":"a","status":"timeout","detail":"d","suggestion":"raise capture.capture_s"})");
   ASSERT_TRUE(message.ok()) << message.error().message;
-  EXPECT_EQ(std::get<CaptureResult>(*message).remedy, "raise capture.capture_s");
+  EXPECT_EQ(std::get<CaptureResult>(*message).suggestion, "raise capture.capture_s");
 }
 
 TEST(MessageTest, KnowsATypeOfANewerProtocolForOne) {

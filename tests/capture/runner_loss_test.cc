@@ -31,7 +31,7 @@ TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerFallsSilent) {
   EXPECT_EQ(WaitFinished().status, Status::kFullGraph);
   EXPECT_EQ(runner_->Stats().retried, 1);
   EXPECT_EQ(runner_->Stats().started, 2);
-  EXPECT_THAT(log_, Contains(AllOf(HasSubstr("silent for 20 s"), HasSubstr("sample/a"))));
+  EXPECT_THAT(log_, Contains(AllOf(HasSubstr("sent nothing for 20 s"), HasSubstr("sample/a"))));
   close(said);
 }
 
@@ -56,7 +56,7 @@ TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigt
   clock_.Advance(std::chrono::seconds{21});
   const CaptureResult result = WaitFinished();
   EXPECT_EQ(result.status, Status::kWorkerLost);
-  EXPECT_THAT(result.detail, HasSubstr("silent for 20 s"));
+  EXPECT_THAT(result.detail, HasSubstr("sent nothing for 20 s"));
   close(said);
 }
 
@@ -73,7 +73,7 @@ TEST_F(RunnerLossTest, EndsACaptureWhosePhasePassesItsLimitWithoutItsWorkersDoin
   clock_.Advance(std::chrono::seconds{7});
   const CaptureResult result = WaitFinished();
   EXPECT_EQ(result.status, Status::kTimeout);
-  EXPECT_EQ(result.detail, "create passed its limit of 120 s, and its worker did not end it");
+  EXPECT_EQ(result.detail, "create exceeded its limit of 120 s, and the worker did not end it");
   close(said);
 }
 
@@ -84,7 +84,7 @@ TEST(CaptureDeadlineTest, BoundsPhasesThatFollowOneAnotherForEver) {
   const auto all = std::chrono::seconds{6 * (120 + 30 + 120 + 300)};
   deadline.Enter("capture", begun + all);
   EXPECT_EQ(deadline.Next(), begun + all + milliseconds{5'000});
-  EXPECT_THAT(deadline.Passed(deadline.Next()), HasSubstr("the capture passed 3420 s, all its limits together"));
+  EXPECT_THAT(deadline.Passed(deadline.Next()), HasSubstr("the capture exceeded 3420 s, the sum of its limits"));
   job.repeat = 2;
   job.config_json = R"({"model_index": {}, "components": {"unet": {}, "vae": {}}})";
   deadline = CaptureDeadline(job, milliseconds{5'000}, begun);
@@ -94,7 +94,7 @@ TEST(CaptureDeadlineTest, BoundsPhasesThatFollowOneAnotherForEver) {
 
 TEST_F(RunnerLossTest, StartsNothingThatNeedsASandboxWithoutOne) {
   ZygoteOptions options = Options("good");
-  options.refuse_own = "own code needs a sandbox: bwrap is not installed";
+  options.refuse_own = "your own code needs a sandbox: bwrap is not installed";
   MakeRunner(options);
   CaptureJob own = Job("a");
   own.is_source = true;
@@ -130,7 +130,7 @@ TEST_F(RunnerLossTest, KeepsTheResultOfAWorkerThatDiesRightAfterIt) {
 
 TEST_F(RunnerLossTest, TakesWhatIsNotTheProtocolForALoss) {
   EXPECT_EQ(Capture("garbage_once").status, Status::kFullGraph);
-  EXPECT_THAT(log_, ElementsAre(HasSubstr("not the protocol")));
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("an invalid message")));
   const CaptureResult result = Capture("garbage");
   EXPECT_EQ(result.status, Status::kWorkerLost);
   EXPECT_THAT(result.detail, HasSubstr("Traceback"));
@@ -247,7 +247,7 @@ TEST_F(RunnerLossTest, GivesUpAWorkerThatSaysNoHello) {
   }
   const CaptureResult result = WaitFinished();
   EXPECT_EQ(result.status, Status::kNotAttempted);
-  EXPECT_THAT(result.detail, HasSubstr("did not say hello within 120 s"));
+  EXPECT_THAT(result.detail, HasSubstr("sent no hello within 120 s"));
   close(said);
 }
 
@@ -262,7 +262,7 @@ TEST_F(RunnerLossTest, NamesBothVersionsOfTheProtocol) {
 }
 
 TEST_F(RunnerLossTest, TakesAFirstLineThatIsNotHelloForAFailedStart) {
-  EXPECT_THAT(Capture("speaks_first").detail, HasSubstr("before it said hello"));
+  EXPECT_THAT(Capture("speaks_first").detail, HasSubstr("sent a message before hello"));
 }
 
 TEST_F(RunnerLossTest, StopsAllAndSaysWhatWasUnderWay) {

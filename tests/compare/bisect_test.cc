@@ -21,7 +21,7 @@ TEST(BisectTest, NamesTheOneFactorThatMovedEverySite) {
   const auto found = Bisect("org/name", 3, CornersOf({Events{}, Events{{"a", 2}}, Events{}, Events{{"a", 2}}}));
   EXPECT_EQ(found.verdict.cause, Cause::kAlone);
   EXPECT_EQ(found.verdict.factors, kTorch);
-  EXPECT_EQ(found.text, "torch moved it");
+  EXPECT_EQ(found.text, "torch changed it");
   ASSERT_EQ(found.sites.size(), 1u);
   EXPECT_EQ(found.sites[0].after, 2);
 }
@@ -42,13 +42,13 @@ TEST(BisectTest, GivesEverySiteItsOwnFactor) {
 TEST(BisectTest, SaysThatTwoWereNeeded) {
   const auto found = Bisect("org/name", 3, CornersOf({Events{}, Events{}, Events{}, Events{{"a", 1}}}));
   EXPECT_EQ(found.verdict.cause, Cause::kTogether);
-  EXPECT_EQ(found.text, "torch and transformers moved it together: it changes only when all of them are new");
+  EXPECT_EQ(found.text, "torch and transformers changed it together: it changes only if all of them are new");
 }
 
 TEST(BisectTest, SaysWhatIsKnownWhenACornerCannotBeBuilt) {
   const auto found = Bisect("org/name", 3, CornersOf({Events{}, Events{}, std::nullopt, Events{{"a", 1}}}));
   EXPECT_EQ(found.verdict.factors, kTransformers);
-  EXPECT_EQ(found.text, "transformers moved it, as far as known: not every corner could be captured");
+  EXPECT_EQ(found.text, "transformers changed it, as far as known: some combinations could not be captured");
   const auto nothing = Bisect("org/name", 3, CornersOf({Events{}, std::nullopt, std::nullopt, Events{{"a", 1}}}));
   EXPECT_EQ(nothing.verdict.cause, Cause::kUnknown);
 }
@@ -72,14 +72,14 @@ TEST(BisectTest, AttributesAStatusWhereAnEndHasNoNumbers) {
 
 TEST(BisectTest, JudgesACommitAlone) {
   const auto found = Bisect("org/name", kCommit, CornersOf({Events{}, Events{{"a", 1}}}, kCommit));
-  EXPECT_EQ(found.text, "the model's commit moved it");
+  EXPECT_EQ(found.text, "the model's commit changed it");
   EXPECT_EQ(Bisect("org/name", kCommit, CornersOf({Events{}, Events{}}, kCommit)).verdict.cause, Cause::kNothing);
 }
 
 TEST(BisectTest, SaysThatAnEndIsMissing) {
   const auto found = Bisect("org/name", kCommit, CornersOf({Events{}, std::nullopt}, kCommit));
   EXPECT_EQ(found.verdict.cause, Cause::kUnknown);
-  EXPECT_NE(found.text.find("an end"), std::string::npos);
+  EXPECT_NE(found.text.find("could not be captured"), std::string::npos);
 }
 
 }  // namespace

@@ -20,19 +20,19 @@ TEST(CompareTest, JudgesByEventsAndThenBySites) {
 TEST(CompareTest, SaysWhichSitesCameAndWent) {
   const auto m = CompareModel(Captured("m", {{"a", 2}, {"b", 2}, {"c", 1}}), Captured("m", {{"b", 3}, {"c", 1}}));
   EXPECT_EQ(m.verdict, Verdict::kBetter);
-  ASSERT_EQ(m.went.size(), 1u);
-  EXPECT_EQ(m.went[0].site.site_id, "a");
-  ASSERT_EQ(m.changed.size(), 1u);
-  EXPECT_EQ(m.changed[0].before, 2);
-  EXPECT_EQ(m.changed[0].after, 3);
-  EXPECT_TRUE(m.came.empty());
+  ASSERT_EQ(m.gone_sites.size(), 1u);
+  EXPECT_EQ(m.gone_sites[0].site.site_id, "a");
+  ASSERT_EQ(m.changed_sites.size(), 1u);
+  EXPECT_EQ(m.changed_sites[0].before, 2);
+  EXPECT_EQ(m.changed_sites[0].after, 3);
+  EXPECT_TRUE(m.new_sites.empty());
 }
 
 TEST(CompareTest, CallsSitesThatChangedPlacesTheSameAndNamesThem) {
   const auto m = CompareModel(Captured("m", {{"a", 1}}), Captured("m", {{"b", 1}}));
   EXPECT_EQ(m.verdict, Verdict::kSame);
-  EXPECT_EQ(m.came.size(), 1u);
-  EXPECT_EQ(m.went.size(), 1u);
+  EXPECT_EQ(m.new_sites.size(), 1u);
+  EXPECT_EQ(m.gone_sites.size(), 1u);
 }
 
 TEST(CompareTest, SaysWhyModelsCannotBeCompared) {

@@ -89,7 +89,7 @@ TEST(LoadTest, NamesTheVariableOrFlagThatIsWrong) {
   EXPECT_EQ(FromFlags({{"sweep.rebuild", {"maybe"}}}).error().message,
             "flag --sweep.rebuild: expected if-needed, always or never, got \"maybe\"");
   EXPECT_EQ(FromFlags({{"hub.top", {"1", "2"}}}).error().message, "flag --hub.top: given 2 times");
-  EXPECT_EQ(FromFlags({{"web.token", {"hunter2"}}}).error().message, "flag --web.token: no such setting");
+  EXPECT_EQ(FromFlags({{"web.token", {"hunter2"}}}).error().message, "flag --web.token: unknown setting");
 }
 
 TEST(LoadTest, ReportsTheProblemsOfAllSourcesTogether) {
@@ -106,8 +106,9 @@ TEST(LoadTest, ReportsTheProblemsOfAllSourcesTogether) {
 TEST(LoadTest, WarnsOfVariablesThatAreNearASettingAndIgnoresOthers) {
   const auto loaded = FromEnvironment({{"BREAKWATCH_HUB_TOPP", "3"}, {"BREAKWATCH_PORT_9723_TCP_ADDR", "10.0.0.1"}});
   ASSERT_TRUE(loaded.ok());
-  EXPECT_EQ(loaded->warnings, std::vector<std::string>{
-                                  "environment BREAKWATCH_HUB_TOPP is no setting; did you mean BREAKWATCH_HUB_TOP?"});
+  EXPECT_EQ(
+      loaded->warnings,
+      std::vector<std::string>{"environment BREAKWATCH_HUB_TOPP is not a setting; did you mean BREAKWATCH_HUB_TOP?"});
 }
 
 TEST(LoadTest, OneOfTwoTimesThatBoundEachOtherMayBeSetAlone) {

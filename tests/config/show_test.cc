@@ -48,7 +48,7 @@ TEST(ShowTest, WritesTypedJson) {
 
 TEST(CheckTextTest, NamesTheFilesAndCountsWhatIsSet) {
   EXPECT_EQ(CheckText(WithSecrets()),
-            "ok: no file, 4 of " + std::to_string(Keys().size()) + " settings are not the default\n");
+            "ok: no file, 4 of " + std::to_string(Keys().size()) + " settings differ from the default\n");
 }
 
 TEST(ExplainTest, TellsEverythingOfAKey) {
@@ -56,7 +56,7 @@ TEST(ExplainTest, TellsEverythingOfAKey) {
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text,
             "sweep.rebuild\n"
-            "  Which known captures are made again.\n"
+            "  Which known captures are repeated: if-needed, always, never.\n"
             "  type         if-needed, always or never\n"
             "  default      \"if-needed\"\n"
             "  environment  BREAKWATCH_SWEEP_REBUILD\n"
@@ -70,7 +70,7 @@ TEST(ExplainTest, TakesASectionOrAllAndOffersTheNearestName) {
   const auto unknown = ExplainText("hub.tops");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().code, ErrorCode::kUsage);
-  EXPECT_EQ(unknown.error().message, "no setting \"hub.tops\"; did you mean \"hub.top\"?");
+  EXPECT_EQ(unknown.error().message, "unknown setting \"hub.tops\"; did you mean \"hub.top\"?");
 }
 
 TEST(ExampleTest, IsTheFileInTheTreeAndEqualsTheDefaults) {

@@ -45,11 +45,11 @@ TEST(CheckNamesTest, NamesTheModelOfAPlanAndWhatIsWrongWithIt) {
   EXPECT_TRUE(CheckNames(RequestFor({{"a", "eval"}, {"a", "train"}, {"b", "eval"}})));
   EXPECT_EQ(
       CheckNames(RequestFor({{"a", "eval"}, {"b", "fast"}})).error().message,
-      "models[1]: field \"mode\" should be eval, train, dynamic, fullgraph, nested, export, recompile or cold, not "
+      "models[1]: field \"mode\": expected eval, train, dynamic, fullgraph, nested, export, recompile or cold, not "
       "\"fast\"");
   EXPECT_EQ(CheckNames(RequestFor({{"a", "eval"}, {"a", "eval"}})).error().message,
             "models[1]: \"a\" is planned twice in mode eval");
-  EXPECT_EQ(CheckNames(RequestFor({{"", "eval"}})).error().message, "models[0]: \"\" is no model's name");
+  EXPECT_EQ(CheckNames(RequestFor({{"", "eval"}})).error().message, "models[0]: \"\" is not a valid model name");
 }
 
 TEST(CheckNamesTest, OnlyWhatIsImportedIsInModeImport) {

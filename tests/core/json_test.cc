@@ -111,17 +111,28 @@ TEST(CaptureResultJsonTest, KeepsLabelsListsAndPhasesBounded) {
   EXPECT_LE(read->phase_s.size(), 16u);
 }
 
-TEST(CaptureResultJsonTest, KeepsARemedyOnOneLineAndLeavesItOutWhereThereIsNone) {
+TEST(CaptureResultJsonTest, KeepsASuggestionOnOneLineAndLeavesItOutWhereThereIsNone) {
   CaptureResult capture = Sample().capture;
-  EXPECT_FALSE(json::parse(ToJson(capture)).contains("remedy"));
-  capture.remedy = "install timm\nin the toolchain" + std::string(5000, '.');
+  EXPECT_FALSE(json::parse(ToJson(capture)).contains("suggestion"));
+  capture.suggestion = "install timm\nin the toolchain" + std::string(5000, '.');
   const auto read = CaptureResultFromJson(ToJson(capture));
   ASSERT_TRUE(read) << read.error().message;
-  EXPECT_TRUE(read->remedy.starts_with("install timm in the toolchain."));
-  EXPECT_LE(read->remedy.size(), 1024u);
+  EXPECT_TRUE(read->suggestion.starts_with("install timm in the toolchain."));
+  EXPECT_LE(read->suggestion.size(), 1024u);
   ModelResult result = Sample();
-  result.capture.remedy = "install timm";
-  EXPECT_EQ(ModelResultFromJson(ToJson(result))->capture.remedy, "install timm");
+  result.capture.suggestion = "install timm";
+  EXPECT_EQ(ModelResultFromJson(ToJson(result))->capture.suggestion, "install timm");
+}
+
+// Stores and workers from before the field was renamed.
+TEST(CaptureResultJsonTest, ReadsASuggestionByItsFormerName) {
+  const auto read = CaptureResultFromJson(R"({"job":"a","status":"timeout","detail":"d","remedy":"raise the limit"})");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->suggestion, "raise the limit");
+  EXPECT_FALSE(json::parse(ToJson(*read)).contains("remedy"));
+  const auto model = TrackedModelFromJson(R"({"model":"org/a","status":"timeout","remedy":"raise the limit"})");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->suggestion, "raise the limit");
 }
 
 TEST(CaptureResultJsonTest, NamesOptionalArgumentsWithinTheirBoundAndLeavesOutWhatIsNotKnown) {
@@ -178,13 +189,13 @@ TEST(SavedPlanTest, NamesWhatIsWrongWithAPlanThatWasChanged) {
     const auto read = SavedPlanFromJson(changed.dump());
     return read ? std::string() : read.error().message;
   };
-  EXPECT_EQ(message("/schema", 2), "field \"schema\" should be 1, as `breakwatch plan --output` writes it");
-  EXPECT_EQ(message("/schema", nullptr), "field \"schema\" should be 1, as `breakwatch plan --output` writes it");
+  EXPECT_EQ(message("/schema", 2), "field \"schema\": expected 1, as `breakwatch plan --output` writes it");
+  EXPECT_EQ(message("/schema", nullptr), "field \"schema\": expected 1, as `breakwatch plan --output` writes it");
   EXPECT_EQ(message("/models/1/mdoe", "train"), "models[1]: unknown field \"mdoe\"; did you mean \"mode\"?");
-  EXPECT_EQ(message("/models/1/mode", 5), "models[1]: field \"mode\" should be a text");
-  EXPECT_EQ(message("/models/1", "org/name"), "models[1]: should be an object");
-  EXPECT_EQ(message("/models/1/status", "fine"), "models[1]: field \"status\" should be one of the documented names");
-  EXPECT_EQ(message("/models/0/config", 5), "models[0]: field \"config\" should be an object");
+  EXPECT_EQ(message("/models/1/mode", 5), "models[1]: field \"mode\": expected a text");
+  EXPECT_EQ(message("/models/1", "org/name"), "models[1]: expected an object");
+  EXPECT_EQ(message("/models/1/status", "fine"), "models[1]: field \"status\": expected one of the documented names");
+  EXPECT_EQ(message("/models/0/config", 5), "models[0]: field \"config\": expected an object");
   EXPECT_EQ(message("/modles", json::array()), "unknown field \"modles\"; did you mean \"models\"?");
   EXPECT_EQ(message("/toolchain/troch", "2"), "toolchain: unknown field \"troch\"; did you mean \"torch\"?");
 }
@@ -216,7 +227,7 @@ TEST(CaptureResultJsonTest, NamesTheFieldThatIsWrong) {
   const auto result = CaptureResultFromJson(R"({"job":"1","status":"full_graph","graphs":"two"})");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(result.error().message, "field \"graphs\" should be a whole number");
+  EXPECT_EQ(result.error().message, "field \"graphs\": expected an integer");
   EXPECT_FALSE(CaptureResultFromJson(R"({"status":"splendid"})"));
   EXPECT_FALSE(CaptureResultFromJson("[]"));
   EXPECT_FALSE(CaptureResultFromJson("{"));

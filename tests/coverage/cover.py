@@ -53,7 +53,7 @@ NOT_OF_THE_MODEL = r"/\S*site-packages/|https?://\S+"
 # By the clock, and so roomy: what a capture may cost is judged by its core time.
 LIMITS = {"create_s": 300, "inputs_s": 120, "eager_s": 300, "capture_s": 600, "rss_bytes": 6 << 30}
 COLUMNS = ("model_type", "class", "kind", "verdict", "breaks", "sites", "graphs", "depth", "cpu_s", "peak_mb",
-           "unexplained", "inputs_digest", "inputs", "detail", "remedy", "toolchain", "date")
+           "unexplained", "inputs_digest", "inputs", "detail", "suggestion", "toolchain", "date")
 
 
 def mapped_classes() -> list:
@@ -231,7 +231,7 @@ def row_of(case: dict, result: dict) -> dict:
         "peak_mb": round(result["peak_rss_mb"]) if "peak_rss_mb" in result else "",
         "unexplained": result.get("unexplained_events", ""), "inputs_digest": result.get("inputs_digest", ""),
         "inputs": " ".join(names), "detail": re.sub(NOT_OF_THE_MODEL, "", result["detail"])[:300],
-        "remedy": result.get("remedy", ""),
+        "suggestion": result.get("suggestion", ""),
         "toolchain": " ".join(chain.get(name, "") for name in ("torch", "transformers", "worker")),
         "date": result.get("date", ""),
     }

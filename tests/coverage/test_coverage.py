@@ -103,7 +103,7 @@ def test_the_fixed_sample_is_covered(tmp_path):
         assert result.get("unexplained_events") in (0, None), result
         if result["status"] not in cover.GOOD:
             assert result.get("architecture") not in captured, result
-            assert result["detail"] and result["remedy"]
+            assert result["detail"] and result["suggestion"]
     assert sum(result["status"] in cover.GOOD for result in found) >= 0.9 * len(found), run.stdout[-3000:]
 
 

@@ -62,8 +62,8 @@ def capture(job, folder):
     result = {"type": "result", "job": job["job"], "status": status, "detail": "as its config says", "phase": "done",
               "mode": "eval", "device": "cpu", "dtype": "float32", "depth": "original", "architecture": "Fake",
               "model_type": "fake", "params": 10, "toolchain": TOOLCHAIN}  # fmt: skip
-    if "remedy" in fake:
-        result["remedy"] = fake["remedy"]
+    if "suggestion" in fake:
+        result["suggestion"] = fake["suggestion"]
     if status in ("full_graph", "graph_breaks"):
         breaks = sum(s["occurrences"] for s in sites)
         result |= {"graphs": breaks + 1, "breaks": breaks, "break_sites": len(sites), "sites": sites,

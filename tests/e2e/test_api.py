@@ -130,7 +130,7 @@ def test_what_no_handler_takes_is_answered_at_once(breakwatch, hub):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a daemon of another user")
-def test_root_is_a_stranger_to_a_daemon_of_another_user(program, hub, evil):
+def test_root_is_untrusted_by_a_daemon_of_another_user(program, hub, evil):
     nobody = 65534
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -19,10 +19,10 @@ import pytest
         (("sweep", "--hub.top", "0"), 78, "hub.top"),
         (("sweep", "--config.file", "absent.yaml"), 78, "absent.yaml"),
         (("sweep", "--plan", "absent.json"), 64, "absent.json"),
-        (("sweep", "--plan", "/"), 64, "cannot read the plan /"),
+        (("sweep", "--plan", "/"), 64, "cannot read plan /"),
         (("sweep", "--plan", "/dev/zero"), 64, "/dev/zero is not a plan"),
-        (("sweep", "--plan", "x", "--resume"), 64, "exclude"),
-        (("sweep", "--model", ""), 64, "no model's name"),
+        (("sweep", "--plan", "x", "--resume"), 64, "cannot be combined"),
+        (("sweep", "--model", ""), 64, "not a valid model name"),
         (("report", "--format", "pdf"), 64, "--format"),
         (("reasons", "--by", "colour"), 64, "--by"),
         (("config", "explain", "exporters.pushgateway.ulr"), 64, "url"),
@@ -35,14 +35,14 @@ def test_each_mistake_is_named_in_one_line(breakwatch, arguments, code, text):
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    ({"schema": 2}, 'field "schema" should be 1'), ({"schema": None}, 'field "schema" should be 1'),
-    ({"models": []}, "plans no model"), ({"models": {}}, 'field "models" should be a list'),
-    ({"models": [{"model": "a/b", "mode": "fast"}]}, 'models[0]: field "mode" should be eval, train'),
+    ({"schema": 2}, 'field "schema": expected 1'), ({"schema": None}, 'field "schema": expected 1'),
+    ({"models": []}, "contains no model"), ({"models": {}}, 'field "models": expected a list'),
+    ({"models": [{"model": "a/b", "mode": "fast"}]}, 'models[0]: field "mode": expected eval, train'),
     ({"models": [{"model": "a/b", "mode": "import"}]}, 'models[0]: field "mode"'),
     ({"models": [{"model": "a/b", "mdoe": "eval"}]}, 'models[0]: unknown field "mdoe"; did you mean "mode"?'),
-    ({"models": [{"model": "a/b", "config": []}]}, 'models[0]: field "config" should be an object'),
+    ({"models": [{"model": "a/b", "config": []}]}, 'models[0]: field "config": expected an object'),
     ({"models": [{"model": "a/b"}, {"model": "a/b"}]}, "models[1]: \"a/b\" is planned twice"),
-    ({"models": [{"model": ""}]}, "models[0]: \"\" is no model's name")])
+    ({"models": [{"model": ""}]}, "models[0]: \"\" is not a valid model name")])
 def test_a_plan_that_cannot_be_swept_is_refused_by_file_field_and_reason(breakwatch, change, words):
     plan = breakwatch.tmp_path / "changed.json"
     plan.write_text(json.dumps({"schema": 1, "models": [{"model": "a/b"}]} | change))
@@ -109,7 +109,7 @@ def test_a_worker_that_does_not_come_up_is_named_and_not_taken_for_the_hub(break
     hub.model("org/model", 1)
     breakwatch.settings[breakwatch.settings.index("--capture.worker") + 1] = "/bin/false"
     done = breakwatch.run("sweep", code=1)
-    assert "no capture worker comes up" in done.stderr and "/bin/false" in done.stderr
+    assert "no capture worker starts" in done.stderr and "/bin/false" in done.stderr
 
 
 def test_an_unknown_key_is_named_with_its_place_and_its_neighbour(breakwatch):
@@ -133,7 +133,7 @@ def test_a_misspelt_model_gets_its_neighbour(breakwatch, hub):
 def test_a_model_asked_for_by_name_that_there_is_none_of_is_a_failure(breakwatch, hub):
     hub.model("org/model", 1)
     done = breakwatch.run("sweep", "--model", "org/modle", "--model", "org/model", "--modes", "eval,train", code=1)
-    assert done.stderr.count("breakwatch: org/modle was not found: ") == 1
+    assert done.stderr.count("breakwatch: org/modle not found: ") == 1
     results = breakwatch.results()
     assert (results["org/modle"]["status"], results["org/model"]["status"]) == ("skipped_not_found", "full_graph")
 

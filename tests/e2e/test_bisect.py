@@ -31,17 +31,17 @@ def test_a_break_that_came_with_torch_is_torchs(watch, hub):
     hub.model("org/model", 1, rules=[{"torch": "2.15", "sites": [ONE]}])
     watch.run("sweep")
     found = bisect(watch, "--from", "old")
-    assert found["text"] == "torch moved it"
+    assert found["text"] == "torch changed it"
     assert found["verdict"] == {"cause": "alone", "factors": ["torch"], "certain": True}
-    assert [corner["breaks"] for corner in found["corners"]] == [0, 1, 0, 1]
-    assert [corner["new"] for corner in found["corners"]] == [
+    assert [corner["breaks"] for corner in found["combinations"]] == [0, 1, 0, 1]
+    assert [corner["new"] for corner in found["combinations"]] == [
         [],
         ["torch"],
         ["transformers"],
         ["torch", "transformers"],
     ]
-    assert [(site["reason"], site["change"], site["moved_by"]["factors"]) for site in found["sites"]] == [
-        ("one", "came", ["torch"])
+    assert [(site["reason"], site["change"], site["changed_by"]["factors"]) for site in found["sites"]] == [
+        ("one", "new", ["torch"])
     ]
     # The sweep's own corner was stored; the mixed ones are environments of links.
     assert sorted(captured_by(watch)) == sorted(
@@ -62,7 +62,7 @@ def test_beside_a_daemon_it_captures_the_corners(watch, hub):
     child, _ = watch.serve()
     watch.run("sweep")
     found = bisect(watch, "--from", "old")
-    assert found["text"] == "torch moved it"
+    assert found["text"] == "torch changed it"
     assert len(captured_by(watch)) == 4 and child.poll() is None
     assert watch.results()["org/model"]["breaks"] == 1
     assert len(list((watch.state / "sweeps").iterdir())) == 1, "a corner is no report"
@@ -74,8 +74,8 @@ def test_each_site_has_its_own_cause(watch, hub):
         {"torch": "2.13", "transformers": "5.8", "sites": []}, {"torch": "2.13", "sites": [TWO]},
         {"transformers": "5.8", "sites": [ONE]}, {"sites": [ONE, TWO]}])  # fmt: skip
     found = bisect(watch, "--from", "old")
-    assert found["text"] == "torch and transformers moved it, each its own part"
-    movers = {site["reason"]: site["moved_by"]["factors"] for site in found["sites"]}
+    assert found["text"] == "torch and transformers changed it, each a part of it"
+    movers = {site["reason"]: site["changed_by"]["factors"] for site in found["sites"]}
     assert movers == {"one": ["torch"], "two": ["transformers"]}
 
 
@@ -85,10 +85,10 @@ def test_an_old_commit_is_taken_from_the_store_and_is_not_published(watch, hub):
     new = hub.model("org/model", 1, sites=[ONE])
     watch.run("sweep")
     found = bisect(watch)  # since the newest state that broke otherwise
-    assert found["text"] == "the model's commit moved it"
-    assert [corner["commit"] for corner in found["corners"]] == [old, new]
+    assert found["text"] == "the model's commit changed it"
+    assert [corner["commit"] for corner in found["combinations"]] == [old, new]
     found = bisect(watch, "--from", f"old@{old[:7]}")
-    assert len(found["corners"]) == 8
+    assert len(found["combinations"]) == 8
     assert found["verdict"] == {"cause": "alone", "factors": ["commit"], "certain": True}
     assert watch.results()["org/model"]["revision"] == new
     assert json.loads(watch.run("report", "--json").stdout)["sweep"]["trigger"] == "cli"
@@ -99,7 +99,7 @@ def test_a_corner_that_fails_leaves_a_verdict_as_far_as_known(watch, hub):
         {"torch": "2.13", "transformers": "5.23", "status": "failed_create"},
         {"transformers": "5.23", "sites": [ONE]}])  # fmt: skip
     found = bisect(watch, "--from", "old")
-    assert found["text"] == "transformers moved it, as far as known: not every corner could be captured"
+    assert found["text"] == "transformers changed it, as far as known: some combinations could not be captured"
     text = watch.run("bisect", "org/model", "--from", "old").stdout
     assert "failed_create" in text and "2.13.0 (old)" in text and "5.23.0 (new)" in text
 
@@ -111,13 +111,13 @@ def test_different_pythons_make_no_corner(watch, hub, tmp_path):
     script.write_text(script.read_text().replace("python3.11", "python3.12"))
     found = bisect(watch, "--from", "old", code=3)
     assert found["verdict"]["cause"] == "unknown"
-    assert [corner["status"] for corner in found["corners"]] == ["full_graph", None, None, "graph_breaks"]
-    assert "python3.12" in found["corners"][1]["note"]
+    assert [corner["status"] for corner in found["combinations"]] == ["full_graph", None, None, "graph_breaks"]
+    assert "python3.12" in found["combinations"][1]["note"]
 
 
 def test_what_cannot_be_bisected_is_said(watch, hub):
     hub.model("org/model", 1)
     watch.run("sweep")
     assert "--from" in watch.run("bisect", "org/model", code=64).stderr
-    assert "nothing can have moved" in watch.run("bisect", "org/model", "--from", "default", code=64).stderr
-    assert "no toolchain none" in watch.run("bisect", "org/model", "--from", "none", code=64).stderr
+    assert "there is nothing to compare" in watch.run("bisect", "org/model", "--from", "default", code=64).stderr
+    assert "unknown toolchain none" in watch.run("bisect", "org/model", "--from", "none", code=64).stderr

@@ -1,4 +1,4 @@
-"""First call and steady state, and call variants, as a user meets them: what differs is shown, and never mixed up."""
+"""Differences between modes and calls, as a user meets them: what differs is shown, and never mixed up."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ def test_the_first_call_stands_beside_the_steady_state_wherever_they_differ(brea
 
     shown = breakwatch.run("show", "org/warms").stdout
     assert "mode          eval, the steady state after a first call\n" in shown
-    differs = "cold, the first call: 3 breaks at 1 site; eval, the steady state after a first call: whole"
+    differs = "cold, the first call: 3 breaks at 1 site; eval, the steady state after a first call: no breaks"
     assert f"differs       {differs}\n" in shown
     assert differs in breakwatch.run("show", "org/warms", "--mode", "cold").stdout
     assert "differs" not in breakwatch.run("show", "org/same").stdout
@@ -76,7 +76,7 @@ def test_call_variants_are_results_of_their_own(breakwatch, hub):
     shown = breakwatch.run("show", "masked").stdout
     assert "status        full_graph\n" in shown
     assert "optional      passed: attention_mask; not passed: position_ids\n" in shown
-    assert "differs       whole with attention_mask, 3 breaks at 1 site without (eval+minimal)\n" in shown
+    assert "differs       no breaks with attention_mask, 3 breaks at 1 site without (eval+minimal)\n" in shown
     variant = json.loads(breakwatch.run("show", "masked", "--mode", "eval+minimal", "--json").stdout)
     assert (variant["mode"], variant["status"], variant["breaks"]) == ("eval+minimal", "graph_breaks", 3)
     default = json.loads(breakwatch.run("show", "masked", "--json").stdout)
@@ -113,7 +113,7 @@ def test_ops_of_another_run_and_long_explanations_are_shown_as_what_they_are(bre
         "segments": [{"index": 0, "compile_id": "0/0", **place, "function": "forward", "ops": {}, "ops_total": 99}]})
     breakwatch.run("sweep")
     shown = breakwatch.run("show", "deep", HOME=home).stdout
-    assert "ops           7 in the run at reduced depth; all other numbers" in shown and ", ops 7" not in shown
+    assert "ops           7 in the reduced run; all other numbers" in shown and ", ops 7" not in shown
     assert "_with_more.py:1234  forward" in shown
     assert '"transformers/models/net.py",' in shown and "/opt/env" not in shown
     assert " nets/mine.py:3\n" in shown  # the tests' working directory is that folder
@@ -144,4 +144,4 @@ def test_a_model_that_is_whole_only_with_its_mask_says_so(program, tmp_path):
     shown = run("show", "longt5")
     assert "status        full_graph\n" in shown
     assert "passed: input_ids, attention_mask, decoder_input_ids; not passed: " in shown
-    assert re.search(r"differs +whole with attention_mask, \d breaks? at 1 site without \(eval\+minimal\)\n", shown)
+    assert re.search(r"differs +no breaks with attention_mask, \d breaks? at 1 site without \(eval\+minimal\)\n", shown)

@@ -23,8 +23,8 @@ def test_two_sweeps_are_compared_model_by_model_and_site_by_site(breakwatch, hub
     models = {model["model"]: model for model in found["models"]}
     assert {name: model["verdict"] for name, model in models.items()} == {
         "org/worse": "worse", "org/same": "same", "org/better": "better"}  # fmt: skip
-    assert [site["reason"] for site in models["org/worse"]["came"]] == ["new"]
-    assert [site["breaks_a"] for site in models["org/better"]["went"]] == [4]
+    assert [site["reason"] for site in models["org/worse"]["new_sites"]] == ["new"]
+    assert [site["breaks_a"] for site in models["org/better"]["gone_sites"]] == [4]
     assert found["totals"]["compared"] == {
         "a": {"models": 3, "clean": 0, "broken": 3, "without_numbers": 0, "breaks": 7, "sites": 3},
         "b": {"models": 3, "clean": 1, "broken": 2, "without_numbers": 0, "breaks": 4, "sites": 3},
@@ -53,7 +53,7 @@ def test_a_sweep_of_one_model_by_name_does_not_come_between_two_nights(breakwatc
     two_sweeps(breakwatch, hub)
     first = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)["a"]
     breakwatch.run("sweep", "--model", "org/same", "--rebuild", "always")
-    assert "of the same models" not in breakwatch.run("compare", "previous", "latest").stderr
+    assert "has the same source" not in breakwatch.run("compare", "previous", "latest").stderr
     hub.model("org/worse", 3, sites=[["one", "GB0001", 1]])
     breakwatch.run("sweep")
     found = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)
@@ -85,7 +85,7 @@ def test_commits_and_toolchains_are_selected_by_name(breakwatch, hub):
     found = json.loads(
         breakwatch.run("compare", f"org/worse@{old['org/worse']}", f"worse@{new[:7]}", "--json").stdout)  # fmt: skip
     assert [model["verdict"] for model in found["models"]] == ["worse"]
-    assert found["models"][0]["unlike"] == [{"what": "commit", "a": old["org/worse"], "b": new}]
+    assert found["models"][0]["differences"] == [{"what": "commit", "a": old["org/worse"], "b": new}]
     found = json.loads(breakwatch.run("compare", "previous", "toolchain:default", "--json").stdout)
     assert found["verdicts"] == {"worse": 1, "better": 1, "same": 1}
     rows = breakwatch.run("compare", "previous", "latest", "--format", "csv").stdout.splitlines()
@@ -94,8 +94,8 @@ def test_commits_and_toolchains_are_selected_by_name(breakwatch, hub):
 
 def test_what_selects_nothing_is_said(breakwatch, hub):
     two_sweeps(breakwatch, hub)
-    assert "selects no result" in breakwatch.run("compare", "toolchain:none", "latest", code=1).stderr
-    assert "selects no result" in breakwatch.run("compare", "latest", "latest", "--mode", "train", code=1).stderr
+    assert "matches no result" in breakwatch.run("compare", "toolchain:none", "latest", code=1).stderr
+    assert "matches no result" in breakwatch.run("compare", "latest", "latest", "--mode", "train", code=1).stderr
     breakwatch.run("compare", "latest", code=64)
     breakwatch.run("compare", "org/none@1234567", "latest", code=64)
 
@@ -104,5 +104,5 @@ def test_show_names_other_modes_and_the_api_says_what_show_says(breakwatch, hub)
     two_sweeps(breakwatch, hub)
     shown = json.loads(breakwatch.run("show", "worse", "--json").stdout)
     assert shown["mode"] == "eval" and shown["segments"] == [] and shown["other_results"] == []
-    assert "there is eval by default" in breakwatch.run("show", "worse", "--mode", "train", code=1).stderr
+    assert "stored: eval by default" in breakwatch.run("show", "worse", "--mode", "train", code=1).stderr
     assert breakwatch.run("show", "worse", "--format", "md").stdout.startswith("# org/worse")

@@ -97,8 +97,8 @@ def test_dead_letters_are_listed_shown_and_sent_again_in_order_with_their_ids(re
 
 def test_dead_letters_can_be_dropped_one_by_one_and_all(refused):
     first, second = (row["event_id"] for row in letters(refused))
-    assert "either" in refused.run("dead-letters", "drop", code=64).stderr
-    assert "no dead letter" in refused.run("dead-letters", "drop", "999999", code=1).stderr
+    assert "expected event ids or --all" in refused.run("dead-letters", "drop", code=64).stderr
+    assert "not a dead letter" in refused.run("dead-letters", "drop", "999999", code=1).stderr
     assert json.loads(refused.run("dead-letters", "drop", str(first), "--json").stdout) == {"dropped": 1}
     assert [row["event_id"] for row in letters(refused)] == [second]
     assert "1 dead letter dropped" in refused.run("dead-letters", "drop", "--exporter", "loki", "--all").stdout
@@ -125,7 +125,7 @@ def test_a_loki_that_refuses_everything_pauses_its_exporter_and_loses_nothing(br
     loki.answer, loki.refuses = "stream includes structured metadata, but this feature is disallowed", lambda line: True
     short = ("--exporters.loki.url", loki.url, "--delivery.drain_timeout", "1s")
     done = breakwatch.run("sweep", "--quiet", *short, code=3)
-    assert "loki: paused: refuses every event" in done.stderr and "disallowed" in done.stderr
+    assert "loki: paused: the target refuses every event" in done.stderr and "disallowed" in done.stderr
     row = status(breakwatch, "--exporters.loki.url", loki.url)["loki"]
     assert row["state"] == "paused" and row["pending"] > 2 and row["dead_letters"] == 0
     assert "disallowed" in row["detail"] and row["paused_since"] and row["oldest_age_s"] >= 0

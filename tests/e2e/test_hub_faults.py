@@ -87,7 +87,7 @@ def test_the_listing_ends_when_its_time_is_over(breakwatch):
 def test_the_tries_and_the_pause_that_was_asked_for_are_named(breakwatch):
     with Site(lambda _: (429, {"Retry-After": "1000"}, {"error": "slow down"})) as home:
         said = plan(breakwatch, home)
-    assert "HTTP 429: slow down (1 try; the Hub asks for a pause of 1000 s, longer than we wait)" in said
+    assert "HTTP 429: slow down (1 attempt; the Hub requests a pause of 1000 s, longer than the limit)" in said
     with Site(lambda _: (503, {"Retry-After": "0"}, {})) as home:
         said = plan(breakwatch, home, "--hub.retries", "1")
-    assert "HTTP 503 (2 tries; the Hub asks for a pause of 0 s)" in said
+    assert "HTTP 503 (2 attempts; the Hub requests a pause of 0 s)" in said

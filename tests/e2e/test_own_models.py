@@ -106,7 +106,7 @@ def test_discover_says_how_a_script_ended_and_what_is_no_script(breakwatch):
     (breakwatch.tmp_path / "empty.py").write_text("")
     done = breakwatch.run("discover", "empty.py", code=1)
     assert "exit 3" in done.stderr and "no torch.nn.Module" in done.stdout
-    assert "no script at absent.py" in breakwatch.run("discover", "absent.py", code=64).stderr
+    assert "absent.py: no such file" in breakwatch.run("discover", "absent.py", code=64).stderr
 
 
 def test_a_script_without_a_hash_is_a_model_for_each_module_that_it_calls(breakwatch):

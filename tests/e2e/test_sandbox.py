@@ -172,7 +172,7 @@ def test_library_models_go_without_a_sandbox_with_one_warning_and_own_code_does_
     breakwatch.run("sweep", "--allow-factories", "--model", "python:mine:make", code=3)
     (result,) = breakwatch.results().values()
     assert (result["status"], result["sandbox"]) == ("not_attempted", "none")
-    assert "own code needs a sandbox" in result["status_detail"] and "capture.sandbox: off" in result["status_detail"]
+    assert "own code needs a sandbox" in result["status_detail"] and "capture.sandbox=off" in result["status_detail"]
     assert "own code needs a sandbox" in breakwatch.run("discover", "mine.py", code=1).stderr
     assert len(breakwatch.captures()) == made
     _, address = breakwatch.serve()
@@ -195,7 +195,7 @@ def test_a_worker_that_never_ends_its_capture_is_ended_by_the_daemon(breakwatch,
     breakwatch.run("sweep", "--capture.limits.capture", "100ms")
     results = breakwatch.results()
     assert results["a/endless"]["status"] == "timeout"
-    assert results["a/endless"]["status_detail"] == "capture passed its limit of 0.1 s, and its worker did not end it"
+    assert results["a/endless"]["status_detail"] == "capture exceeded its limit of 0.1 s, and the worker did not end it"
     assert results["a/good"]["status"] == "full_graph"
 
 

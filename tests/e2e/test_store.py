@@ -71,6 +71,17 @@ def test_output_to_a_full_disk_or_a_closed_descriptor_is_an_error_of_every_comma
         assert "cannot write to standard output: " in done.stderr, arguments
 
 
+def test_a_reader_that_closes_its_pipe_ends_the_output_and_not_the_sweep(swept):
+    before = newest_sweep(swept)
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(swept.argv("sweep", "--quiet", "--rebuild", "always"), stdout=writing, stderr=subprocess.PIPE,
+                          text=True, timeout=120, cwd=swept.tmp_path, env=swept.environment)  # fmt: skip
+    os.close(writing)
+    assert done.returncode == 0 and "standard output" not in done.stderr, done.stderr
+    assert newest_sweep(swept) != before and newest_sweep(swept)[1] == "finished"
+
+
 def test_no_file_of_the_program_becomes_a_standard_descriptor(swept):
     before = newest_sweep(swept)
     assert run_shell(swept, "<&- >&- 2>&-", "sweep", "--rebuild", "always").returncode == STORE
@@ -91,7 +102,7 @@ def test_a_report_that_cannot_be_written_is_an_error_and_can_be_made_up_for(swep
     shutil.rmtree(swept.state / "sweeps")
     (swept.state / "sweeps").write_text("in the way")
     done = swept.run("sweep", "--quiet", code=STORE)
-    assert "the sweep is stored, but its report is not written" in done.stderr
+    assert "the sweep is stored, but its report could not be written" in done.stderr
     assert "latest/report.md" not in done.stdout
     child, _ = swept.serve()
     done = swept.run("sweep", "--quiet", code=STORE)
@@ -244,7 +255,7 @@ def test_a_report_missing_after_a_kill_is_written_by_the_next_start(breakwatch, 
     assert_reported()
     start_again()
     done = breakwatch.run("sweep", "--quiet", "--resume")
-    assert "org/a" in done.stdout and "was missing; it is written now" in done.stderr
+    assert "org/a" in done.stdout and "was missing and is now written" in done.stderr
     assert_reported()
     start_again()
     child, _ = breakwatch.serve()
@@ -357,7 +368,7 @@ def test_damaged_rows_are_named_stop_nothing_else_and_are_repaired(swept, hub):
     with database(swept) as sql:
         line = sql.execute("SELECT line FROM events WHERE id = 3").fetchone()[0]
         assert json.loads(line)["msg"] == "event_lost"
-    assert "nothing is damaged" in swept.run("store", "repair").stdout
+    assert "no damage" in swept.run("store", "repair").stdout
 
 
 def test_an_event_that_is_damaged_does_not_hold_up_those_behind_it(breakwatch, hub):

@@ -51,7 +51,7 @@ def test_there_is_nothing_to_resume_after_a_finished_sweep(breakwatch, hub):
     done = breakwatch.run("sweep", "--resume", code=1)
     assert "resume" in done.stderr
     planned = breakwatch.run("sweep", "--resume", "--modes", "train", "--toolchain", "old", code=1).stderr
-    assert "goes on as it was planned; without effect: --capture.modes, --toolchain" in planned
+    assert "keeps its plan; ignored: --capture.modes, --toolchain" in planned
 
 
 def test_an_interrupted_sweep_ends_with_130_and_can_be_resumed(breakwatch, hub):
@@ -73,20 +73,20 @@ def test_models_with_one_structure_share_one_capture(breakwatch, hub):
 
 
 def test_what_can_be_done_about_a_failure_is_said_wherever_the_failure_is(breakwatch, hub):
-    hub.model("org/fails", 2, status="failed_inputs", remedy="describe the arguments in an inputs file")
+    hub.model("org/fails", 2, status="failed_inputs", suggestion="describe the arguments in an inputs file")
     hub.model("org/whole", 1)
     child, address = breakwatch.serve()
     breakwatch.run("sweep")
     said = "describe the arguments in an inputs file"
     results = breakwatch.results()
-    assert results["org/fails"]["remedy"] == said and "remedy" not in results["org/whole"]
+    assert results["org/fails"]["suggestion"] == said and "suggestion" not in results["org/whole"]
     (failure,) = csv.DictReader((breakwatch.state / "latest/failures.csv").open())
-    assert failure["remedy"] == said
+    assert failure["suggestion"] == said
     assert said in (breakwatch.state / "latest/report.md").read_text()
-    assert f"remedy        {said}" in breakwatch.run("show", "org/fails").stdout
+    assert f"suggestion    {said}" in breakwatch.run("show", "org/fails").stdout
     for path in ("/api/v1/models/org/fails", "/api/v1/models"):
         assert said in get(address + path)[1]
-    assert "remedy" not in json.loads(get(address + "/api/v1/models/org/whole")[1])
+    assert "suggestion" not in json.loads(get(address + "/api/v1/models/org/whole")[1])
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=15) == 0
 
@@ -200,7 +200,7 @@ def test_beside_a_daemon_it_is_said_which_flags_have_no_effect(breakwatch, hub):
     many_models(hub, 1)
     child, _ = breakwatch.serve()
     done = breakwatch.run("sweep", "--capture.repeat", "2", "--modes", "eval")
-    assert "by its own settings" in done.stderr and "--capture.repeat" in done.stderr
+    assert "uses its own settings" in done.stderr and "--capture.repeat" in done.stderr
     assert "--capture.modes" not in done.stderr and "Metrics" not in done.stdout
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=15) == 0
@@ -231,7 +231,7 @@ def test_a_reload_changes_what_a_signal_asks_for_and_names_what_needs_a_restart(
     config.write_text("hub: {top: 2}\nlog: {level: debug}\n")
     child.send_signal(signal.SIGHUP)
     log = breakwatch.tmp_path / "serve.log"
-    assert eventually(lambda: "settings are read again; these take effect at a restart: log.level" in log.read_text())
+    assert eventually(lambda: "settings reloaded; these need a restart: log.level" in log.read_text())
     child.send_signal(signal.SIGUSR1)
     assert eventually(lambda: len(breakwatch.captures()) == 2)
     child.send_signal(signal.SIGTERM)

@@ -102,9 +102,10 @@ TEST_F(DeliveryTest, PausesAndGivesNothingUpWhileEveryEventIsRefused) {
   ASSERT_EQ(states->size(), 1u);
   EXPECT_EQ(states->front().paused, "refused event 64");
   ASSERT_EQ(reports_.size(), 1u);
-  EXPECT_EQ(reports_[0],
-            "events: paused: refuses every event (64 were tried alone), so none is given up; will try again: refused "
-            "event 64");
+  EXPECT_EQ(
+      reports_[0],
+      "events: paused: the target refuses every event (64 were sent one by one); nothing is lost, will retry: refused "
+      "event 64");
   // With growing pauses, and without another search through the batch.
   const int before = events.attempts;
   Run(hours(1));

@@ -58,7 +58,7 @@ TEST_F(DeliveryTest, TriesAgainWithGrowingPausesUpToABound) {
   metrics.down = false;
   Run(seconds(61));
   EXPECT_EQ(metrics.delivered.size(), 1u);
-  EXPECT_EQ(reports_, (std::vector<std::string>{"metrics: failed, will try again: away", "metrics: works again"}));
+  EXPECT_EQ(reports_, (std::vector<std::string>{"metrics: failed, will retry: away", "metrics: works again"}));
 }
 
 TEST_F(DeliveryTest, WaitsAsLongAsThePeerSays) {

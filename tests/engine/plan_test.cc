@@ -189,7 +189,7 @@ TEST_F(PlanTest, QuarantinesAfterTheThirdFailureInARow) {
 TEST_F(PlanTest, EndsQuarantineAfterADay) {
   KnowFailures(Status::kCrashed, 3, kNow - std::chrono::hours(24));
   EXPECT_EQ(First().action, Action::kCapture);
-  EXPECT_EQ(First().reason, "retry after quarantine, the last end was crashed");
+  EXPECT_EQ(First().reason, "retry after quarantine, last status crashed");
 }
 
 TEST_F(PlanTest, PrefersAGoodCaptureToLaterFailures) {
@@ -211,7 +211,7 @@ TEST_F(PlanTest, CapturesNothingUnderRebuildNever) {
   options_.rebuild = Rebuild::kNever;
   EXPECT_EQ(First().action, Action::kSkip);
   EXPECT_EQ(First().status, Status::kNotAttempted);
-  EXPECT_EQ(First().reason, "--rebuild never: no capture yet");
+  EXPECT_EQ(First().reason, "--rebuild never: not captured yet");
   EXPECT_FALSE(First().detail.empty());
   KnowReusable(Status::kFailedCreate);
   EXPECT_EQ(First().action, Action::kReuse);
@@ -270,7 +270,7 @@ TEST_F(PlanTest, VerifiesOnlyStructuresThatHaveNumbers) {
     KnowReusable(status);
     EXPECT_EQ(First().action, Action::kCapture);
     EXPECT_EQ(First().depth, Depth::kVerify);
-    EXPECT_EQ(First().reason, "chosen to be verified at full depth");
+    EXPECT_EQ(First().reason, "selected for verification at full depth");
   }
 }
 

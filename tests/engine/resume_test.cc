@@ -196,7 +196,7 @@ TEST_F(ResumeTest, DoesNotGoOnWithASweepWhosePlanIsDamaged) {
   ASSERT_FALSE(resumed.ok());
   EXPECT_EQ(resumed.error().code, ErrorCode::kStore);
   EXPECT_TRUE(resumed.error().message.starts_with("the plan of sweep " + id +
-                                                  " is damaged, so it cannot go on; a new sweep takes its place"))
+                                                  " is damaged and cannot be resumed; start a new sweep"))
       << resumed.error().message;
   EXPECT_TRUE(runner_.started.empty());
   EXPECT_EQ(Results(id).size(), stored);

@@ -211,7 +211,7 @@ TEST(HubListerTest, ListsAModelNamedTwiceOnce) {
   const auto list = ListNamed(hub.Options(), {"old", "a/new"});
   ASSERT_TRUE(list.ok());
   EXPECT_THAT(list->models, SizeIs(1));
-  EXPECT_THAT(list->warnings, ElementsAre(HasSubstr("named twice")));
+  EXPECT_THAT(list->warnings, ElementsAre(HasSubstr("requested twice")));
 }
 
 // One model per refusal of the Hub; what it says, what it becomes, and a word that must be in the text.

@@ -61,8 +61,8 @@ TEST(CompareTest, JsonHasEveryModelAndTotalsOfBothSides) {
   EXPECT_EQ(json["models"][0]["verdict"], "worse");
   EXPECT_EQ(json["models"][1]["model"], "sample/whole");
   EXPECT_EQ(json["models"][1]["verdict"], "worse");
-  EXPECT_EQ(json["models"][1]["came"][0]["breaks_b"], 2);
-  EXPECT_EQ(json["models"][1]["unlike"][0]["what"], "torch");
+  EXPECT_EQ(json["models"][1]["new_sites"][0]["breaks_b"], 2);
+  EXPECT_EQ(json["models"][1]["differences"][0]["what"], "torch");
   EXPECT_EQ(json["verdicts"]["worse"], 2);
   EXPECT_EQ(json["totals"]["all"]["a"]["models"], 7);
   EXPECT_EQ(json["reasons"].size(), 2u);
@@ -85,9 +85,9 @@ TEST(CompareTest, BisectionIsTheGoldenTextAndMarkdown) {
   const auto json = nlohmann::json::parse(RenderBisection(SampleBisection(), Format::kJson));
   EXPECT_EQ(json["verdict"]["factors"], nlohmann::json({"torch"}));
   EXPECT_EQ(json["verdict"]["certain"], false);
-  EXPECT_EQ(json["corners"].size(), 4u);
-  EXPECT_EQ(json["corners"][1]["status"], nullptr);
-  EXPECT_EQ(json["sites"][0]["moved_by"]["cause"], "alone");
+  EXPECT_EQ(json["combinations"].size(), 4u);
+  EXPECT_EQ(json["combinations"][1]["status"], nullptr);
+  EXPECT_EQ(json["sites"][0]["changed_by"]["cause"], "alone");
 }
 
 }  // namespace

@@ -38,10 +38,10 @@ TEST(ContrastTest, ShowSaysWhatTheFirstCallAndEachVariantComeTo) {
   const std::string text = RenderModel(all[0], Format::kText, {}, all);
   EXPECT_THAT(text, HasSubstr("  mode          eval, the steady state after a first call\n"));
   EXPECT_THAT(text, HasSubstr("  differs       cold, the first call: 3 breaks at 1 site; "
-                              "eval, the steady state after a first call: whole\n"));
+                              "eval, the steady state after a first call: no breaks\n"));
   EXPECT_THAT(text,
-              HasSubstr("  differs       whole with attention_mask, 2 breaks at 1 site without (eval+minimal)\n"));
-  EXPECT_THAT(text, HasSubstr("  differs       whole without position_ids, token_type_ids, 1 break at 1 site with "
+              HasSubstr("  differs       no breaks with attention_mask, 2 breaks at 1 site without (eval+minimal)\n"));
+  EXPECT_THAT(text, HasSubstr("  differs       no breaks without position_ids, token_type_ids, 1 break at 1 site with "
                               "(eval+all)\n"));
   const std::string markdown = RenderModel(all[0], Format::kMarkdown, {}, all);
   EXPECT_THAT(markdown, HasSubstr("cold, the first call: 3 breaks at 1 site; eval, the steady state"));
@@ -56,7 +56,7 @@ TEST(ContrastTest, AVariantIsShownBesideTheDefaultCallAlone) {
   const std::string text = RenderModel(all[2], Format::kText, {}, all);
   EXPECT_THAT(text,
               HasSubstr("  mode          eval+minimal, the steady state after a first call, called with the required "
-                        "arguments alone\n"));
+                        "arguments only\n"));
   EXPECT_THAT(text, HasSubstr("2 breaks at 1 site without (eval+minimal)"));
   EXPECT_THAT(text, Not(HasSubstr("the first call: ")));
 }
@@ -95,7 +95,7 @@ TEST(ContrastTest, EveryRenderingOfASweepHasBoth) {
   Sweep sweep = SampleSweep();
   for (const Format format : {Format::kText, Format::kMarkdown}) {
     const std::string text = RenderSweep(sweep, all, format);
-    EXPECT_THAT(text, HasSubstr("First call and steady state, and call variants"));
+    EXPECT_THAT(text, HasSubstr("Differences between modes and calls"));
     EXPECT_THAT(text, HasSubstr("cold, the first call: 3 breaks at 1 site"));
   }
   const auto json = nlohmann::json::parse(RenderSweep(sweep, all, Format::kJson));
@@ -105,7 +105,7 @@ TEST(ContrastTest, EveryRenderingOfASweepHasBoth) {
   const auto rows = ParseCsv(RenderSweep(sweep, all, Format::kCsv));
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows[0].back(), "differs");
-  EXPECT_THAT(rows[2].back(), HasSubstr("eval, the steady state after a first call: whole"));
+  EXPECT_THAT(rows[2].back(), HasSubstr("eval, the steady state after a first call: no breaks"));
 }
 
 TEST(ContrastTest, AResultOfAnEarlierSweepStandsBeside) {

@@ -63,12 +63,12 @@ TEST(DocumentTest, ManyGraphsAreCutForPeopleOnly) {
 TEST(DocumentTest, OpsOfTheReducedRunNeverStandBesideGraphsOfTheFullOne) {
   ModelResult result = Detailed();
   result.capture.depth = "full", result.capture.ops_depth = "reduced";
-  const std::string apart = "\n  ops           42 in the run at reduced depth; all other numbers and the graphs below";
+  const std::string apart = "\n  ops           42 in the reduced run; all other numbers and the graphs below";
   std::string text = RenderModel(result, Format::kText);
   EXPECT_NE(text.find(apart), std::string::npos) << text;
   EXPECT_EQ(text.find("ops 42"), std::string::npos) << text;
   const std::string sweep = RenderSweep(SampleSweep(), std::vector{result}, Format::kText);
-  EXPECT_NE(sweep.find("OPS of models with breaks in their layers: of the run at reduced depth"), std::string::npos);
+  EXPECT_NE(sweep.find("OPS of models captured at full depth come from the reduced run"), std::string::npos);
 
   result.capture.ops_depth.clear();  // of an older worker: the graphs' operations are not these
   EXPECT_NE(RenderModel(result, Format::kText).find(apart), std::string::npos);

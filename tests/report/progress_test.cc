@@ -49,7 +49,7 @@ TEST(ResultLineTest, SaysHowAModelEnded) {
   EXPECT_EQ(ResultLine(results[1], 2, 7), "[2/7] graph_breaks  sample/broken  4 breaks at 2 sites, 3 graphs, 2.5 s");
   EXPECT_EQ(ResultLine(results[2], 3, 7),
             "[3/7] graph_breaks  sample/one-reason  1 break at 1 site, 2 graphs, as sample/broken");
-  EXPECT_EQ(ResultLine(results[3], 4, 7), "[4/7] full_graph  sample/known  1 graph, known already");
+  EXPECT_EQ(ResultLine(results[3], 4, 7), "[4/7] full_graph  sample/known  1 graph, known");
   EXPECT_EQ(ResultLine(results[5], 6, 7), "[6/7] timeout  sample/slow  capture took longer than 300 s");
 }
 

@@ -106,7 +106,7 @@ inline std::vector<ModelResult> SampleResults() {
   results.back().capture.phase = "eager";
   results.back().capture.error = "Traceback:\n  File \"a.py\"\nRuntimeError: \x1b]0;title\x07sizes";
   results.push_back(Ended("sample/slow", Status::kTimeout, "capture took longer than 300 s"));
-  results.push_back(Ended("sample/gated", Status::kSkippedGated, "gated: ask for access at the Hub"));
+  results.push_back(Ended("sample/gated", Status::kSkippedGated, "gated: request access at the Hub"));
   results.back().info.sha.clear();
   return results;
 }

@@ -54,17 +54,17 @@ TEST(FailureTableTest, GroupsByStatusAndDetail) {
   EXPECT_EQ(rows[0]["status"], "timeout");
   EXPECT_EQ(rows[0]["models"], 2);
   EXPECT_EQ(rows[0]["example_model"], "sample/slow");
-  EXPECT_TRUE(rows[0]["remedy"].is_null());
+  EXPECT_TRUE(rows[0]["suggestion"].is_null());
 }
 
 TEST(FailureTableTest, SaysWhatCanBeDoneAndHasNoColumnForItWhereThatIsUnknown) {
   auto failed = Ended("sample/slow", Status::kTimeout, "capture passed its limit");
-  EXPECT_EQ(Render(FailureTable(std::vector{failed}), Format::kText).find("REMEDY"), std::string::npos);
-  failed.capture.remedy = "raise capture.capture_s";
+  EXPECT_EQ(Render(FailureTable(std::vector{failed}), Format::kText).find("SUGGESTION"), std::string::npos);
+  failed.capture.suggestion = "raise capture.capture_s";
   const auto table = FailureTable(std::vector{failed});
-  EXPECT_EQ(Rows(table)[0]["remedy"], "raise capture.capture_s");
-  EXPECT_NE(Render(table, Format::kText).find("REMEDY"), std::string::npos);
-  EXPECT_NE(RenderModel(failed, Format::kText).find("remedy        raise capture.capture_s"), std::string::npos);
+  EXPECT_EQ(Rows(table)[0]["suggestion"], "raise capture.capture_s");
+  EXPECT_NE(Render(table, Format::kText).find("SUGGESTION"), std::string::npos);
+  EXPECT_NE(RenderModel(failed, Format::kText).find("suggestion    raise capture.capture_s"), std::string::npos);
 }
 
 TEST(ResultTableTest, LeavesAbsentNumbersEmpty) {

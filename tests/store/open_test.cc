@@ -76,7 +76,7 @@ TEST_F(OpenTest, RefusesADatabaseOfAnotherProgram) {
   const auto opened = Open(At("other.db"));
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().code, ErrorCode::kStore);
-  EXPECT_NE(opened.error().message.find("none of them ours"), std::string::npos) << opened.error().message;
+  EXPECT_NE(opened.error().message.find("tables of another program"), std::string::npos) << opened.error().message;
 }
 
 TEST_F(OpenTest, RefusesAUrlOfNoKnownKindWithoutRepeatingSecrets) {

@@ -299,7 +299,7 @@ TEST_F(ReadTracesTest, LeavesOutTheRecordThatTheEndOfTheFileCut) {
     Write("abc", good + last.substr(0, kept));
     const Import import = Read();
     EXPECT_EQ(import.capture.breaks, 1) << kept;
-    EXPECT_THAT(import.warnings, ElementsAre("1 record is cut by the end of its file and was left out")) << kept;
+    EXPECT_THAT(import.warnings, ElementsAre("1 record is cut by the end of its file and was skipped")) << kept;
   }
 }
 
@@ -329,7 +329,7 @@ TEST_F(ReadTracesTest, GoesOnBehindLinesThatCannotBeRead) {
   Write("abc", "garbage\n" + RecordText("\"str\": [broken") + "\tits payload\n\n" + BrokenCompile(0, 0));
   const Import import = Read();
   EXPECT_EQ(import.capture.breaks, 1);
-  EXPECT_THAT(import.warnings, ElementsAre("2 lines could not be read and were left out"));
+  EXPECT_THAT(import.warnings, ElementsAre("2 lines could not be read and were skipped"));
   EXPECT_THAT(import.capture.detail, HasSubstr("2 unreadable lines"));
 }
 
@@ -349,7 +349,7 @@ TEST_F(ReadTracesTest, LeavesOutALineLongerThanAllowed) {
   const auto import = ReadTraces(folder(), options);
   ASSERT_TRUE(import.ok());
   EXPECT_EQ(import->capture.breaks, 1);
-  EXPECT_THAT(import->warnings, ElementsAre("1 line could not be read and was left out"));
+  EXPECT_THAT(import->warnings, ElementsAre("1 line could not be read and was skipped"));
 }
 
 TEST_F(ReadTracesTest, SaysWhatIsMissingWhereNothingIsToBeRead) {

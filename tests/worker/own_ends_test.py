@@ -34,13 +34,14 @@ def test_code_that_runs_its_backward_itself_is_left_to_it(allowing, busy):
 
 def test_a_builtin_alone_wants_its_inputs(allowing):
     result = capture(allowing, "own_ends:a_builtin_alone")
-    assert (result["status"], result["remedy"]) == ("failed_create", "let the factory return (module, inputs)"), result
+    assert result["status"] == "failed_create", result
+    assert result["suggestion"] == "let the factory return (module, inputs)", result
 
 
 def test_a_second_shape_that_cannot_be_made_is_no_answer_of_one_shape_alone(allowing):
     result = capture(allowing, "own_zoo:jagged_beside_a_thread", "recompile")
     assert (result["status"], "no second shape" in result["detail"]) == ("failed_inputs", True), result
-    assert result["remedy"].startswith("none")
+    assert result["suggestion"].startswith("none")
 
 
 def test_what_is_expanded_along_another_dimension_gets_other_rows(allowing):

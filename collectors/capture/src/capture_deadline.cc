@@ -43,8 +43,8 @@ void CaptureDeadline::Enter(std::string_view phase, SteadyTime now) {
 }
 
 std::string CaptureDeadline::Passed(SteadyTime now) const {
-  if (now >= all_ends_) return "the capture passed " + Seconds(all_) + ", all its limits together";
-  return phase_ + " passed its limit of " + Seconds(LimitOf(phase_));
+  if (now >= all_ends_) return "the capture exceeded " + Seconds(all_) + ", the sum of its limits";
+  return phase_ + " exceeded its limit of " + Seconds(LimitOf(phase_));
 }
 
 milliseconds CaptureDeadline::LimitOf(std::string_view phase) const {

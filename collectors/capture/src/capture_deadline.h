@@ -18,7 +18,7 @@ class CaptureDeadline {
   // The worker said that a phase begins.
   void Enter(std::string_view phase, SteadyTime now);
   SteadyTime Next() const { return phase_ends_ < all_ends_ ? phase_ends_ : all_ends_; }
-  // What was passed at `now`: "capture passed its limit of 300 s".
+  // What was passed at `now`: "capture exceeded its limit of 300 s".
   std::string Passed(SteadyTime now) const;
 
  private:

@@ -39,11 +39,12 @@ std::optional<Environment> FindEnvironment(const std::string& folder) {
 }
 
 Error NoEnvironment(const std::string& folder) {
-  return {ErrorCode::kNotFound, folder + " is no Python environment: it has no lib/python3.*/site-packages", false, {}};
+  return {
+      ErrorCode::kNotFound, folder + " is not a Python environment: it has no lib/python3.*/site-packages", false, {}};
 }
 
 Error Failed(const fs::path& path, const std::error_code& error) {
-  return {ErrorCode::kStore, "cannot make " + path.string() + ": " + error.message(), false, {}};
+  return {ErrorCode::kStore, "cannot create " + path.string() + ": " + error.message(), false, {}};
 }
 
 // Links what `wanted` says of one environment's packages.

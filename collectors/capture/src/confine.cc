@@ -79,7 +79,8 @@ Result<void> Confine(Confinement& confinement) {
 int ConfineAndExec(const std::vector<std::string>& arguments) {
   auto confinement = Parse(arguments);
   if (!confinement) {
-    std::fprintf(stderr, "sandbox-exec: [--landlock] [--read PATH]... [--list PATH]... -- PROGRAM ARGUMENTS...\n");
+    std::fprintf(stderr,
+                 "usage: sandbox-exec [--landlock] [--read PATH]... [--list PATH]... -- PROGRAM ARGUMENTS...\n");
     return kCannotConfine;
   }
   if (const auto confined = Confine(*confinement); !confined) {

@@ -25,11 +25,10 @@ std::optional<Hello> FindHello(const std::string& out) {
 }
 
 std::string WhyNot(const ProcessOutput& output) {
-  if (output.timed_out) return "it did not describe itself within 60 s";
-  if (output.too_long) return "it printed more than 64 KiB instead of describing itself";
-  if (output.end.signalled || output.end.value != 0)
-    return "it " + output.end.Text() + " when asked to describe itself";
-  return "it printed no hello when asked to describe itself";
+  if (output.timed_out) return "it did not answer --describe within 60 s";
+  if (output.too_long) return "it printed more than 64 KiB in answer to --describe";
+  if (output.end.signalled || output.end.value != 0) return "it " + output.end.Text() + " in answer to --describe";
+  return "it printed no hello in answer to --describe";
 }
 
 }  // namespace

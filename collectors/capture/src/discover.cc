@@ -30,10 +30,10 @@ bool IsOf(const nlohmann::json& message, const char* type) {
 std::string Seconds(std::chrono::milliseconds time) { return std::to_string(time.count() / 1000); }
 
 std::string WhyNot(const ProcessOutput& output, const DiscoverOptions& discover) {
-  if (output.timed_out) return "the script did not stop when its " + Seconds(discover.timeout) + " s were over";
+  if (output.timed_out) return "the script did not stop after its time-out of " + Seconds(discover.timeout) + " s";
   if (output.too_long) return "the worker printed more than 16 MiB";
   if (output.end.signalled || output.end.value != 0) return "it " + output.end.Text() + " while the script ran";
-  return "it did not say what the script called";
+  return "it did not report what the script called";
 }
 
 }  // namespace

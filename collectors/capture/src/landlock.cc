@@ -52,7 +52,7 @@ Result<void> Allow(int ruleset, const std::string& path, std::uint64_t rights) {
   rule.allowed_access = rights;
   rule.parent_fd = file.get();
   if (rights == 0 || syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0) return {};
-  return Failed("Landlock takes no rule for " + path);
+  return Failed("Landlock rejects the rule for " + path);
 }
 
 Result<void> AllowAll(int ruleset, const std::vector<std::string>& paths, std::uint64_t rights) {
@@ -81,12 +81,12 @@ Result<void> RestrictFiles(const FileAccess& access) {
   const Ruleset rules{handled, version >= 4 ? kTcp : 0, version >= 6 ? kScopes : 0};
   const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;  // an older kernel refuses a longer one
   const UniqueFd ruleset(static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, size, 0)));
-  if (!ruleset) return Failed("Landlock makes no ruleset");
+  if (!ruleset) return Failed("Landlock cannot create a ruleset");
   if (auto read = AllowAll(ruleset.get(), access.read, kReadFile | kList); !read) return read;
   if (auto list = AllowAll(ruleset.get(), access.list, kList); !list) return list;
   if (auto write = AllowAll(ruleset.get(), access.write, handled & ~kMakeDevices & ~kDeviceControl); !write)
     return write;
-  if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) return Failed("Landlock does not restrict");
+  if (syscall(SYS_landlock_restrict_self, ruleset.get(), 0) != 0) return Failed("Landlock cannot restrict the process");
   return {};
 }
 

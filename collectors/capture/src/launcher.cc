@@ -197,13 +197,13 @@ LauncherChoice DefaultLauncher(const SandboxOptions& options) {
   if (auto argv = FindBubblewrap(options, &search)) {
     choice.argv = *std::move(argv);
     choice.used = kBubblewrap;
-    choice.why = "bubblewrap: a view of the interpreter, its environment and scratch; no network, no other process";
+    choice.why = "only the interpreter, its environment and scratch are visible; no network, no other processes";
     return choice;
   }
   if (auto argv = FindLandlock(options, &search)) {
     choice.argv = *std::move(argv);
     choice.used = kLandlock;
-    choice.why = "Landlock and a filter of system calls, because " + search.why_not;
+    choice.why = "the same by Landlock and a system call filter; bubblewrap is not used: " + search.why_not;
     return choice;
   }
   return {{},

@@ -71,7 +71,7 @@ std::optional<Error> WrongCount(const CaptureResult& result) {
     for (const auto* counts : {&segment.ops, &segment.top_ops}) {
       for (const auto& [name, count] : *counts) bad = bad || wrong(count);
     }
-    if (bad) return Error{ErrorCode::kInvalid, "segment " + std::to_string(segment.index) + " with a wrong count"};
+    if (bad) return Error{ErrorCode::kInvalid, "segment " + std::to_string(segment.index) + " with an invalid count"};
   }
   return std::nullopt;
 }

@@ -124,7 +124,7 @@ Result<ChildProcess> ChildProcess::Spawn(const std::vector<std::string>& argv,
   ChildProcess child;
   UniqueFd in, out, err;
   if (!MakePipe(&in, &child.in_) || !MakePipe(&child.out_, &out) || !MakePipe(&child.err_, &err)) {
-    return Unavailable("cannot make a pipe for " + argv.front(), errno);
+    return Unavailable("cannot create a pipe for " + argv.front(), errno);
   }
   pid_t pid = -1;
   if (const int error = SpawnInOwnSession(argv, environment, in.get(), out.get(), err.get(), &pid); error != 0) {

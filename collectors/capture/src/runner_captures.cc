@@ -26,7 +26,7 @@ void Runner::On(Slot& slot, const Message& message, SteadyTime now) {
   if (const auto* hello = std::get_if<Hello>(&message)) {
     if (!slot.zygote->hello()) OnHello(slot, *hello, now);
   } else if (!slot.zygote->hello()) {
-    slot.zygote->Stop("spoke before it said hello", true, now);
+    slot.zygote->Stop("sent a message before hello", true, now);
   } else if (const auto* result = std::get_if<CaptureResult>(&message)) {
     if (holds && result->job_id == slot.held->job.id) {
       Finish(slot, *result);
@@ -111,8 +111,8 @@ void Runner::OnLoss(Slot& slot, const Zygote& zygote) {
 void Runner::EndOverdue(Slot& slot, SteadyTime now) {
   if (!slot.held || !slot.held->sent || now < slot.held->deadline.Next()) return;
   const std::string what = slot.held->deadline.Passed(now);
-  FinishWithout(slot, Status::kTimeout, what + ", and its worker did not end it", "");
-  slot.zygote->Stop("did not end a capture in time", true, now);
+  FinishWithout(slot, Status::kTimeout, what + ", and the worker did not end it", "");
+  slot.zygote->Stop("did not end a capture within its limits", true, now);
 }
 
 // A capture whose zygote is not ready goes to one that is, unless it is to have a fresh one.
@@ -129,7 +129,7 @@ void Runner::SendWaiting(SteadyTime now) {
     const std::string line = CaptureLine(slot.held->job);
     if (line.size() > kMaxLine) {
       FinishWithout(slot, Status::kSkippedTooLarge,
-                    "the capture message has " + std::to_string(line.size()) + " bytes, the worker reads at most " +
+                    "the capture message has " + std::to_string(line.size()) + " bytes; the worker reads at most " +
                         std::to_string(kMaxLine),
                     "");
       continue;

@@ -165,7 +165,7 @@ class Program {
     const sock_fprog program{static_cast<unsigned short>(code_.size()), code_.data()};
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0) return {};
     return Error{ErrorCode::kUnavailable,
-                 "the kernel takes no filter of system calls: " + std::string(std::strerror(errno))};
+                 "the kernel rejects the system call filter: " + std::string(std::strerror(errno))};
   }
 
  private:
@@ -177,7 +177,7 @@ class Program {
 }  // namespace
 
 Result<void> InstallSyscallFilter(Sockets sockets) {
-  if (kArchitecture == 0) return Error{ErrorCode::kUnavailable, "no filter of system calls for this machine"};
+  if (kArchitecture == 0) return Error{ErrorCode::kUnavailable, "no system call filter for this architecture"};
   constexpr std::uint32_t kRefuse = SECCOMP_RET_ERRNO | EPERM, kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
   Program program;
   program.Load(offsetof(seccomp_data, arch));

@@ -27,9 +27,9 @@ std::string LastLine(std::string_view text) {
 std::string FirstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 Error CannotStart(const ZygoteOptions& options, const std::string& why, const std::string& stderr_tail) {
-  std::string message = "no capture worker comes up: " + why;
+  std::string message = "no capture worker starts: " + why;
   if (const std::string last = LastLine(stderr_tail); !last.empty()) message += ": " + last;
-  message += "; check capture.worker and its environment (`make venv` makes it, `breakwatch doctor` checks it): " +
+  message += "; check capture.worker and its environment (`make venv` creates it, `breakwatch doctor` checks it): " +
              Joined(options.worker);
   if (stderr_tail.find('\n') != std::string::npos) {
     std::string_view tail = stderr_tail;
@@ -40,9 +40,9 @@ Error CannotStart(const ZygoteOptions& options, const std::string& why, const st
 }
 
 std::string WrongProtocol(std::int64_t theirs, const std::string& worker_version) {
-  return "it speaks protocol " + std::to_string(theirs) + " (worker " +
-         (worker_version.empty() ? "of unknown version" : worker_version) + "), this program speaks protocol " +
-         std::to_string(kProtocol) + ": install the worker that came with it";
+  return "it has protocol " + std::to_string(theirs) + " (worker " +
+         (worker_version.empty() ? "of unknown version" : worker_version) + "), this program has protocol " +
+         std::to_string(kProtocol) + ": install the worker of this release";
 }
 
 }  // namespace breakwatch::capture

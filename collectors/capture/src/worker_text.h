@@ -14,7 +14,7 @@ std::string LastLine(std::string_view text);
 
 std::string FirstLine(std::string_view text);
 
-// "no capture worker comes up: why: its last words; how to mend it", then the end of its standard error.
+// "no capture worker starts: why: its last words; what to do", then the end of its standard error.
 Error CannotStart(const ZygoteOptions& options, const std::string& why, const std::string& stderr_tail);
 
 // "the worker speaks protocol 2, this program 1 ..."

@@ -97,7 +97,7 @@ std::vector<Message> Zygote::ReadMessages(bool exiting, SteadyTime now) {
   while (const auto line = stdout_.Next()) {
     Result<Message> message = ParseMessage(*line);
     if (!message.ok()) {
-      Stop("sent what is not the protocol: " + message.error().message, true, now);
+      Stop("sent an invalid message: " + message.error().message, true, now);
       return messages;
     }
     last_heard_ = now;
@@ -139,8 +139,7 @@ void Zygote::Stop(const std::string& why, bool ask, SteadyTime now) {
 void Zygote::CheckDeadlines(SteadyTime now) {
   if (ended_ || now < NextDeadline()) return;
   if (!stopping_) {
-    Stop(hello_ ? "was silent for " + Seconds(silence_) : "did not say hello within " + Seconds(hello_limit_), true,
-         now);
+    Stop(hello_ ? "sent nothing for " + Seconds(silence_) : "sent no hello within " + Seconds(hello_limit_), true, now);
   } else if (!killed_) {
     killed_ = true;
     stop_deadline_ = now + kUnkillable;

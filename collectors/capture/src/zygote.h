@@ -48,7 +48,7 @@ class Zygote {
   const std::optional<Hello>& hello() const { return hello_; }
   const std::string& mark() const { return mark_; }
   ChildProcess& process() { return process_; }
-  // Why it ended, one phrase that follows "the worker": "was silent for 20 s", "exited with code 1".
+  // Why it ended, one phrase that follows "the worker": "sent nothing for 20 s", "exited with code 1".
   std::string Reason() const;
   std::string StderrTail(std::size_t max) const { return stderr_.Text(max); }
 

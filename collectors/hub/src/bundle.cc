@@ -44,7 +44,7 @@ Result<std::vector<std::string>> ComponentsOf(const std::string& model_index, co
     if (!named || !IsComponentName(name) || IsNoModel(entry[1].get<std::string>())) continue;
     if (components.size() == kMaxComponents) {
       return Error{ErrorCode::kInvalid,
-                   std::string(kModelIndex) + " names more than " + std::to_string(kMaxComponents) + " components"};
+                   std::string(kModelIndex) + " has more than " + std::to_string(kMaxComponents) + " components"};
     }
     components.push_back(name);
   }

@@ -61,7 +61,7 @@ void TakeConfig(std::string bytes, const FamilyTable& families, const HubOptions
   if (MayHoldNonFinite(bytes)) bytes = SpellNonFinite(bytes);
   // The spelling above makes the text a little longer and one level deeper.
   const Result<Json> config = ParseJson(bytes, 2 * options.max_config_bytes + 64, options.max_config_depth + 1);
-  if (!config) return Exclude(model, {Status::kFailedResolve, "config.json cannot be used: " + config.error().message});
+  if (!config) return Exclude(model, {Status::kFailedResolve, "invalid config.json: " + config.error().message});
   if (!config->is_object()) {
     return Exclude(
         model, {Status::kFailedResolve, std::string("config.json is not an object but a JSON ") + config->type_name()});
@@ -77,7 +77,7 @@ void TakeConfig(std::string bytes, const FamilyTable& families, const HubOptions
   const bool names_nothing = TextAt(*config, "model_type").empty() && Member(*config, "architectures").empty();
   if (names_nothing && Member(*config, "auto_map").is_object()) {
     return Exclude(model, {Status::kSkippedCustomCode,
-                           "config.json names no model type and no architecture, only code of the repository "
+                           "config.json has no model type and no architecture, only code of the repository "
                            "(auto_map), which is never run"});
   }
   model.config_json = std::move(bytes);

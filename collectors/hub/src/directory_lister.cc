@@ -87,7 +87,7 @@ class DirectoryLister : public ModelLister {
     Found selected;
     for (const std::string& id : request.ids) {
       const auto entry = found.find(id);
-      if (entry == found.end()) return Error{ErrorCode::kNotFound, directory_ + " holds no model " + id};
+      if (entry == found.end()) return Error{ErrorCode::kNotFound, directory_ + " contains no model " + id};
       selected.insert(*entry);
     }
     found = std::move(selected);

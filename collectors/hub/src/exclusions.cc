@@ -8,12 +8,12 @@ std::optional<Exclusion> ExcludeBySize(const ModelInfo& info, const ListRequest&
   const std::string size = std::to_string(*info.params) + " parameters";
   for (const auto& limit : {options.max_params, request.max_params}) {
     if (limit && *info.params > *limit) {
-      return Exclusion{Status::kSkippedTooLarge, size + ", more than the limit of " + std::to_string(*limit)};
+      return Exclusion{Status::kSkippedTooLarge, size + ", more than hub.max_params " + std::to_string(*limit)};
     }
   }
   if (request.min_params && *info.params < *request.min_params) {
     return Exclusion{Status::kSkippedFiltered,
-                     size + ", fewer than the " + std::to_string(*request.min_params) + " asked for"};
+                     size + ", fewer than hub.min_params " + std::to_string(*request.min_params) + ""};
   }
   return std::nullopt;
 }
@@ -23,14 +23,14 @@ std::optional<Exclusion> ExcludeByFilters(const ModelInfo& info, const ListReque
   if (!request.ids.empty()) return std::nullopt;
   const auto filtered = [](const std::string& what) { return Exclusion{Status::kSkippedFiltered, what}; };
   if (!request.author.empty() && !info.id.starts_with(request.author + "/")) {
-    return filtered("not of the author asked for, " + request.author);
+    return filtered("not by the requested author, " + request.author);
   }
   if (!request.task.empty() && info.task != request.task) {
-    return filtered("its task is \"" + info.task + "\", not the one asked for, \"" + request.task + "\"");
+    return filtered("its task is \"" + info.task + "\", not the requested one, \"" + request.task + "\"");
   }
   if (request.gated && *request.gated == info.gated.empty()) {
-    return filtered(*request.gated ? "not gated, and only gated models were asked for"
-                                   : "gated, and only open models were asked for");
+    return filtered(*request.gated ? "not gated, but only gated models were requested"
+                                   : "gated, but only open models were requested");
   }
   return std::nullopt;
 }

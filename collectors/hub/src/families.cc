@@ -82,7 +82,7 @@ Result<FamilyTable> FamilyTable::Parse(const std::string& yaml, const std::strin
   };
   try {
     const YAML::Node root = YAML::Load(yaml);
-    if (!root.IsMap()) Refuse(root, "not a table of families");
+    if (!root.IsMap()) Refuse(root, "expected a mapping of families");
     for (const auto& entry : root) {
       const auto section = sections.find(entry.first.as<std::string>());
       if (section == sections.end()) Refuse(entry.first, "unknown key \"" + entry.first.as<std::string>() + "\"");

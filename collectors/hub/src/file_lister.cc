@@ -38,7 +38,7 @@ Result<std::vector<std::string>> ReadIds(const std::string& path) {
   }
   if (bad_lines > kShownLines) bad += "; and " + std::to_string(bad_lines - kShownLines) + " more";
   if (bad_lines > 0) return Error{ErrorCode::kConfig, path + ": " + bad};
-  if (ids.empty()) return Error{ErrorCode::kConfig, path + ": names no model"};
+  if (ids.empty()) return Error{ErrorCode::kConfig, path + ": contains no model"};
   return ids;
 }
 
@@ -53,7 +53,7 @@ class FileLister : public ModelLister {
     ListRequest named = request;
     if (!request.ids.empty()) {  // a selection among the file's lines
       std::erase_if(*ids, [&](const std::string& line) { return !IsSelected(line, request.ids); });
-      if (ids->empty()) return Error{ErrorCode::kNotFound, path_ + ": none of the models asked for is in it"};
+      if (ids->empty()) return Error{ErrorCode::kNotFound, path_ + ": contains none of the requested models"};
     }
     named.ids = *std::move(ids);
     Result<RankedList> list = by_name_->List(named, stop, progress);

@@ -71,7 +71,7 @@ void HubClient::PumpBucket(const std::string& name, Bucket& bucket) {
     if (!HasTimeFor(pause)) {
       ++call->tries_left;  // this one is not made
       call->gave_up = OutOfTime();
-      Finish(call, Error{ErrorCode::kUnavailable, "no time is left", true});
+      Finish(call, Error{ErrorCode::kUnavailable, "no time left", true});
       continue;
     }
     Send(call, pause);
@@ -111,7 +111,7 @@ void HubClient::Take(const CallPtr& call, Result<net::HttpResponse> answer) {
     NoteHeaders(*answer);
     if (IsRedirect(answer->status)) {
       if (Redirect(call, *answer)) return;
-      const std::string what = call->hops_left > 0 ? ": a redirect to nowhere" : ": redirects without end";
+      const std::string what = call->hops_left > 0 ? ": a redirect without a target" : ": too many redirects";
       return Finish(call, Error{ErrorCode::kInvalid, call->url.substr(0, call->url.find('?')) + what});
     }
   }
@@ -153,7 +153,7 @@ bool HubClient::Retry(const CallPtr& call, const Result<net::HttpResponse>& answ
     }
   }
   // A server that wants us back next hour has in effect said no.
-  if (wait > options_.max_pause) return call->gave_up = "longer than we wait", false;
+  if (wait > options_.max_pause) return call->gave_up = "longer than the limit", false;
   if (!HasTimeFor(wait)) return call->gave_up = OutOfTime(), false;
   --call->tries_left;
   call->url = call->first_url;  // a signed address may have expired meanwhile
@@ -167,15 +167,13 @@ void HubClient::BoundBy(std::optional<milliseconds> timeout) {
   if (timeout) bound_ = Bound{*timeout, clock_.Steady() + *timeout};
 }
 
-std::string HubClient::OutOfTime() const {
-  return "hub.timeout ends all of it after " + std::to_string(bound_->timeout.count()) + " ms";
-}
+std::string HubClient::OutOfTime() const { return "hub.timeout is " + std::to_string(bound_->timeout.count()) + " ms"; }
 
-// "5 tries", "1 try; the Hub asks for a pause of 3600 s, longer than we wait"
+// "5 attempts", "1 attempt; the Hub requests a pause of 3600 s, longer than the limit"
 std::string HubClient::EffortOf(const Call& call) const {
   const int tries = options_.tries - call.tries_left;
-  std::string text = tries == 1 ? "1 try" : std::to_string(tries) + " tries";
-  if (call.asked) text += "; the Hub asks for a pause of " + std::to_string(call.asked->count() / 1000) + " s";
+  std::string text = tries == 1 ? "1 attempt" : std::to_string(tries) + " attempts";
+  if (call.asked) text += "; the Hub requests a pause of " + std::to_string(call.asked->count() / 1000) + " s";
   if (!call.gave_up.empty()) text += (call.asked ? ", " : "; ") + call.gave_up;
   return text;
 }
@@ -190,7 +188,7 @@ milliseconds HubClient::Backoff(const Call& call) {
 
 void HubClient::NoteHeaders(const net::HttpResponse& response) {
   if (const auto limit = ReadRateLimit(response)) pacer_.Note(*limit, clock_.Steady());
-  if (const auto text = response.Header("x-hf-warning")) Warn("the Hub says: " + *text);
+  if (const auto text = response.Header("x-hf-warning")) Warn("the Hub's message: " + *text);
 }
 
 void HubClient::Warn(const std::string& text) {

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t kMaxMessageBytes = 300;
 
-std::string Quoted(const std::string& message) { return message.empty() ? "" : " (the Hub says: " + message + ")"; }
+std::string Quoted(const std::string& message) {
+  return message.empty() ? "" : " (the Hub's message: " + message + ")";
+}
 
 struct Refusal {
   const net::HttpResponse& response;
@@ -23,9 +25,10 @@ struct Refusal {
 
 Exclusion Gated(const Refusal& refusal) {
   const std::string page = refusal.options.endpoint + "/" + refusal.id;
-  const std::string remedy = refusal.options.token.empty() ? "ask for access at " + page + " and set HF_TOKEN"
-                                                           : "the token's owner has no access; ask for it at " + page;
-  return {Status::kSkippedGated, "gated: " + remedy + Quoted(refusal.message)};
+  const std::string suggestion = refusal.options.token.empty()
+                                     ? "request access at " + page + " and set HF_TOKEN"
+                                     : "the token's owner has no access; request it at " + page;
+  return {Status::kSkippedGated, "gated: " + suggestion + Quoted(refusal.message)};
 }
 
 Exclusion NoFile(const Refusal& refusal) {
@@ -38,7 +41,7 @@ Exclusion NoRevision(const Refusal& refusal) {
 
 Exclusion NoRepository(const Refusal& refusal) {
   const std::string what = refusal.options.token.empty() ? "no such repository, or a private one"
-                                                         : "no such repository, or none that the token may see";
+                                                         : "no such repository, or the token has no access";
   return {Status::kSkippedNotFound, what + Quoted(refusal.message)};
 }
 
@@ -50,11 +53,11 @@ Exclusion ByStatus(const Refusal& refusal) {
   if (status == 451)
     return {Status::kSkippedDisabled, "withheld for legal reasons (HTTP 451)" + Quoted(refusal.message)};
   if (status == 401 && refusal.message.find("Invalid credentials") != std::string::npos) {
-    return {Status::kFailedResolve, "the Hub refuses the token (HTTP 401)" + Quoted(refusal.message)};
+    return {Status::kFailedResolve, "the Hub rejects the token (HTTP 401)" + Quoted(refusal.message)};
   }
   if (status == 401) {
     return {Status::kSkippedNotFound,
-            "missing or private: the Hub tells a caller without access no more (HTTP 401)" +
+            "missing or private: the Hub does not distinguish them without access (HTTP 401)" +
                 std::string(refusal.options.token.empty() ? "; set HF_TOKEN if it is yours" : "") +
                 Quoted(refusal.message)};
   }

@@ -65,7 +65,7 @@ class HubLister : public ModelLister {
     resolver.Start();
     list.models = resolver.TakeModels(list.warnings);
     if (list.models.empty()) {
-      return Error{ErrorCode::kUnavailable, "offline, and the cache at " + options_.cache_dir + " holds no model"};
+      return Error{ErrorCode::kUnavailable, "offline, and the cache at " + options_.cache_dir + " contains no model"};
     }
     return list;
   }

@@ -63,12 +63,12 @@ class PagedQuery {
     }
     const auto target = NextPage(*next, next_, options_.endpoint);
     if (!target) {
-      fault = Error{ErrorCode::kUnavailable, "the Hub names a next page that is not of this listing at " +
-                                                 options_.endpoint + ": \"" + OneLine(*next) + "\" is not followed"};
+      fault = Error{ErrorCode::kUnavailable, "the Hub's next page is not part of this listing at " + options_.endpoint +
+                                                 ": \"" + OneLine(*next) + "\" is not followed"};
       return;
     }
     if (*target == next_) {
-      fault = Error{ErrorCode::kUnavailable, "the Hub names a page as its own successor"};
+      fault = Error{ErrorCode::kUnavailable, "the Hub's next page is the same page"};
       return;
     }
     next_ = *target;
@@ -116,14 +116,14 @@ std::vector<std::string> TasksToList(const ListRequest& request, const FamilyTab
 Result<void> CheckQuery(const PagedQuery& query, const std::string& task, bool only_one, Listing& listing) {
   const std::string of_task = task.empty() ? "" : " of " + task;
   if (query.duplicates > 0)
-    listing.warnings.push_back("listed twice and dropped: " + Counted(query.duplicates, "model"));
+    listing.warnings.push_back("dropped, because listed twice: " + Counted(query.duplicates, "model"));
   if (query.unreadable > 0) {
-    listing.warnings.push_back("without a usable id and dropped: " + Counted(query.unreadable, "listed model"));
+    listing.warnings.push_back("dropped, because without a valid id: " + Counted(query.unreadable, "listed model"));
   }
   if (!query.fault) return {};
   // A tag that a mirror does not know costs that tag only.
   if (!query.HasEnough() && (only_one || !query.refused)) {
-    return Error{ErrorCode::kUnavailable, "the listing" + of_task + " cannot be had: " + query.fault->message,
+    return Error{ErrorCode::kUnavailable, "the listing" + of_task + " failed: " + query.fault->message,
                  query.fault->retryable};
   }
   listing.warnings.push_back("the listing" + of_task + " ended early, after " + Counted(query.models.size(), "model") +

@@ -31,7 +31,7 @@ void Resolver::StartNamed(std::size_t index) {
   const auto sha = cache_.ReadRef(named->id, Revision(index));
   if (!sha) {
     return FinishExcluded(index, Status::kFailedResolve,
-                          "offline, and the cache knows no commit of " + named->id + " at " + Revision(index));
+                          "offline, and the cache has no commit of " + named->id + " at " + Revision(index));
   }
   info.sha = *sha;
   StartConfig(index);
@@ -53,7 +53,7 @@ void Resolver::TakeInfoBody(std::size_t index, const std::string& body) {
   const Result<ListedModel> model = json ? ReadListedModel(*json, families_) : Result<ListedModel>(json.error());
   if (!model) {
     return FinishExcluded(index, Status::kFailedResolve,
-                          "the Hub's answer about the model cannot be used: " + model.error().message);
+                          "invalid answer of the Hub about the model: " + model.error().message);
   }
   ModelInfo& info = models_[index].info;
   const std::string requested = info.id;

@@ -99,7 +99,7 @@ Result<void> Resolver::TakeCommit(std::size_t index, const net::HttpResponse& re
   ModelInfo& info = models_[index].info;
   if (!info.sha.empty()) return {};
   const std::string commit = response.Header("x-repo-commit").value_or("");
-  if (!IsCommit(commit)) return Error{ErrorCode::kInvalid, "the server names no commit for " + file};
+  if (!IsCommit(commit)) return Error{ErrorCode::kInvalid, "the server sent no commit for " + file};
   info.sha = commit;
   return {};
 }
@@ -118,7 +118,7 @@ void Resolver::Keep(const RankedModel& model, const net::HttpResponse& response,
   for (const std::string& id : {model.info.id, model.info.requested_id}) {
     Result<void> kept = cache_.StoreConfig(id, model.info.sha, etag, bytes, file);
     if (kept) kept = cache_.StoreRef(id, Revision(index), model.info.sha);
-    if (!kept) return Warn("the cache cannot be written: " + kept.error().message);
+    if (!kept) return Warn("cannot write the cache: " + kept.error().message);
   }
 }
 
@@ -137,8 +137,7 @@ bool Resolver::TakeCachedRef(std::size_t index, const std::string& why) {
   const std::string wanted = model.info.sha;
   const auto sha = cache_.ReadRef(model.info.id, Revision(index));
   if (!sha || !TakeCached(index, *sha)) return false;
-  Warn(model.info.id + ": taken from the cache at " + *sha + (wanted.empty() ? "" : " instead of " + wanted) + ": " +
-       why);
+  Warn(model.info.id + ": from the cache at " + *sha + (wanted.empty() ? "" : " instead of " + wanted) + ": " + why);
   return true;
 }
 
@@ -186,7 +185,7 @@ std::vector<RankedModel> Resolver::TakeModels(std::vector<std::string>& warnings
     if (seen.insert(model.info.id + "@" + model.info.sha).second) {
       models.push_back(std::move(model));
     } else {
-      Warn(model.info.id + " was named twice");
+      Warn(model.info.id + " was requested twice");
     }
   }
   warnings.insert(warnings.end(), warnings_.begin(), warnings_.end());

@@ -34,7 +34,7 @@ Result<void> CheckRecording(const fs::path& directory) {
   const auto format = IntegerAt(*about, "format");
   if (format == 1) return {};
   return Damaged({ErrorCode::kConfig, path.string() + ": format " + (format ? std::to_string(*format) : "(none)") +
-                                          " is not known here, only 1"});
+                                          " is unknown, expected 1"});
 }
 
 std::string FolderOf(std::string id) {
@@ -59,7 +59,7 @@ class SnapshotLister : public ModelLister {
     Result<std::vector<ListedModel>> models = ReadModels(*families, list.warnings);
     if (!models) return models.error();
     if (const int again = RemoveDuplicates(*models); again > 0) {
-      list.warnings.push_back("recorded twice and dropped: " + Counted(again, "model"));
+      list.warnings.push_back("dropped, because recorded twice: " + Counted(again, "model"));
     }
     std::vector<RankedModel> chosen =
         list.ranked ? TopModels(*std::move(models), request, *sort_key) : NamedModels(*models, request.ids);

@@ -63,7 +63,7 @@ Result<std::vector<TraceFile>> TraceFiles(const std::string& path, std::size_t m
   }
   if (files.empty()) {
     return Error{ErrorCode::kUsage, "no " + std::string(kPrefix) + "*.log in " + path +
-                                        "; run the job with TORCH_TRACE=DIR to have them written"};
+                                        "; run the job with TORCH_TRACE=DIR to write them"};
   }
   for (TraceFile& file : files) {
     if (!file.rank) file.rank = RankInside(file.path, max_line_bytes);

@@ -80,7 +80,7 @@ Result<void> Reading::ReadFile(const TraceFile& file, Findings& found) {
     if (options_.stop.stop_requested()) return Error{ErrorCode::kInterrupted, "stopped while reading " + file.path};
     if (options_.progress) options_.progress(now, std::max(now, total_bytes_));
   }
-  if (lines->Failed()) return Error{ErrorCode::kUsage, "cannot read on in " + file.path};
+  if (lines->Failed()) return Error{ErrorCode::kUsage, "cannot read the rest of " + file.path};
   fold.Finish();
   done_bytes_ += lines->BytesRead();
   found.read += reader.counts();
@@ -125,7 +125,7 @@ void Reading::Unite(const Findings& found) {
 }
 
 std::string NameOf(const Findings& found) {
-  return found.rank ? "rank " + std::to_string(*found.rank) : "the processes without a rank";
+  return found.rank ? "rank " + std::to_string(*found.rank) : "processes without a rank";
 }
 
 // What the published rank did, and what only others met.
@@ -154,14 +154,14 @@ void Reading::AddWarnings(Import& import) const {
   const auto warn = [&](std::int64_t count, const char* one, const char* many) {
     if (count > 0) import.warnings.push_back(count == 1 ? one : std::to_string(count) + many);
   };
-  warn(counts_.unreadable, "1 line could not be read and was left out", " lines could not be read and were left out");
+  warn(counts_.unreadable, "1 line could not be read and was skipped", " lines could not be read and were skipped");
   warn(counts_.mismatches, "1 payload differs from its digest", " payloads differ from their digests");
-  warn(counts_.torn, "1 record is cut by the end of its file and was left out",
-       " records are cut by the ends of their files and were left out");
+  warn(counts_.torn, "1 record is cut by the end of its file and was skipped",
+       " records are cut by the ends of their files and were skipped");
   warn(published_.unexplained, "1 compilation was restarted by a break that the trace does not show",
        " compilations were restarted by breaks that the trace does not show");
   const auto attributed = static_cast<std::int64_t>(union_.sites.size());
-  if (attributed >= 4096) import.warnings.push_back("more than 4096 break sites: those met later are counted only");
+  if (attributed >= 4096) import.warnings.push_back("more than 4096 break sites: later ones are only counted");
   if (const std::string text = Disagreement(); !text.empty()) import.warnings.push_back(text);
 }
 
@@ -223,7 +223,7 @@ Result<Import> Reading::Conclude() {
   if (options_.progress) options_.progress(done_bytes_, done_bytes_);
   if (!has_published_) {
     return Error{ErrorCode::kInvalid,
-                 counts_.records > 0 ? "nothing was compiled in this trace" : "no record of a trace could be read"};
+                 counts_.records > 0 ? "nothing was compiled in this trace" : "no record of the trace could be read"};
   }
   Import import;
   import.capture = ToCapture(union_);

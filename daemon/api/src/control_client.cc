@@ -57,7 +57,7 @@ Result<bool> Handle(const json& message, ProgressListener& listener, Followed& f
   if (type != "done") return false;
   followed.behind = message.value("behind", std::vector<std::string>{});
   if (message.contains("error")) followed.error = ErrorFromMessage(message["error"]);
-  if (followed.sweeps.empty()) return Error{ErrorCode::kInternal, "the daemon names no sweep that it did"};
+  if (followed.sweeps.empty()) return Error{ErrorCode::kInternal, "the daemon reported no sweep"};
   return true;
 }
 
@@ -118,7 +118,7 @@ Result<std::optional<Followed>> FollowSweep(const std::string& path, const Sweep
     return no_daemon;
   }
   // Not kUnavailable, which is the Hub's.
-  const Error gone{ErrorCode::kInternal, "the daemon on " + path + " went away before the sweep ended"};
+  const Error gone{ErrorCode::kInternal, "the daemon on " + path + " ended before the sweep did"};
   if (!WriteAll(fd.get(), LineOf(request))) return gone;
   Followed followed;
   std::string pending;

@@ -18,7 +18,7 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/json_text.h"
 #include "control_wire.h"
-#include "strangers.h"
+#include "untrusted_request.h"
 
 namespace breakwatch::api {
 namespace {
@@ -55,7 +55,7 @@ Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defa
   if (!request) return request;
   request->python = TextOf(message, "python");
   if (request->imported && (!request->saved_plan || request->saved_plan->models.size() != 1)) {
-    return Error{ErrorCode::kUsage, "an imported capture needs a plan of one model"};
+    return Error{ErrorCode::kUsage, "an import needs a plan with exactly one model"};
   }
   return request;
 }
@@ -260,7 +260,7 @@ void SocketServer::Accept() {
   if (fd < 0) return;
   const std::lock_guard lock(mutex_);
   if (followers_.size() >= kMaxFollowers) {
-    const std::string full = Line(ToMessage({ErrorCode::kInternal, "too many sweeps are followed already"}));
+    const std::string full = Line(ToMessage({ErrorCode::kInternal, "too many clients follow sweeps"}));
     (void)!send(fd, full.data(), full.size(), MSG_NOSIGNAL);
     close(fd);
     return;
@@ -297,10 +297,10 @@ void SocketServer::Request(Follower& follower, const std::string& line) {
   Result<void> accepted;
   if (!request) {
     accepted = request.error();
-  } else if (auto checked = follower.own_user ? Result<void>() : CheckStranger(*request, toolchains_); !checked) {
+  } else if (auto checked = follower.own_user ? Result<void>() : CheckUntrusted(*request, toolchains_); !checked) {
     accepted = checked.error();
   } else if (!commands_.Push({Command::Kind::kSweep, id, std::move(*request), {}})) {
-    accepted = Error{ErrorCode::kUnavailable, "too many commands wait already"};
+    accepted = Error{ErrorCode::kUnavailable, "too many requests are waiting"};
   }
   const json answer = accepted ? json{{"type", "accepted"}, {"id", id}} : ToMessage(accepted.error());
   follower.out += Line(answer);

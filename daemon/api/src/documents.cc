@@ -15,6 +15,28 @@ std::string Dump(const ordered_json& document) {
   return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+const char* CodeOfStatus(int status) {
+  switch (status) {
+    case 401:
+      return "unauthorized";
+    case 403:
+      return "forbidden";
+    case 404:
+      return "not_found";
+    case 405:
+      return "method_not_allowed";
+    case 413:
+    case 414:
+      return "too_long";
+    case 415:
+      return "unsupported_type";
+    case 503:
+      return "unavailable";
+    default:
+      return status < 500 ? "usage" : "internal";
+  }
+}
+
 ordered_json ReasonsOf(const Numbers& numbers) {
   ordered_json list = ordered_json::array();
   for (const ReasonCount& r : numbers.reasons) {
@@ -32,7 +54,7 @@ ordered_json ModelOf(const TrackedModel& model, const Numbers* numbers) {
                       {"rank", model.rank},
                       {"downloads", model.downloads ? ordered_json(*model.downloads) : ordered_json()},
                       {"in_ranking", model.in_ranking}};
-  if (!model.remedy.empty()) out["remedy"] = model.remedy;
+  if (!model.suggestion.empty()) out["suggestion"] = model.suggestion;
   if (numbers == nullptr) return out;
   std::int64_t breaks = 0, sites = 0;
   for (const ReasonCount& r : numbers->reasons) breaks += r.events, sites += r.sites;
@@ -121,6 +143,8 @@ std::string ErrorDocument(const Error& error) {
   return Dump({{"error", {{"code", CodeName(error.code)}, {"message", error.message}}}});
 }
 
-std::string ErrorDocument(const std::string& message) { return Dump({{"error", {{"message", message}}}}); }
+std::string ErrorDocument(int status, const std::string& message) {
+  return Dump({{"error", {{"code", CodeOfStatus(status)}, {"message", message}}}});
+}
 
 }  // namespace breakwatch::api

@@ -20,6 +20,7 @@ std::string ModelsDocument(const Snapshot& snapshot, const ModelFilter& filter);
 std::string ReasonsDocument(const Snapshot& snapshot);
 // {"error": {"code", "message"}}
 std::string ErrorDocument(const Error& error);
-std::string ErrorDocument(const std::string& message);
+// With the code that belongs to the HTTP status.
+std::string ErrorDocument(int status, const std::string& message);
 
 }  // namespace breakwatch::api

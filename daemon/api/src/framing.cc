@@ -44,7 +44,7 @@ const Path* PathOf(std::string_view path) {
   return found == kPaths.end() ? nullptr : &*found;
 }
 
-// The length that is announced, 0 when none is; nothing: it is no number.
+// The length that is announced, 0 when none is; nothing: it is not a number.
 std::optional<std::uint64_t> LengthOf(const httplib::Request& request) {
   if (!request.has_header("Content-Length")) return 0;
   const std::string text = request.get_header_value("Content-Length");
@@ -57,7 +57,7 @@ std::optional<std::uint64_t> LengthOf(const httplib::Request& request) {
 std::optional<Refusal> CheckLength(const httplib::Request& request) {
   const bool has_length = request.has_header("Content-Length"), has_coding = request.has_header("Transfer-Encoding");
   if (request.get_header_value_count("Content-Length") > 1 || (has_length && has_coding)) {
-    return Refusal{400, "more than one length is announced for the body"};
+    return Refusal{400, "the request has more than one length"};
   }
   if (has_coding && request.get_header_value("Transfer-Encoding") != "chunked") {
     return Refusal{501, "Transfer-Encoding " + Quoted(request.get_header_value("Transfer-Encoding")) +
@@ -65,20 +65,21 @@ std::optional<Refusal> CheckLength(const httplib::Request& request) {
   }
   const auto length = LengthOf(request);
   if (!length) {
-    return Refusal{400, "Content-Length " + Quoted(request.get_header_value("Content-Length")) + " is no number"};
+    return Refusal{400, "Content-Length " + Quoted(request.get_header_value("Content-Length")) + " is not a number"};
   }
-  if (*length > kMaxBodyBytes) return Refusal{413, "a request has at most 64 KiB"};
+  if (*length > kMaxBodyBytes) return Refusal{413, "the body is longer than 64 KiB"};
   return std::nullopt;
 }
 
 std::optional<Refusal> CheckMethod(const httplib::Request& request) {
   const Path* path = PathOf(request.path);
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (path == nullptr) return Refusal{404, "nothing at " + request.method + " " + Truncate(ToUtf8(request.path), 200)};
+  if (path == nullptr)
+    return Refusal{404, "no such path: " + request.method + " " + Truncate(ToUtf8(request.path), 200)};
   if ((reads && path->get) || (request.method == "POST" && path->post)) return std::nullopt;
   const std::string allow =
       std::string(path->get ? "GET, HEAD" : "") + (path->get && path->post ? ", " : "") + (path->post ? "POST" : "");
-  return Refusal{405, request.method + " is not possible here; use " + allow, allow};
+  return Refusal{405, request.method + " is not allowed here; use " + allow, allow};
 }
 
 std::optional<Refusal> CheckType(const httplib::Request& request) {
@@ -88,7 +89,7 @@ std::optional<Refusal> CheckType(const httplib::Request& request) {
   std::transform(type.begin(), type.end(), type.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (type.empty() || std::find(kBodies.begin(), kBodies.end(), type) != kBodies.end()) return std::nullopt;
-  return Refusal{415, "a body of type " + Quoted(type) + " is not read; send application/json"};
+  return Refusal{415, "a body of type " + Quoted(type) + " is not supported; send application/json"};
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ std::optional<Refusal> CheckFraming(const httplib::Request& request) {
   if (auto refusal = CheckLength(request)) return refusal;
   if (auto refusal = CheckMethod(request)) return refusal;
   if (!AnnouncesBody(request)) return std::nullopt;
-  if (request.method != "POST") return Refusal{400, "a " + request.method + " takes no body here"};
+  if (request.method != "POST") return Refusal{400, "a " + request.method + " request must not have a body"};
   return CheckType(request);
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxRequestBytes = 64u << 20;  // a saved plan travels in 
 constexpr int kMaxRequestDepth = 100;
 
 Error Wrong(const std::string& field, const std::string& expected) {
-  return {ErrorCode::kUsage, "field \"" + field + "\" should be " + expected};
+  return {ErrorCode::kUsage, "field \"" + field + "\": expected " + expected};
 }
 
 // Each field of a request by name: how it is read into a SweepRequest. False: of another type, or no such value.
@@ -65,7 +65,7 @@ const Field kFields[] = {
      [](const json& in, SweepRequest& out) {
        return Texts(in, out.modes) && std::all_of(out.modes.begin(), out.modes.end(), IsMode);
      }},
-    {"top", "a number from 1 on",
+    {"top", "a number of at least 1",
      [](const json& in, SweepRequest& out) {
        if (!in.is_number_integer() || in.get<std::int64_t>() < 1 || in.get<std::int64_t>() > 1'000'000) return false;
        out.list.top = in.get<int>();
@@ -90,9 +90,9 @@ const Field kFields[] = {
        if (read) out.list.gated = gated;
        return read;
      }},
-    {"min_params", "a whole number or null",
+    {"min_params", "an integer or null",
      [](const json& in, SweepRequest& out) { return Whole(in, out.list.min_params); }},
-    {"max_params", "a whole number or null",
+    {"max_params", "an integer or null",
      [](const json& in, SweepRequest& out) { return Whole(in, out.list.max_params); }},
     {"models", "a list of ids", [](const json& in, SweepRequest& out) { return Texts(in, out.list.ids); }},
 };
@@ -102,7 +102,7 @@ constexpr const char* kPlan = "plan";
 Result<void> ReadPlan(const json& in, SweepRequest& out) {
   auto plan = SavedPlanFromJson(JsonText(in));
   if (!plan) return Error{ErrorCode::kUsage, "field \"plan\": " + plan.error().message};
-  if (plan->models.empty()) return Error{ErrorCode::kUsage, "field \"plan\" plans no model"};
+  if (plan->models.empty()) return Error{ErrorCode::kUsage, "field \"plan\" contains no model"};
   out.saved_plan = *std::move(plan);
   return {};
 }
@@ -144,7 +144,7 @@ Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequ
     return Error{ErrorCode::kUsage, checked.error().message};
   }
   const json in = json::parse(text.begin(), text.end(), nullptr, false);
-  if (!in.is_object()) return Error{ErrorCode::kUsage, "the request should be a JSON object"};
+  if (!in.is_object()) return Error{ErrorCode::kUsage, "the request must be a JSON object"};
   SweepRequest out = defaults;
   out.imported = std::move(imported);
   std::vector<std::string> names{kPlan};

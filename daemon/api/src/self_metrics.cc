@@ -82,15 +82,15 @@ void AddProcess(Families& families) {
   }
   rlimit descriptors{};
   getrlimit(RLIMIT_NOFILE, &descriptors);
-  families.Counter("process_cpu_seconds_total", "Processor time of the daemon, its workers apart.",
+  families.Counter("process_cpu_seconds_total", "Processor time of the daemon without its workers.",
                    (stat[kUser] + stat[kSystem]) / ticks);
-  families.Gauge("process_resident_memory_bytes", "Resident memory.",
+  families.Gauge("process_resident_memory_bytes", "Resident memory of the daemon.",
                  stat[kResident] * static_cast<double>(sysconf(_SC_PAGESIZE)));
-  families.Gauge("process_virtual_memory_bytes", "Virtual memory.", stat[kVirtual]);
-  families.Gauge("process_start_time_seconds", "Start, Unix time.", boot + stat[kStart] / ticks);
-  families.Gauge("process_open_fds", "Open file descriptors.", OpenDescriptors());
+  families.Gauge("process_virtual_memory_bytes", "Virtual memory of the daemon.", stat[kVirtual]);
+  families.Gauge("process_start_time_seconds", "Start of the daemon, Unix time.", boot + stat[kStart] / ticks);
+  families.Gauge("process_open_fds", "Open file descriptors of the daemon.", OpenDescriptors());
   families.Gauge("process_max_fds", "Limit of open file descriptors.", static_cast<double>(descriptors.rlim_cur));
-  families.Gauge("process_threads", "Threads.", stat[kThreads]);
+  families.Gauge("process_threads", "Threads of the daemon.", stat[kThreads]);
 }
 
 void AddDelivery(Families& families, const Snapshot& snapshot) {
@@ -101,19 +101,19 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
     bool absent_before_success = false;
   };
   static constexpr Series kSeries[] = {
-      {"breakwatch_export_attempts_total", "Sends tried.", MetricType::Counter,
-       [](const DeliveryStats& d) { return static_cast<double>(d.attempts); }},
-      {"breakwatch_export_failures_total", "Sends that were not accepted.", MetricType::Counter,
-       [](const DeliveryStats& d) { return static_cast<double>(d.failures); }},
-      {"breakwatch_export_last_success_timestamp_seconds", "Last accepted send, Unix time.", MetricType::Gauge,
-       [](const DeliveryStats& d) { return Seconds(d.last_success); }, true},
-      {"breakwatch_events_pending", "Events not accepted yet.", MetricType::Gauge,
+      {"breakwatch_export_attempts_total", "Exports begun, counted by the process: rate() is correct here.",
+       MetricType::Counter, [](const DeliveryStats& d) { return static_cast<double>(d.attempts); }},
+      {"breakwatch_export_failures_total", "Exports that were not accepted, counted by the process.",
+       MetricType::Counter, [](const DeliveryStats& d) { return static_cast<double>(d.failures); }},
+      {"breakwatch_export_last_success_timestamp_seconds", "Last accepted export; absent before the first.",
+       MetricType::Gauge, [](const DeliveryStats& d) { return Seconds(d.last_success); }, true},
+      {"breakwatch_events_pending", "Stored events that the exporter has not sent yet.", MetricType::Gauge,
        [](const DeliveryStats& d) { return static_cast<double>(d.events_pending); }},
-      {"breakwatch_events_oldest_age_seconds", "Age of the oldest pending event.", MetricType::Gauge,
-       [](const DeliveryStats& d) { return static_cast<double>(d.oldest_age.count()) / 1000; }},
+      {"breakwatch_events_oldest_age_seconds", "Age of the oldest event that the exporter has not sent yet.",
+       MetricType::Gauge, [](const DeliveryStats& d) { return static_cast<double>(d.oldest_age.count()) / 1000; }},
       {"breakwatch_export_paused", "1 while the target refuses every event.", MetricType::Gauge,
        [](const DeliveryStats& d) { return d.paused ? 1.0 : 0.0; }},
-      {"breakwatch_dead_letters", "Events that were refused; `dead-letters` lists them.", MetricType::Gauge,
+      {"breakwatch_dead_letters", "Events that the target refused (breakwatch dead-letters list).", MetricType::Gauge,
        [](const DeliveryStats& d) { return static_cast<double>(d.dead_letters); }},
   };
   for (const Series& series : kSeries) {
@@ -128,13 +128,14 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
 
 void AddSweep(Families& families, const SweepSummary& sweep) {
   if (sweep.last_success != SystemTime{}) {
-    families.Gauge("breakwatch_sweep_last_success_timestamp_seconds", "End of the newest complete sweep, Unix time.",
-                   Seconds(sweep.last_success));
+    families.Gauge("breakwatch_sweep_last_success_timestamp_seconds",
+                   "End of the newest complete sweep; absent before the first.", Seconds(sweep.last_success));
   }
   if (sweep.models.empty()) return;  // none has finished yet: a duration of 0 would be a lie
-  families.Gauge("breakwatch_sweep_duration_seconds", "Duration of the newest finished sweep.",
+  families.Gauge("breakwatch_sweep_duration_seconds", "Wall time of the newest finished sweep.",
                  static_cast<double>(sweep.duration.count()) / 1000);
-  MetricFamily& models = families.Add("breakwatch_sweep_models", "Models of that sweep by status.", MetricType::Gauge);
+  MetricFamily& models =
+      families.Add("breakwatch_sweep_models", "Models of the newest finished sweep by status.", MetricType::Gauge);
   for (const auto& [status, count] : sweep.models) {
     Families::Sample(models, static_cast<double>(count), {{"status", status}});
   }
@@ -145,11 +146,11 @@ void AddSweep(Families& families, const SweepSummary& sweep) {
 std::string SelfMetrics(const ServerParts& parts, const std::string& version) {
   Families families;
   AddProcess(families);
-  families.Gauge("breakwatch_build_info", "Version of breakwatch.", 1, {{"version", version}});
+  families.Gauge("breakwatch_build_info", "1; the version that published the series.", 1, {{"version", version}});
   const ReloadState reload = parts.reload_state();
-  families.Gauge("breakwatch_config_last_reload_successful", "1 when the newest reload was taken.",
+  families.Gauge("breakwatch_config_last_reload_successful", "1 if the newest reload of the settings was accepted.",
                  reload.successful ? 1 : 0);
-  families.Gauge("breakwatch_config_last_reload_success_timestamp_seconds", "The newest taken reload, Unix time.",
+  families.Gauge("breakwatch_config_last_reload_success_timestamp_seconds", "Time of the newest accepted reload.",
                  Seconds(reload.at));
   if (const SnapshotPtr snapshot = parts.snapshot()) {
     AddSweep(families, snapshot->sweep);

@@ -20,8 +20,8 @@
 #include "documents.h"
 #include "framing.h"
 #include "self_metrics.h"
-#include "strangers.h"
 #include "task_queue.h"
+#include "untrusted_request.h"
 
 namespace breakwatch::api {
 namespace {
@@ -73,7 +73,7 @@ void Send(httplib::Response& response, const Error& error) {
 
 void Send(httplib::Response& response, int status, const std::string& message) {
   response.status = status;
-  response.set_content(ErrorDocument(message), kJson);
+  response.set_content(ErrorDocument(status, message), kJson);
 }
 
 // For a request whose body is left unread, so that nothing more can be read from its connection: the library closes one
@@ -82,7 +82,7 @@ void SendAndClose(httplib::Response& response, const Refusal& refusal) {
   response.status = refusal.status;
   if (!refusal.allow.empty()) response.set_header("Allow", refusal.allow);
   response.set_header("Connection", "close");
-  const std::string body = ErrorDocument(refusal.message);
+  const std::string body = ErrorDocument(refusal.status, refusal.message);
   response.set_content_provider(body.size(), kJson, [body](std::size_t at, std::size_t size, httplib::DataSink& sink) {
     sink.write(body.data() + at, size);
     return false;
@@ -91,9 +91,9 @@ void SendAndClose(httplib::Response& response, const Refusal& refusal) {
 
 // What the library refused by itself.
 std::string TextOf(const httplib::Request& request, int status) {
-  if (status == 404) return "nothing at " + request.method + " " + ToUtf8(request.path);
-  if (status == 414) return "the address is too long";
-  return "the request cannot be understood";
+  if (status == 404) return "no such path: " + request.method + " " + ToUtf8(request.path);
+  if (status == 414) return "the URL is too long";
+  return "the request is malformed";
 }
 
 // Whether a filter of a list is empty or one of `names`. Sends 400 when it is neither.
@@ -101,7 +101,7 @@ bool IsKnown(const httplib::Request& request, httplib::Response& response, const
              const std::vector<std::string_view>& names) {
   const std::string text = request.get_param_value(parameter);
   if (text.empty() || std::find(names.begin(), names.end(), text) != names.end()) return true;
-  Send(response, 400, std::string(parameter) + " should be " + OneOf(names) + ", not \"" + ToUtf8(text) + "\"");
+  Send(response, 400, std::string(parameter) + " must be " + OneOf(names) + ", not \"" + ToUtf8(text) + "\"");
   return false;
 }
 
@@ -129,7 +129,7 @@ std::optional<std::size_t> Number(const httplib::Request& request, httplib::Resp
   std::size_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size()) return value;
-  Send(response, 400, std::string(name) + " should be a whole number, not \"" + text + "\"");
+  Send(response, 400, std::string(name) + " must be an integer, not \"" + text + "\"");
   return std::nullopt;
 }
 
@@ -166,9 +166,8 @@ class HttpServer final : public Server {
       const bool is_answered = !response.body.empty() || response.has_header("Connection");
       if (!is_answered) Send(response, response.status, TextOf(request, response.status));
     });
-    server_.set_exception_handler([](const auto&, httplib::Response& response, std::exception_ptr) {
-      Send(response, 500, "the request could not be answered");
-    });
+    server_.set_exception_handler(
+        [](const auto&, httplib::Response& response, std::exception_ptr) { Send(response, 500, "internal error"); });
   }
   ~HttpServer() override {
     // The library ignores a stop before its loop has begun.
@@ -185,7 +184,7 @@ class HttpServer final : public Server {
                                                                                   : -1;
     if (port < 0) {
       return Error{ErrorCode::kUnavailable, "cannot listen on " + options_.listen_address +
-                                                ": taken, or not an address of this host; set web.listen_address"};
+                                                ": in use, or not an address of this host; set web.listen_address"};
     }
     const bool v6 = address->host.find(':') != std::string::npos;
     address_ = (v6 ? "[" + address->host + "]" : address->host) + ":" + std::to_string(port);
@@ -215,7 +214,7 @@ class HttpServer final : public Server {
       response.status = loaded && held ? 200 : 503;
       response.set_content(!held    ? held.error().message + "\n"
                            : loaded ? "ready\n"
-                                    : "state is being loaded\n",
+                                    : "the state is being loaded\n",
                            "text/plain");
     });
     server_.Get("/metrics", [this](const auto&, httplib::Response& response) {
@@ -253,7 +252,7 @@ class HttpServer final : public Server {
     server_.Get(R"(/api/v1/requests/([^/]+))", [this](const httplib::Request& request, httplib::Response& response) {
       const std::string id = request.matches[1];
       const auto found = parts_.requests.Find(id);
-      if (!found) return Send(response, 404, "no request \"" + ToUtf8(id) + "\" among those that are remembered");
+      if (!found) return Send(response, 404, "no request \"" + ToUtf8(id) + "\" among the newest 256");
       response.set_content(*found, kJson);
     });
     server_.Get("/api/v1/models", [this](const httplib::Request& request, httplib::Response& response) {
@@ -274,7 +273,7 @@ class HttpServer final : public Server {
       if (!results) return Send(response, results.error());
       const ModelResult* result =
           report::SelectResult(*results, request.get_param_value("mode"), request.get_param_value("toolchain"));
-      if (result == nullptr) return Send(response, 404, "no such result of a model \"" + model + "\"");
+      if (result == nullptr) return Send(response, 404, "no such result of model \"" + model + "\"");
       response.set_content(report::RenderModel(*result, report::Format::kJson, {}, *results), kJson);
     });
     server_.Get("/api/v1/reasons", [this](const auto&, httplib::Response& response) {
@@ -289,7 +288,7 @@ class HttpServer final : public Server {
       if (!ReadBody(request, reader, body, response) || !Authorised(request, response)) return;
       auto sweep = SweepRequestFromJson(body.empty() ? "{}" : body, parts_.default_request());
       if (!sweep) return Send(response, sweep.error());
-      if (auto checked = CheckStranger(*sweep, parts_.toolchains); !checked) return Send(response, checked.error());
+      if (auto checked = CheckUntrusted(*sweep, parts_.toolchains); !checked) return Send(response, checked.error());
       sweep->trigger = "api";
       Enqueue(response, {Command::Kind::kSweep, {}, std::move(*sweep), {}});
     });
@@ -297,7 +296,7 @@ class HttpServer final : public Server {
                                      const httplib::ContentReader& reader) {
       std::string body;
       if (!ReadBody(request, reader, body, response)) return;
-      if (!options_.enable_lifecycle) return Send(response, 403, "off: set web.enable_lifecycle, or send SIGHUP");
+      if (!options_.enable_lifecycle) return Send(response, 403, "disabled: set web.enable_lifecycle, or send SIGHUP");
       if (Authorised(request, response)) Enqueue(response, {Command::Kind::kReload, {}, {}, {}});
     });
   }
@@ -313,8 +312,8 @@ class HttpServer final : public Server {
     });
     if (read) return true;
     const bool too_long = body.size() > kMaxBodyBytes;
-    SendAndClose(response, too_long ? Refusal{413, "a request has at most 64 KiB"}
-                                    : Refusal{400, "the body ended before its announced length, or is not readable"});
+    SendAndClose(response, too_long ? Refusal{413, "the body is longer than 64 KiB"}
+                                    : Refusal{400, "the body is incomplete or unreadable"});
     return false;
   }
 
@@ -328,7 +327,7 @@ class HttpServer final : public Server {
   template <class Use>
   void WithSnapshot(httplib::Response& response, const Use& use) {
     const SnapshotPtr snapshot = parts_.snapshot();
-    if (!snapshot) return Send(response, 503, "state is being loaded");
+    if (!snapshot) return Send(response, 503, "the state is being loaded");
     use(*snapshot);
   }
 
@@ -338,7 +337,7 @@ class HttpServer final : public Server {
     const std::string wanted = "Bearer " + options_.token;
     if (given.size() == wanted.size() && CRYPTO_memcmp(given.data(), wanted.data(), wanted.size()) == 0) return true;
     response.set_header("WWW-Authenticate", "Bearer");
-    return Send(response, 401, "this needs the token of web.token_file as a bearer token"), false;
+    return Send(response, 401, "expected the token of web.token_file as a bearer token"), false;
   }
 
   void Enqueue(httplib::Response& response, Command command) {
@@ -349,7 +348,7 @@ class HttpServer final : public Server {
     if (!id || !parts_.commands.Push(std::move(command))) {
       if (id) parts_.requests.Withdraw(*id);
       response.set_header("Retry-After", "10");
-      return Send(response, 503, "too many commands wait already");
+      return Send(response, 503, "too many requests are waiting");
     }
     const std::string location = "/api/v1/requests/" + *id;
     response.status = 202;

@@ -118,7 +118,7 @@ Result<PlannedModel> Bisector::Listed(const std::string& revision) {
     planned.info = std::move(model.info), planned.config_json = std::move(model.config_json);
     return planned;
   }
-  return Error{ErrorCode::kNotFound, "no model " + request.ids.front()};
+  return Error{ErrorCode::kNotFound, request.ids.front() + ": not found"};
 }
 
 // From the store, which keeps the configuration of every planned commit; else from the Hub or its cache.
@@ -145,7 +145,7 @@ Result<PlannedModel> Bisector::ModelAt(const std::string& revision) {
   return Listed(revision);
 }
 
-// The newest stored state that breaks otherwise than the new one and can still be captured.
+// The newest stored state that breaks differently than the new one and can still be captured.
 Result<EndText> Bisector::EarlierState(const State& to) {
   auto results = store_->NewestResults(
       {.model = model_, .mode = options_.mode, .toolchain = {}, .revision = {}, .each_commit = true});
@@ -160,7 +160,7 @@ Result<EndText> Bisector::EarlierState(const State& to) {
     if (alike || !HasNumbers(capture.status) || capture.toolchain.name.starts_with(kMixed)) continue;
     if (now) {
       const auto change = compare::CompareModel(result, *now);
-      if (change.came.empty() && change.went.empty() && change.changed.empty()) continue;
+      if (change.new_sites.empty() && change.gone_sites.empty() && change.changed_sites.empty()) continue;
     }
     std::string name = capture.toolchain.name;
     if (name.ends_with(kAlias)) name.resize(name.size() - kAlias.size());
@@ -169,10 +169,10 @@ Result<EndText> Bisector::EarlierState(const State& to) {
         tools->versions.transformers == capture.toolchain.transformers) {
       return EndText{name, result.info.sha};
     }
-    gone = "; " + capture.toolchain.Key() + " broke otherwise, but is not there any more";
+    gone = "; " + capture.toolchain.Key() + " broke differently, but is no longer installed";
   }
   return Error{ErrorCode::kUsage,
-               "no earlier result of " + model_ + " breaks otherwise" + gone + ": name the old state with --from"};
+               "no stored result of " + model_ + " breaks differently" + gone + "; name the old state with --from"};
 }
 
 Result<State> Bisector::MakeState(const EndText& text) {
@@ -210,7 +210,7 @@ Result<Tools> Bisector::Mixed(const Tools& torch, const Tools& rest) {
   auto tools = FindTools(name);
   if (tools &&
       (tools->versions.torch != torch.versions.torch || tools->versions.transformers != rest.versions.transformers)) {
-    return Error{ErrorCode::kInternal, "the environment made of two has " + tools->versions.Key()};
+    return Error{ErrorCode::kInternal, "the combined environment has " + tools->versions.Key()};
   }
   return tools;
 }
@@ -329,8 +329,8 @@ Result<compare::Bisection> Bisector::Run() {
   from_ = *std::move(from);
   factors_ = Factors();
   if (factors_ == 0) {
-    return Error{ErrorCode::kUsage, "the two states have one torch, one transformers and one configuration (" +
-                                        to_.tools.versions.Key() + "): nothing can have moved"};
+    return Error{ErrorCode::kUsage, "both states have the same torch, transformers and configuration (" +
+                                        to_.tools.versions.Key() + "): there is nothing to compare"};
   }
   std::vector<compare::CornerResult> corners;
   // The ends first: without them nothing can be said.
@@ -358,7 +358,7 @@ void Bisector::Finish() {
 
 int RunBisect(App& app, const BisectOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
-  if (!format) return Fail(app, {ErrorCode::kUsage, "--format should be text, md, csv or json"});
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
   WarningsOnly silent(app);
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   Bisector bisector(app, options, options.quiet ? static_cast<ProgressListener&>(silent) : printer);

@@ -8,6 +8,7 @@
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/threads.h"
 #include "commands.h"
+#include "help.h"
 #include "signals.h"
 #include "usage_errors.h"
 
@@ -15,25 +16,23 @@ namespace breakwatch::commands {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
-  breakwatch sweep --hub.source snapshot          sweep the bundled snapshot's top 30
-  breakwatch sweep --top 100 --track              the Hub's 100 most downloaded models
-  breakwatch sweep --model org/name@main          one model, by name
-  breakwatch discover train.py                    the modules that a script of yours calls
-  breakwatch show org/name                        where it breaks, and why
-  breakwatch reasons --by leverage                which fix makes most models whole
-  breakwatch compare previous latest              what the last sweep changed, site by site
-  breakwatch import DIR --model org/name --commit SHA  what a real job's TORCH_TRACE says
-  breakwatch bisect org/name --from old           did torch, transformers or the commit move it?
-  breakwatch serve --sweep.interval 24h           the daemon
+  breakwatch sweep --top 100             capture what is new, store it, publish it, print it
+  breakwatch show org/name               show where a model breaks, and why
+  breakwatch reasons --by leverage       find the fix that unblocks the most models
+  breakwatch compare previous latest     show what the last sweep changed
+  breakwatch doctor                      check this machine
+
+`breakwatch COMMAND --help` lists the options, settings, examples and exit codes of a command.
 Every setting is a flag (--exporters.pushgateway.url), an environment variable
 (BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL) and a key of the YAML file (--config.file):
-`breakwatch config explain` lists them all.
-Exit codes: 0 fine, 1 failure, 2 regressions, 3 incomplete, 64 usage, 69 Hub unavailable, 74 store or disk,
-78 configuration, 130 interrupted.)";
+`breakwatch config explain` lists them.)";
+
+// Settings that all commands use; `--help` lists their flags.
+bool IsCommon(const std::string& key) { return key == "state_dir" || key.starts_with("log."); }
 
 // What the command line asks for: exactly one command, run once the settings are loaded.
 struct CommandLine {
-  CLI::App cli{"Where torch.compile breaks: on which model, for which reason, since which commit."};
+  CLI::App cli{"Report where torch.compile breaks: on which model, for which reason, since which commit."};
   config::Sources sources;
   std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key: text, empty when not given
   bool json = false;
@@ -44,11 +43,13 @@ struct CommandLine {
 
 void AddSettings(CommandLine& line) {
   // One value at a time: what follows may be a command's own argument.
-  line.cli.add_option("--config.file", line.sources.files, "Settings file (YAML); repeats, later wins")
+  line.cli
+      .add_option("--config.file", line.sources.files,
+                  "Read settings from this YAML file; can be repeated, later files override earlier ones")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  line.cli.add_flag("--json", line.json, "JSON on standard output");
+  line.cli.add_flag("--json", line.json, "Print JSON");
   for (const config::Flag& flag : config::Flags()) {
     std::string names;
     for (const std::string& name : flag.names) names += (names.empty() ? "" : ",") + name;
@@ -68,7 +69,7 @@ void AddSettings(CommandLine& line) {
       option->expected(1)->allow_extra_args(false);
       flag.is_list ? option->take_all() : option->take_last();
     }
-    option->group("");  // 80 of them: `config explain` lists them
+    if (!IsCommon(flag.key)) option->group("");  // 80 of them: `config explain` lists them
   }
 }
 
@@ -76,6 +77,7 @@ CLI::App* AddNested(CommandLine& line, CLI::App* parent, const std::string& name
                     std::function<int(App&)> run, bool blocks_signals = false) {
   CLI::App* command = parent->add_subcommand(name, doc);
   command->fallthrough();
+  command->footer(HelpFooter(parent->get_name().empty() ? name : parent->get_name() + " " + name));
   command->callback([&line, run = std::move(run), blocks_signals] {
     line.run = run;
     line.blocks_signals = blocks_signals;
@@ -105,169 +107,141 @@ void AddAllowFactories(CLI::App* command, CommandLine& line) {
   command->add_flag_callback(
       "--allow-factories",
       [&line] { line.sources.flags.emplace_back("capture.allow_factories", std::vector<std::string>{"true"}); },
-      "Let workers run code of your own: python: and script: models (capture.allow_factories)");
+      "Let workers run your own code, for python: and script: models (capture.allow_factories)");
 }
 
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
   command
       ->add_option("--model", o->models,
-                   "A model by name: id, id@revision, python:package.module:function or script:FILE[::HASH]; repeats; "
-                   "instead of the ranking")
+                   "Sweep this model instead of the ranking: id, id@revision, python:package.module:function or "
+                   "script:FILE[::HASH]; can be repeated")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--plan", o->plan_file, "Rerun the models of a saved plan.json");
+  command->add_option("--plan", o->plan_file, "Sweep the models of a saved plan at their commits");
   command->add_option("--toolchain", o->toolchain,
-                      "By this toolchain alone; what is published stays the primary one's");
-  command->add_flag("--track", o->track, "Keep these models in the tracked set for good");
+                      "Capture with this toolchain only; the published results remain the primary one's");
+  command->add_flag("--track", o->track, "Add these models to the tracked set");
   AddAllowFactories(command, line);
   AddShort(command, line, "--modes", "capture.modes",
-           "Modes to run each model in, with commas: eval is the steady state, cold the first call (capture.modes)");
-  AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
-  AddShort(command, line, "--rebuild", "sweep.rebuild", "if-needed, always or never (sweep.rebuild)");
+           "Capture each model in these modes, separated by commas (capture.modes)");
+  AddShort(command, line, "--top", "hub.top", "Number of models, best rank first (hub.top)");
+  AddShort(command, line, "--rebuild", "sweep.rebuild",
+           "Repeat known captures: if-needed, always or never (sweep.rebuild)");
 }
 
 void AddSweeps(CommandLine& line) {
   auto o = std::make_shared<SweepOptions>();
   auto* sweep = AddCommand(
-      line, "sweep", "Capture what is new, store it, publish it, print it", [o](App& app) { return RunSweep(app, *o); },
-      true);
+      line, "sweep", "Capture new models, store, publish and print the results",
+      [o](App& app) { return RunSweep(app, *o); }, true);
   AddSweepOptions(sweep, line, o);
   sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
-  sweep->add_flag("--local-gateway", o->local_gateway,
-                  "Without a configured Pushgateway, use or start one on loopback");
-  sweep->add_flag("--quiet", o->quiet, "No progress on standard error");
+  sweep->add_flag("--local-gateway", o->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
+  sweep->add_flag("--quiet", o->quiet, "Print no progress");
 
   auto p = std::make_shared<SweepOptions>();
   auto* plan = AddCommand(
-      line, "plan", "What a sweep would do, model by model, and why", [p](App& app) { return RunPlan(app, *p); }, true);
+      line, "plan", "List what a sweep would do with each model, and why", [p](App& app) { return RunPlan(app, *p); },
+      true);
   AddSweepOptions(plan, line, p);
-  plan->add_option("--output", p->output, "Also write the plan as JSON, for `sweep --plan`");
+  plan->add_option("--output", p->output, "Also write the plan to this file, for `sweep --plan`");
 
   auto s = std::make_shared<ServeOptions>();
   auto* serve = AddCommand(
-      line, "serve", "The daemon: sweeps at an interval, on SIGUSR1 and by request",
+      line, "serve", "Run the daemon: sweep at an interval, on SIGUSR1 and on request",
       [s](App& app) { return RunServe(app, *s); }, true);
   AddAllowFactories(serve, line);
-  AddShort(serve, line, "--top", "hub.top", "Models by rank (hub.top)");
-  serve->add_flag("--local-gateway", s->local_gateway,
-                  "Without a configured Pushgateway, use or start one on loopback");
+  AddShort(serve, line, "--top", "hub.top", "Number of models, best rank first (hub.top)");
+  serve->add_flag("--local-gateway", s->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
 }
-
-constexpr const char* kImportFooter = R"(Examples:
-  TORCH_TRACE=/tmp/trace python train.py                          the job writes its trace
-  breakwatch import /tmp/trace --model acme/net --commit 3f9a1c2   store what it says
-  breakwatch show acme/net                                         where it broke, and why
-Of several ranks the lowest one's numbers are shown; where others differ, the result says how.)";
 
 void AddImport(CommandLine& line) {
   auto o = std::make_shared<ImportOptions>();
   auto* import = AddCommand(
-      line, "import", "Store what the TORCH_TRACE of a real job says of its breaks",
+      line, "import", "Store the breaks in the TORCH_TRACE directory of a real job",
       [o](App& app) { return RunImport(app, *o); }, true);
-  import->add_option("path", o->path, "The job's TORCH_TRACE directory, or one file of it")->required();
-  import->add_option("--model", o->model, "The model's name: what results and metrics call it")->required();
-  import->add_option("--commit", o->commit, "The commit of the model's code that ran")->required();
-  import->add_option("--family", o->family, "Its family: nlp, vision, audio, ...");
+  import->add_option("path", o->path, "TORCH_TRACE directory of the job, or one file of it")->required();
+  import->add_option("--model", o->model, "Name of the model in results and metrics")->required();
+  import->add_option("--commit", o->commit, "Commit of the model's code that ran")->required();
+  import->add_option("--family", o->family, "Family of the model: nlp, vision, audio, ...");
   import->add_flag("--track", o->track,
-                   "Keep the model in the tracked set; its numbers are published where metrics.extra names import");
-  import->add_flag("--quiet", o->quiet, "No progress on standard error");
-  import->footer(kImportFooter);
+                   "Add the model to the tracked set; its numbers are published if metrics.extra contains import");
+  import->add_flag("--quiet", o->quiet, "Print no progress");
 }
 
 void AddReads(CommandLine& line) {
   auto show = std::make_shared<ShowOptions>();
-  auto* command = AddCommand(line, "show", "One model: status, numbers, break sites, inputs",
+  auto* command = AddCommand(line, "show", "Show one model: status, numbers, graphs, break sites, inputs",
                              [show](App& app) { return RunShow(app, *show); });
-  command->add_option("model", show->model, "Its id, or a part that only one model has")->required();
-  command->add_option("--sweep", show->sweep, "Of this sweep instead of the newest result");
-  command->add_option("--mode", show->mode, "Of this mode or call variant; eval where there is one");
-  command->add_option("--toolchain", show->toolchain, "By the toolchain of this name; the primary one first");
-  command->add_option("--format", show->format, "text, md, csv (a row per break site) or json")->capture_default_str();
-  command->footer(R"(Examples:
-  breakwatch show org/name                     graphs, break sites, inputs, versions
-  breakwatch show name --mode train            what another mode found
-  breakwatch show name --mode eval+minimal     called with the required arguments alone (capture.calls)
-  breakwatch show name --toolchain old         by another toolchain
-  breakwatch show name --json | jq .segments   every graph, every field)");
+  command->add_option("model", show->model, "Id of the model, or a part that only one model has")->required();
+  command->add_option("--sweep", show->sweep, "Show the result of this sweep instead of the newest one");
+  command->add_option("--mode", show->mode,
+                      "Show the result of this mode or call variant; default: eval if there is one");
+  command->add_option("--toolchain", show->toolchain, "Show the result by this toolchain; default: the primary one");
+  command->add_option("--format", show->format, "Output format: text, md, csv (a row per break site) or json")
+      ->capture_default_str();
 
   auto reasons = std::make_shared<ReasonsOptions>();
-  command = AddCommand(line, "reasons", "Why graphs break, most frequent first",
+  command = AddCommand(line, "reasons", "List the reasons of graph breaks, most frequent first",
                        [reasons](App& app) { return RunReasons(app, *reasons); });
-  command->add_option("--by", reasons->by, "events, sites, models or leverage")->capture_default_str();
-  command->add_option("--limit", reasons->limit, "At most so many; 0: all");
-  command->add_option("--sweep", reasons->sweep, "Sweep id")->capture_default_str();
-  command->add_option("--mode", reasons->mode, "In this mode instead of eval");
+  command->add_option("--by", reasons->by, "Order: events, sites, models or leverage")->capture_default_str();
+  command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
+  command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
+  command->add_option("--mode", reasons->mode, "Count results of this mode instead of eval");
 
   auto report = std::make_shared<ReportOptions>();
-  command = AddCommand(line, "report", "A sweep as a document", [report](App& app) { return RunReport(app, *report); });
-  command->add_option("--sweep", report->sweep, "Sweep id")->capture_default_str();
-  command->add_option("--format", report->format, "text, md, csv or json")->capture_default_str();
-  command->add_option("--output", report->output, "File to write instead of standard output");
-  command->add_flag("--list", report->list, "The sweeps there are");
+  command =
+      AddCommand(line, "report", "Print a sweep as a document", [report](App& app) { return RunReport(app, *report); });
+  command->add_option("--sweep", report->sweep, "Id of the sweep")->capture_default_str();
+  command->add_option("--format", report->format, "Output format: text, md, csv or json")->capture_default_str();
+  command->add_option("--output", report->output, "Write to this file instead of standard output");
+  command->add_flag("--list", report->list, "List the stored sweeps");
 }
 
 void AddCompare(CommandLine& line) {
   auto o = std::make_shared<CompareOptions>();
-  auto* compare = AddCommand(line, "compare", "Two sets of results, model by model and site by site",
+  auto* compare = AddCommand(line, "compare", "Compare two sets of results, model by model and site by site",
                              [o](App& app) { return RunCompare(app, *o); });
-  compare->add_option("a", o->a, "What was: a sweep's id, latest, previous, toolchain:NAME or MODEL@COMMIT")
+  compare->add_option("a", o->a, "Old results: id of a sweep, latest, previous, toolchain:NAME or MODEL@COMMIT")
       ->required();
-  compare->add_option("b", o->b, "What is, in the same words")->required();
-  compare->add_option("--mode", o->mode, "Results of this mode; eval where there are any");
-  compare->add_option("--fail-on", o->fail_on, "worse: exit 2 when a model got worse")->check(CLI::IsMember({"worse"}));
-  compare->add_flag("--all", o->all, "List also the models that stayed as they were");
-  compare->add_option("--format", o->format, "text, md, csv (a row per model) or json")->capture_default_str();
-  compare->add_option("--output", o->output, "File to write instead of standard output");
-  compare->footer(R"(Examples:
-  breakwatch compare previous latest                        what the last sweep changed
-  breakwatch compare previous latest --fail-on worse        a gate: exit 2 when a model got worse
-  breakwatch compare toolchain:old toolchain:default        the newest results by each toolchain
-  breakwatch compare org/name@1a2b3c4 org/name@5d6e7f8      one model at two commits
-"previous" is the newest finished sweep before the latest one from the same source, by the same toolchain and with half
-of its models at least. Breaks are compared also where versions, modes, depths or inputs differ, and it is said that
-they do. A model that had numbers and now fails, runs out of time or crashes is worse.)");
+  compare->add_option("b", o->b, "New results, in the same form")->required();
+  compare->add_option("--mode", o->mode, "Compare results of this mode; default: eval if there are any");
+  compare->add_option("--fail-on", o->fail_on, "worse: exit with code 2 if a model got worse")
+      ->check(CLI::IsMember({"worse"}));
+  compare->add_flag("--all", o->all, "Also list the models that did not change");
+  compare->add_option("--format", o->format, "Output format: text, md, csv (a row per model) or json")
+      ->capture_default_str();
+  compare->add_option("--output", o->output, "Write to this file instead of standard output");
 }
 
 void AddDiscover(CommandLine& line) {
   auto discover = std::make_shared<DiscoverRequest>();
-  auto* command = AddCommand(line, "discover", "Run a script and list the modules it calls, to capture them",
+  auto* command = AddCommand(line, "discover", "Run a script and list the modules that it calls",
                              [discover](App& app) { return RunDiscover(app, *discover); });
-  command->add_option("script", discover->script, "The script; it runs in a worker, in the sandbox")->required();
-  command->add_option("arguments", discover->arguments, "After --: the script's own");
-  command->add_option("--max-depth", discover->max_depth, "Also modules that modules call, so many levels down")
+  command->add_option("script", discover->script, "Script to run, in a worker and its sandbox")->required();
+  command->add_option("arguments", discover->arguments, "Arguments of the script, after --");
+  command->add_option("--max-depth", discover->max_depth, "Also list modules called by modules, down to this depth")
       ->check(CLI::Range(0, 100));
-  command->add_option("--timeout", discover->timeout_s, "Seconds the script may take")
+  command->add_option("--timeout", discover->timeout_s, "Stop the script after this many seconds")
       ->check(CLI::Range(1, 86'400))
       ->capture_default_str();
-  command->footer(R"(Examples:
-  breakwatch discover train.py
-  breakwatch discover train.py --max-depth 1 -- --epochs 1
-  breakwatch sweep --allow-factories --model script:train.py::6f0c1d2e3a4b
-  breakwatch sweep --allow-factories --model 'script:train.py -- --epochs 1')");
 }
 
 void AddBisect(CommandLine& line) {
   auto o = std::make_shared<BisectOptions>();
   auto* bisect = AddCommand(
-      line, "bisect", "Which of torch, transformers and the model's commit moved a model's breaks",
+      line, "bisect", "Find out which of torch, transformers and the commit changed a model's breaks",
       [o](App& app) { return RunBisect(app, *o); }, true);
-  bisect->add_option("model", o->model, "Its id, or a part that only one model has")->required();
+  bisect->add_option("model", o->model, "Id of the model, or a part that only one model has")->required();
   bisect->add_option("--from", o->from,
-                     "The old state: TOOLCHAIN, COMMIT or TOOLCHAIN@COMMIT; none: the newest that broke otherwise");
-  bisect->add_option("--to", o->to, "The new state; none: the primary toolchain at the newest commit");
-  bisect->add_option("--mode", o->mode, "Results of this mode")->capture_default_str();
-  bisect->add_option("--format", o->format, "text, md, csv (a row per corner) or json")->capture_default_str();
-  bisect->add_option("--output", o->output, "File to write instead of standard output");
-  bisect->add_flag("--quiet", o->quiet, "No progress on standard error");
-  bisect->footer(R"(Examples:
-  breakwatch bisect org/name                        since the newest stored state that broke otherwise
-  breakwatch bisect org/name --from old             toolchain "old" against the primary one, at one commit
-  breakwatch bisect org/name --from old@1a2b3c4     toolchain and commit, against what is new now
-  breakwatch bisect org/name --from 1a2b3c4         two commits by one toolchain
-Every corner between the two states is captured that is not stored already: the old torch with the new transformers,
-the old commit with both, and so on. An environment that mixes two is made of links in STATE/toolchains; nothing is
-installed. Exit code 3 when too few corners could be captured to say.)");
+                     "Old state: TOOLCHAIN, COMMIT or TOOLCHAIN@COMMIT; default: the newest that broke differently");
+  bisect->add_option("--to", o->to, "New state; default: the primary toolchain at the newest commit");
+  bisect->add_option("--mode", o->mode, "Use results of this mode")->capture_default_str();
+  bisect->add_option("--format", o->format, "Output format: text, md, csv (a row per combination) or json")
+      ->capture_default_str();
+  bisect->add_option("--output", o->output, "Write to this file instead of standard output");
+  bisect->add_flag("--quiet", o->quiet, "Print no progress");
 }
 
 CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
@@ -278,45 +252,46 @@ CLI::App* AddParent(CommandLine& line, const std::string& name, const std::strin
 }
 
 void AddUpkeep(CommandLine& line) {
-  CLI::App* store = AddParent(line, "store", "The store: info, check, finish, rebuild, repair");
-  AddNested(line, store, "info", "Where it is and what it holds", RunStoreInfo);
-  AddNested(line, store, "check", "Read every document and name what is damaged: table, row and model", RunStoreCheck);
+  CLI::App* store = AddParent(line, "store", "Inspect and repair the store");
+  AddNested(line, store, "info", "Print the location of the store and what it contains", RunStoreInfo);
+  AddNested(line, store, "check", "Read every document and list what is damaged: table, row and model", RunStoreCheck);
   AddNested(line, store, "finish", "Write the reports of sweeps that ended without one", RunStoreFinish);
-  AddNested(line, store, "rebuild", "Fold the current state again from history", RunStoreRebuild);
-  AddNested(line, store, "repair", "Copy what is whole into a new database, and set the damaged one aside",
+  AddNested(line, store, "rebuild", "Compute the current state again from the history", RunStoreRebuild);
+  AddNested(line, store, "repair", "Copy everything undamaged into a new database and keep the damaged one beside it",
             RunStoreRepair);
 
-  CLI::App* config = AddParent(line, "config", "The settings: show, check, explain, example");
-  AddNested(line, config, "show", "Every setting, its value and where it came from", RunConfigShow);
-  line.config_check =
-      AddNested(line, config, "check", "Load the settings and say whether they are good", RunConfigCheck);
+  CLI::App* config = AddParent(line, "config", "Show, check and explain the settings");
+  AddNested(line, config, "show", "Print every setting, its value and where it came from", RunConfigShow);
+  line.config_check = AddNested(line, config, "check", "Load the settings and report problems", RunConfigCheck);
   auto key = std::make_shared<std::string>();
-  auto* explain = AddNested(line, config, "explain", "What a setting means",
-                            [key](App& app) { return RunConfigExplain(app, *key); });
-  explain->add_option("key", *key, "A key or the beginning of one; none: all");
-  AddNested(line, config, "example", "A settings file with every default", RunConfigExample);
+  auto* explain =
+      AddNested(line, config, "explain", "Print meaning, type, default, environment variable and flag of settings",
+                [key](App& app) { return RunConfigExplain(app, *key); });
+  explain->add_option("key", *key, "Key or section; default: all");
+  AddNested(line, config, "example", "Print a settings file with every default", RunConfigExample);
 
-  CLI::App* hub = AddParent(line, "hub", "A Hub on disk: record one, serve one");
+  CLI::App* hub = AddParent(line, "hub", "Record and serve a copy of the Hub");
   auto record = std::make_shared<HubRecordOptions>();
   auto* command = AddNested(line, hub, "record", "Fetch a listing and its configs into a directory",
                             [record](App& app) { return app.hub_record(app, *record); });
-  command->add_option("dir", record->dir, "Directory to make")->required();
-  command->add_option("--model", record->models, "These models instead of the listing")
+  command->add_option("dir", record->dir, "Directory to create")->required();
+  command->add_option("--model", record->models, "Record this model instead of the listing; can be repeated")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--note", record->note, "Kept in recording.json");
-  AddShort(command, line, "--top", "hub.top", "Models by rank (hub.top)");
+  command->add_option("--note", record->note, "Note for recording.json");
+  AddShort(command, line, "--top", "hub.top", "Number of models, best rank first (hub.top)");
   auto serve = std::make_shared<HubServeOptions>();
-  command = AddNested(line, hub, "serve", "Answer as the Hub would, on loopback; set HF_ENDPOINT to its address",
+  command = AddNested(line, hub, "serve", "Serve a recording like the Hub; set HF_ENDPOINT to its address",
                       [serve](App& app) { return app.hub_serve(app, *serve); });
-  command->add_option("dir", serve->dir, "A recording")->required();
+  command->add_option("dir", serve->dir, "Directory of a recording")->required();
   command->add_option("--host", serve->host, "Address to listen on")->capture_default_str();
-  command->add_option("--port", serve->port, "Port; 0: any free one")->capture_default_str();
-  command->add_flag("--link-to-self", serve->link_to_self, "Name the asked host in Link, not the Hub");
+  command->add_option("--port", serve->port, "Port to listen on; 0: any free port")->capture_default_str();
+  command->add_flag("--link-to-self", serve->link_to_self,
+                    "Use the requested host in Link headers instead of the Hub's");
 
-  AddCommand(line, "doctor", "Check what a sweep needs, each with its mend", RunDoctor);
-  AddCommand(line, "version", "The version", RunVersion);
+  AddCommand(line, "doctor", "Check what a sweep needs, and print a fix for each problem", RunDoctor);
+  AddCommand(line, "version", "Print the version", RunVersion);
 }
 
 CLI::App* AddLetters(CommandLine& line, CLI::App* parent, const char* name, const char* doc,
@@ -324,34 +299,28 @@ CLI::App* AddLetters(CommandLine& line, CLI::App* parent, const char* name, cons
   auto o = std::make_shared<DeadLetterOptions>();
   auto* command = AddNested(
       line, parent, name, doc, [o, run](App& app) { return run(app, *o); }, blocks_signals);
-  command->add_option("--exporter", o->exporter, "Of this exporter: loki, file, ...; any where none is named");
+  command->add_option("--exporter", o->exporter, "Only events of this exporter: loki, file, ...");
   if (!selects) {
-    command->add_option("--limit", o->limit, "At most so many")->check(CLI::Range(1, 100'000))->capture_default_str();
+    command->add_option("--limit", o->limit, "Print at most this many")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
     return command;
   }
-  command->add_option("events", o->ids, "Ids of events")->check(CLI::PositiveNumber);
-  command->add_flag("--all", o->all, "All of them");
+  command->add_option("events", o->ids, "Event ids")->check(CLI::PositiveNumber);
+  command->add_flag("--all", o->all, "Select all of them");
   return command;
 }
 
 void AddDelivery(CommandLine& line) {
-  CLI::App* events = AddParent(line, "events", "The event log: status");
-  AddNested(line, events, "status", "What each exporter has still to send, and what its target refused",
+  CLI::App* events = AddParent(line, "events", "Show the delivery of events");
+  AddNested(line, events, "status", "List what each exporter has still to send and what its target refused",
             RunEventsStatus);
 
-  CLI::App* letters = AddParent(line, "dead-letters", "Events that a target refused: list, show, retry, drop");
-  AddLetters(line, letters, "list", "Which events were refused, by whom and why", RunDeadLettersList, false);
-  AddLetters(line, letters, "show", "An event, and the answer to it", RunDeadLettersShow, true);
-  AddLetters(line, letters, "retry", "Send them again, in order and with their ids", RunDeadLettersRetry, true, true);
-  AddLetters(line, letters, "drop", "Remove them for good", RunDeadLettersDrop, true);
-  letters->footer(R"(Examples:
-  breakwatch dead-letters list --exporter loki
-  breakwatch dead-letters show 4711
-  breakwatch dead-letters retry 4711 4712        once what the target said of them is put right
-  breakwatch dead-letters retry --all
-  breakwatch dead-letters drop --exporter loki --all
-Beside a daemon, `retry` queues them and the daemon sends them within seconds. Otherwise they are sent at once, within
-delivery.drain_timeout; exit code 3 when not all were accepted.)");
+  CLI::App* letters = AddParent(line, "dead-letters", "List, show, retry and drop events that a target refused");
+  AddLetters(line, letters, "list", "List the refused events and the answers to them", RunDeadLettersList, false);
+  AddLetters(line, letters, "show", "Show events and the answers to them", RunDeadLettersShow, true);
+  AddLetters(line, letters, "retry", "Send events again, in order and with their ids", RunDeadLettersRetry, true, true);
+  AddLetters(line, letters, "drop", "Remove events permanently", RunDeadLettersDrop, true);
 }
 
 int Run(App& app, int argc, char** argv) {

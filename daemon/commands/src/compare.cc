@@ -21,7 +21,7 @@ struct Selected {
 };
 
 Error Nothing(const std::string& selector) {
-  return {ErrorCode::kNotFound, "\"" + selector + "\" selects no result", false, {}};
+  return {ErrorCode::kNotFound, "\"" + selector + "\" matches no result", false, {}};
 }
 
 Result<std::set<std::string>> ModelsOf(store::Store& store, const Sweep& sweep) {
@@ -54,9 +54,9 @@ Result<Sweep> Previous(store::Store& store) {
         std::count_if(wanted->begin(), wanted->end(), [&](const auto& m) { return models->contains(m); });
     if (2 * static_cast<std::size_t>(shared) >= wanted->size()) return sweep;
   }
-  return Error{ErrorCode::kNotFound, "before the latest sweep, " + latest->id +
-                                         ", there is no finished one of the same models, source and toolchain: "
-                                         "name one (`breakwatch report --list` lists them)"};
+  return Error{ErrorCode::kNotFound, "no finished sweep before the latest one, " + latest->id +
+                                         ", has the same source and toolchain and at least half of its models: name "
+                                         "one (`breakwatch report --list` lists them)"};
 }
 
 Result<Selected> OfSweep(store::Store& store, const std::string& selector) {
@@ -82,7 +82,7 @@ Result<Selected> OfCommit(store::Store& store, const Settings& settings, const s
   const auto model = FindModel(store, name);
   if (!model) return model.error();
   if (revision.size() < 4) {
-    return Error{ErrorCode::kUsage, "a commit needs four digits at least: " + name + "@" + revision};
+    return Error{ErrorCode::kUsage, "a commit needs at least four digits: " + name + "@" + revision};
   }
   auto results = store.NewestResults({.model = *model, .mode = {}, .toolchain = {}, .revision = revision});
   if (!results) return results.error();
@@ -119,7 +119,7 @@ Result<Selected> Select(store::Store& store, const Settings& settings, const std
 
 int RunCompare(App& app, const CompareOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
-  if (!format) return Fail(app, {ErrorCode::kUsage, "--format should be text, md, csv or json"});
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   const auto a = Select(**store, app.settings(), options.a, options.mode);

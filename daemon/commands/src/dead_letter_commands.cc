@@ -61,18 +61,18 @@ std::string Text(const store::DeadLetter& letter) {
   return text + Dump(document["event"]);
 }
 
-// The letters that options name. Error: kUsage, they name none; kNotFound, an id that is no dead letter.
+// The letters that options name. Error: kUsage, they name none; kNotFound, an id that is not a dead letter.
 Result<std::vector<store::DeadLetter>> Select(store::Store& store, const DeadLetterOptions& options) {
-  if (options.ids.empty() != options.all) return Error{ErrorCode::kUsage, "name either events by their ids or --all"};
-  if (options.ids.size() > kMaxIds) return Error{ErrorCode::kUsage, "at most 1000 ids at once; or use --all"};
+  if (options.ids.empty() != options.all) return Error{ErrorCode::kUsage, "expected event ids or --all"};
+  if (options.ids.size() > kMaxIds) return Error{ErrorCode::kUsage, "more than 1000 event ids; use --all"};
   auto letters = store.DeadLetters({options.exporter, options.ids}, kMaxListed);
   if (!letters) return letters;
   for (const std::int64_t id : options.ids) {
     const bool known = std::any_of(letters->begin(), letters->end(), [&](const auto& l) { return l.event.id == id; });
     if (known) continue;
-    return Error{ErrorCode::kNotFound, "event " + std::to_string(id) + " is no dead letter" +
+    return Error{ErrorCode::kNotFound, "event " + std::to_string(id) + " is not a dead letter" +
                                            (options.exporter.empty() ? "" : " of " + options.exporter) +
-                                           "; see breakwatch dead-letters list"};
+                                           "; `breakwatch dead-letters list` lists them"};
   }
   return letters;
 }
@@ -140,7 +140,7 @@ int PrintRetried(const App& app, const Retried& retried, bool here) {
     }
     Print(app, Dump(document));
   } else if (!here) {
-    Print(app, Counted(retried.queued, "dead letter") + " queued; the breakwatch that runs on this store sends them\n");
+    Print(app, Counted(retried.queued, "dead letter") + " queued; the daemon of this store sends them\n");
   } else {
     Print(app, Counted(retried.queued, "dead letter") + " queued: " + std::to_string(retried.delivered) +
                    " delivered, " + std::to_string(retried.refused) + " refused again, " +
@@ -159,7 +159,7 @@ int RunDeadLettersList(App& app, const DeadLetterOptions& options) {
   const std::size_t shown =
       std::min(letters->size(), static_cast<std::size_t>(std::clamp(options.limit, 1, kMaxListed)));
   Print(app, report::Render(TableOf(std::span(*letters).first(shown)), FormatOf(app), StyleOf(app)));
-  if (shown < letters->size()) app.log(Level::kWarn, "there are more: --limit says how many are listed");
+  if (shown < letters->size()) app.log(Level::kWarn, "there are more; raise --limit");
   return kExitOk;
 }
 
@@ -194,10 +194,10 @@ int RunDeadLettersRetry(App& app, const DeadLetterOptions& options) {
   const auto locked = lock ? (*store)->LockAsWriter() : Result<void>(lock.error());
   if (!locked && !locked.error().retryable) return Fail(app, locked.error());
   if (!locked || letters->empty()) return PrintRetried(app, retried, /*here=*/locked.ok());
-  const ExitOnSignals exit_on_signals("\nbreakwatch: stopped; what is queued is sent by the next sweep or daemon\n");
+  const ExitOnSignals exit_on_signals("\nbreakwatch: interrupted; the next sweep or daemon sends what is queued\n");
   std::set<std::string> names = ExportersOf(*letters);
   if (const auto sent = SendHere(app, names); !sent) return Fail(app, sent.error());
-  if (!names.empty()) app.log(Level::kWarn, "no exporter is configured that is called " + Joined(names));
+  if (!names.empty()) app.log(Level::kWarn, "no such exporter is configured: " + Joined(names));
   const auto outcome = Outcome(**store, *letters);
   if (!outcome) return Fail(app, outcome.error());
   return PrintRetried(app, *outcome, /*here=*/true);

@@ -48,7 +48,7 @@ report::Table TableOf(const json& found, const DiscoverRequest& request) {
                    {"instances", "INSTANCES", true},
                    {"depth", request.max_depth > 0 ? "DEPTH" : "", true},
                    {"selector", ""}};
-  table.when_empty = "The script called no torch.nn.Module.";
+  table.when_empty = "the script called no torch.nn.Module";
   for (const json& module : found["modules"]) {
     if (!module.is_object()) continue;
     table.rows.push_back(
@@ -69,7 +69,7 @@ void PrintText(const App& app, const json& found, const DiscoverRequest& request
   const report::Table table = TableOf(found, request);
   Print(app, report::Render(table, report::Format::kText, StyleOf(app)));
   if (const auto more = Number(found, "left_out"); more > 0)
-    Print(app, "and " + std::to_string(more) + " more calls of others\n");
+    Print(app, "and " + std::to_string(more) + " more calls of other modules\n");
   if (table.rows.empty()) return;
   Print(app, "\nNext      breakwatch sweep --allow-factories --model '" + std::get<std::string>(table.rows[0].back()) +
                  "'\n");
@@ -78,14 +78,14 @@ void PrintText(const App& app, const json& found, const DiscoverRequest& request
 Result<json> Discover(App& app, const DiscoverRequest& request) {
   std::error_code error;
   if (!fs::is_regular_file(request.script, error)) {
-    return Error{ErrorCode::kUsage, "no script at " + request.script};
+    return Error{ErrorCode::kUsage, request.script + ": no such file"};
   }
   app.own_folders.push_back(fs::absolute(request.script).parent_path().string());
   auto line = app.discover(app.settings(), request);
   if (!line) return line.error();
   json found = json::parse(*line, nullptr, /*allow_exceptions=*/false);
   if (!found.is_object() || !found["modules"].is_array())
-    return Error{ErrorCode::kInvalid, "the worker's list is none"};
+    return Error{ErrorCode::kInvalid, "the worker sent an invalid list of modules"};
   return found;
 }
 

@@ -1,4 +1,4 @@
-// `breakwatch doctor`: what a sweep needs, tried out one by one, each with its mend.
+// `breakwatch doctor`: checks what a sweep needs, and prints a fix for each problem.
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -45,12 +45,12 @@ Check Disk(const Settings& settings) {
     dir = dir.parent_path();
   struct statvfs info {};
   if (statvfs(dir.c_str(), &info) != 0 || access(dir.c_str(), W_OK) != 0) {
-    return {"disk", Check::State::kFailed, dir.string() + " cannot be written",
-            "set state_dir to a directory of yours"};
+    return {"disk", Check::State::kFailed, dir.string() + " is not writable",
+            "set state_dir to a directory that you can write"};
   }
   const auto free = static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
   const std::string found = std::to_string(free >> 20) + " MiB free below " + dir.string();
-  if (free < kLowDiskBytes) return {"disk", Check::State::kWarning, found, "make room: at least 2 GiB"};
+  if (free < kLowDiskBytes) return {"disk", Check::State::kWarning, found, "free some space: at least 2 GiB"};
   return {"disk", Check::State::kOk, found, ""};
 }
 
@@ -58,25 +58,24 @@ Check StoreCheck(App& app) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   const std::string url = config::StoreUrl(app.settings());
   if (!store && store.error().code == ErrorCode::kNotFound)
-    return {"store", Check::State::kOk, "none yet; the first sweep makes " + url, ""};
+    return {"store", Check::State::kOk, "none yet; the first sweep creates " + url, ""};
   const auto checked = store ? (*store)->Check() : Result<void>(store.error());
   if (!checked)
-    return {"store", Check::State::kFailed, checked.error().message,
-            "see the message; `breakwatch store check` tries again"};
+    return {"store", Check::State::kFailed, checked.error().message, "run `breakwatch store check` for details"};
   return {"store", Check::State::kOk, url, ""};
 }
 
 // A server that should answer GET `path` with 200.
-Check Server(App& app, const std::string& name, const std::string& url, const std::string& path,
-             const std::string& mend, net::HttpRequest request = {}) {
+Check Server(App& app, const std::string& name, const std::string& url, const std::string& path, const std::string& fix,
+             net::HttpRequest request = {}) {
   request.url = url + path;
   request.connect_timeout = std::chrono::milliseconds(3'000);
   request.timeout = std::chrono::milliseconds(10'000);
   const auto response = app.make_sender()->Send(request);
-  if (!response) return {name, Check::State::kFailed, response.error().message, mend};
+  if (!response) return {name, Check::State::kFailed, response.error().message, fix};
   if (response->status != 200)
-    return {name, Check::State::kFailed, url + " answers " + std::to_string(response->status), mend};
-  return {name, Check::State::kOk, url + " answers", ""};
+    return {name, Check::State::kFailed, url + " responds with HTTP " + std::to_string(response->status), fix};
+  return {name, Check::State::kOk, url + " responds", ""};
 }
 
 // What waits or was refused; nothing where there is no store yet.
@@ -91,12 +90,12 @@ std::vector<Check> Delivery(App& app) {
     if (std::find(configured.begin(), configured.end(), state.exporter) == configured.end()) continue;
     if (!state.paused.empty()) {
       checks.push_back({"events", Check::State::kFailed, state.exporter + " is paused: " + state.paused,
-                        "put right what the answer says; no event is lost meanwhile"});
+                        "fix the problem in the response; no event is lost"});
     }
     if (state.dead_letters > 0) {
       checks.push_back({"events", Check::State::kWarning,
                         state.exporter + " refused " + Counted(state.dead_letters, "event"),
-                        "breakwatch dead-letters list, then retry or drop"});
+                        "run `breakwatch dead-letters list`, then retry or drop them"});
     }
   }
   return checks;
@@ -104,23 +103,23 @@ std::vector<Check> Delivery(App& app) {
 
 Check Hub(App& app) {
   const std::string& source = app.settings().hub.source;
-  if (source != "live" && source != "file") return {"hub", Check::State::kOk, "not asked: hub.source is " + source, ""};
+  if (source != "live" && source != "file")
+    return {"hub", Check::State::kOk, "not needed: hub.source is " + source, ""};
   const std::string url = app.hub_endpoint(app.settings());
-  if (url.empty()) return {"hub", Check::State::kOk, "not asked: offline", ""};
-  return Server(app, "hub", url, "/api/models?limit=1",
-                "check the network and proxy, or sweep without it: --hub.source snapshot");
+  if (url.empty()) return {"hub", Check::State::kOk, "not needed: offline", ""};
+  return Server(app, "hub", url, "/api/models?limit=1", "check network and proxy, or use --hub.source snapshot");
 }
 
 // Asked as the exporter asks: with its credentials and certificates.
 template <class ExporterSettings>
 Check Exporter(App& app, const std::string& name, const ExporterSettings& s, const std::string& path) {
   const auto password = config::ReadSecret(s.password, s.password_file);
-  if (!password) return {name, Check::State::kFailed, password.error().message, "correct exporters." + name};
+  if (!password) return {name, Check::State::kFailed, password.error().message, "check exporters." + name};
   net::HttpRequest request;
   request.user = s.username;
   request.password = *password;
   request.tls = {s.tls.ca_file, s.tls.cert_file, s.tls.key_file, s.tls.insecure_skip_verify};
-  return Server(app, name, s.url, path, "start it, or correct exporters." + name + ".url", std::move(request));
+  return Server(app, name, s.url, path, "start it, or check exporters." + name + ".url", std::move(request));
 }
 
 std::vector<Check> AllChecks(App& app) {
@@ -152,7 +151,7 @@ std::string Text(const std::vector<Check>& checks) {
     std::string state(kStateNames[static_cast<std::size_t>(check.state)]);
     state.resize(9, ' ');
     text += state + name + check.found + "\n";
-    if (!check.mend.empty()) text += std::string(22, ' ') + "-> " + check.mend + "\n";
+    if (!check.fix.empty()) text += std::string(22, ' ') + "-> " + check.fix + "\n";
   }
   return text;
 }
@@ -163,7 +162,7 @@ std::string Json(const std::vector<Check>& checks) {
     list.push_back({{"check", check.name},
                     {"state", kStateNames[static_cast<std::size_t>(check.state)]},
                     {"found", check.found},
-                    {"mend", check.mend}});
+                    {"fix", check.fix}});
   }
   return nlohmann::ordered_json{{"checks", list}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

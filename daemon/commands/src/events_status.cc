@@ -45,7 +45,7 @@ int RunEventsStatus(App& app) {
                    {"newest_event", "NEWEST", true}, {"dead_letters", "DEAD LETTERS", true},
                    {"queued", "QUEUED", true},       {"paused_since", "PAUSED SINCE"},
                    {"detail", "ANSWER", false, 100}};
-  table.when_empty = "no event exporter is configured, and none ever was";
+  table.when_empty = "no event exporter is configured";
   for (const auto& [name, state] : by_name) {
     const std::int64_t behind = std::max<std::int64_t>(0, *newest - state.cursor);
     report::Cell age, age_text;

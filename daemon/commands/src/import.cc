@@ -30,7 +30,7 @@ class NoLister final : public ModelLister {
 class NoRunner final : public CaptureRunner {
  public:
   std::size_t Capacity() const override { return 0; }
-  Result<void> Start(const CaptureJob&) override { return Error{ErrorCode::kInternal, "an import captures nothing"}; }
+  Result<void> Start(const CaptureJob&) override { return Error{ErrorCode::kInternal, "an import does not capture"}; }
   Waited Wait(SteadyTime, int) override { return {.finished = {}, .woken = true}; }
   std::vector<std::string> StopAll() override { return {}; }
 };
@@ -63,10 +63,10 @@ Result<SweepRequest> RequestOf(const ImportOptions& options) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-'; };
   if (options.commit.empty() || options.commit.size() > kMaxCommitBytes ||
       !std::all_of(options.commit.begin(), options.commit.end(), plain)) {
-    return Error{ErrorCode::kUsage, "--commit should be a commit, as git or the Hub writes it"};
+    return Error{ErrorCode::kUsage, "--commit: expected a commit, as git or the Hub writes it"};
   }
   if (!options.family.empty() && !ParseFamily(options.family)) {
-    return Error{ErrorCode::kUsage, "--family \"" + options.family + "\" is not a family"};
+    return Error{ErrorCode::kUsage, "--family: unknown family \"" + options.family + "\""};
   }
   return request;
 }

@@ -75,8 +75,7 @@ void UseLocalGateway(App& app) {
   const auto sender = app.make_sender();
   Answer answer = Ask(*sender);
   if (answer == Answer::kSomeoneElse) {
-    app.log(Level::kWarn,
-            std::string(kAddress) + " is taken by something that is no Pushgateway; going on without one");
+    app.log(Level::kWarn, std::string(kAddress) + " is in use, but not by a Pushgateway; metrics are not pushed");
     return;
   }
   if (answer == Answer::kNobody) {
@@ -87,12 +86,12 @@ void UseLocalGateway(App& app) {
     }
     if (answer != Answer::kGateway) {
       app.log(Level::kWarn, std::string("no Pushgateway is configured and ") + kProgram +
-                                " does not start; going on without one (see " + settings.state_dir +
+                                " does not start; metrics are not pushed (see " + settings.state_dir +
                                 "/pushgateway.log)");
       return;
     }
     app.log(Level::kInfo, std::string("no Pushgateway is configured: started ") + kProgram + " on http://" + kAddress +
-                              ", process " + std::to_string(*pid) + "; it stays (stop it: kill $(cat " +
+                              ", process " + std::to_string(*pid) + "; it keeps running (to stop it: kill $(cat " +
                               settings.state_dir + "/pushgateway.pid))");
   } else {
     app.log(Level::kInfo, std::string("no Pushgateway is configured: using the one on http://") + kAddress);

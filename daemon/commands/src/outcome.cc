@@ -56,10 +56,24 @@ report::Style StyleOf(const App& app) {
   return style;
 }
 
+namespace {
+
+// A reader that has seen enough closes the pipe (`breakwatch sweep | head`). As with other tools that is no failure:
+// the rest is not printed, and the work that was done counts.
+void NoteFailedWrite(const App& app, int error) {
+  if (error == EPIPE)
+    app.output->is_closed = true;
+  else if (app.output->error == 0)
+    app.output->error = error;
+}
+
+}  // namespace
+
 void Print(const App& app, const std::string& text) {
+  if (app.output->is_closed) return;
   const std::string shown = StyleOf(app).color ? PrintableInColor(text) : Printable(text);
   const bool written = std::fwrite(shown.data(), 1, shown.size(), app.out) == shown.size() && std::fflush(app.out) == 0;
-  if (!written && app.output->error == 0) app.output->error = errno;
+  if (!written) NoteFailedWrite(app, errno);
 }
 
 Result<void> WriteFile(const std::string& path, const std::string& text) {
@@ -104,12 +118,12 @@ void NoteDamage(const App& app, const store::Damage& damage) {
     const std::lock_guard lock(app.output->mutex);
     if (!app.output->damage.insert(text).second) return;
   }
-  app.log(Level::kError, "damaged and left out: " + text);
+  app.log(Level::kError, "skipped, because it is damaged: " + text);
 }
 
 int CodeWithOutput(const App& app, int code) {
-  if (std::fflush(app.out) != 0 && app.output->error == 0) app.output->error = errno;
-  if (std::ferror(app.out) != 0 && app.output->error == 0) app.output->error = EIO;
+  if (!app.output->is_closed && std::fflush(app.out) != 0) NoteFailedWrite(app, errno);
+  if (!app.output->is_closed && std::ferror(app.out) != 0 && app.output->error == 0) app.output->error = EIO;
   if (app.output->error != 0) {
     const std::string cause = std::strerror(app.output->error);
     code = FirstThatApplies(code, Fail(app, {ErrorCode::kStore, "cannot write to standard output: " + cause}));
@@ -117,20 +131,20 @@ int CodeWithOutput(const App& app, int code) {
   const std::lock_guard lock(app.output->mutex);
   if (app.output->damage.empty()) return code;
   return FirstThatApplies(code, Fail(app, {ErrorCode::kStore,
-                                           "what is damaged in the store was left out: `breakwatch store check` names "
-                                           "all of it, `breakwatch store repair` keeps what is whole"}));
+                                           "damaged rows of the store were skipped: `breakwatch store check` lists "
+                                           "them, `breakwatch store repair` keeps everything else"}));
 }
 
 Result<std::optional<api::Followed>> HandOver(const App& app, const SweepRequest& request, ProgressListener& progress) {
-  const ExitOnSignals exit_on_signals("\nbreakwatch: no longer waiting; the daemon goes on with the sweep\n");
+  const ExitOnSignals exit_on_signals("\nbreakwatch: interrupted; the daemon continues the sweep\n");
   return api::FollowSweep(app.settings().state_dir + "/control.sock", request, progress);
 }
 
 int CodeOf(const App& app, const Sweep& sweep, const std::vector<std::string>& behind) {
   for (const std::string& exporter : behind) {
     app.log(Level::kError, exporter +
-                               " did not accept everything: `breakwatch events status` shows what is pending, which "
-                               "the next run sends, and `breakwatch dead-letters list` what was refused");
+                               " did not accept everything: `breakwatch events status` shows what is pending, the next "
+                               "run sends it; `breakwatch dead-letters list` shows what was refused");
   }
   return sweep.complete && behind.empty() ? kExitOk : kExitIncomplete;
 }

@@ -77,7 +77,7 @@ Error NoResult(const ShowOptions& options, const std::string& model, std::span<c
   if (!options.sweep.empty()) message += " in sweep " + options.sweep;
   std::string there;
   for (const ModelResult& result : all) {
-    there += (there.empty() ? "; there is " : ", ") + result.capture.mode + " by " + result.capture.toolchain.name;
+    there += (there.empty() ? "; stored: " : ", ") + result.capture.mode + " by " + result.capture.toolchain.name;
   }
   return {ErrorCode::kNotFound, message + there, false, {}};
 }
@@ -93,7 +93,7 @@ Result<std::string> FindModel(store::Store& store, const std::string& selector) 
     if (model.find(selector) != std::string::npos) matches.push_back(model);
   }
   if (matches.size() == 1) return matches.front();
-  std::string message = "no result of a model \"" + selector + "\"";
+  std::string message = "no result of model \"" + selector + "\"";
   if (matches.size() > 1) {
     message = "\"" + selector + "\" is part of " + std::to_string(matches.size()) + " models: ";
     for (std::size_t i = 0; i < matches.size() && i < 5; ++i) message += (i == 0 ? "" : ", ") + matches[i];
@@ -115,7 +115,7 @@ Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& 
 
 int RunShow(App& app, const ShowOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
-  if (!format) return Fail(app, {ErrorCode::kUsage, "--format should be text, md, csv or json"});
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   const auto model = FindModel(**store, options.model);
@@ -130,11 +130,11 @@ int RunShow(App& app, const ShowOptions& options) {
 
 int RunReasons(App& app, const ReasonsOptions& options) {
   const auto order = report::ParseReasonOrder(options.by);
-  if (!order) return Fail(app, {ErrorCode::kUsage, "--by should be events, sites, models or leverage"});
+  if (!order) return Fail(app, {ErrorCode::kUsage, "--by: expected events, sites, models or leverage"});
   auto sweep = LoadSweep(app, options.sweep);
   if (!sweep) return Fail(app, sweep.error());
   if (!options.mode.empty()) {
-    if (!IsMode(options.mode)) return Fail(app, {ErrorCode::kUsage, "there is no mode \"" + options.mode + "\""});
+    if (!IsMode(options.mode)) return Fail(app, {ErrorCode::kUsage, "unknown mode \"" + options.mode + "\""});
     std::erase_if(sweep->results, [&](const ModelResult& result) { return result.capture.mode != options.mode; });
   }
   const auto table = report::ReasonTable(sweep->results, *order, static_cast<std::size_t>(std::max(0, options.limit)));
@@ -144,7 +144,7 @@ int RunReasons(App& app, const ReasonsOptions& options) {
 
 int RunReport(App& app, const ReportOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
-  if (!format) return Fail(app, {ErrorCode::kUsage, "--format should be text, md, csv or json"});
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
   if (options.list) {
     auto store = app.open_store(app.settings(), /*read_only=*/true);
     if (!store) return Fail(app, store.error());

@@ -14,17 +14,17 @@ constexpr std::size_t kMaxPlanBytes = 64u << 20;
 
 Result<Plan> ReadPlan(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorCode::kUsage, "cannot read the plan " + path};
+  if (!file) return Error{ErrorCode::kUsage, "cannot read plan " + path};
   // By read(), which does not throw where `path` is a folder, and no more than a plan may have.
   std::string text;
   std::array<char, 64 * 1024> chunk{};
   while (text.size() <= kMaxPlanBytes && (file.read(chunk.data(), chunk.size()), file.gcount() > 0)) {
     text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
   }
-  if (file.bad()) return Error{ErrorCode::kUsage, "cannot read the plan " + path};
+  if (file.bad()) return Error{ErrorCode::kUsage, "cannot read plan " + path};
   auto plan = SavedPlanFromJson(text);
   if (!plan) return Error{ErrorCode::kUsage, path + " is not a plan: " + plan.error().message};
-  if (plan->models.empty()) return Error{ErrorCode::kUsage, path + " plans no model"};
+  if (plan->models.empty()) return Error{ErrorCode::kUsage, path + " contains no model"};
   return plan;
 }
 
@@ -40,7 +40,7 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
   request.resume = options.resume;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) request.rebuild = *rebuild;
   const int ways = (options.resume ? 1 : 0) + (options.plan_file.empty() ? 0 : 1) + (options.models.empty() ? 0 : 1);
-  if (ways > 1) return Error{ErrorCode::kUsage, "--resume, --plan and --model exclude each other"};
+  if (ways > 1) return Error{ErrorCode::kUsage, "--resume, --plan and --model cannot be combined"};
   if (!options.plan_file.empty()) {
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return plan.error();

@@ -42,15 +42,15 @@ class Journal final : public ProgressListener {
  public:
   explicit Journal(const App& app) : app_(app) {}
   void OnPlan(const Plan& plan, std::size_t done) override {
-    app_.log(Level::kInfo, "sweep " + plan.sweep_id + " begins: " + Counted(plan.models.size(), "model") + " of " +
-                               plan.source + (done > 0 ? ", " + std::to_string(done) + " done before" : ""));
+    app_.log(Level::kInfo, "sweep " + plan.sweep_id + " started: " + Counted(plan.models.size(), "model") + " of " +
+                               plan.source + (done > 0 ? ", " + std::to_string(done) + " already done" : ""));
   }
   void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override {
     app_.log(Level::kDebug, std::to_string(done) + "/" + std::to_string(total) + " " + result.info.id + " " +
                                 std::string(StatusName(result.capture.status)));
   }
   void OnFinished(const Sweep& sweep) override {
-    app_.log(Level::kInfo, "sweep " + sweep.id + " ends" + (sweep.complete ? "" : ", incomplete"));
+    app_.log(Level::kInfo, "sweep " + sweep.id + " finished" + (sweep.complete ? "" : ", incomplete"));
   }
   void OnFailed(const Error& error) override { app_.log(Level::kError, "the sweep failed: " + error.message); }
   void OnWarning(std::string_view text) override { app_.log(Level::kWarn, std::string(text)); }
@@ -97,9 +97,9 @@ class Reloads {
     if (!options) return options;
     settings_ = std::move(settings);
     files_.Use(*loaded, settings_);
-    std::string text = "settings are read again";
+    std::string text = "settings reloaded";
     for (const std::string& key : need_restart)
-      text += (&key == &need_restart.front() ? "; these take effect at a restart: " : ", ") + key;
+      text += (&key == &need_restart.front() ? "; these need a restart: " : ", ") + key;
     app_.log(Level::kInfo, text);
     return options;
   }

@@ -146,7 +146,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   };
   const auto reload = [this]() -> Result<engine::LoopOptions> {
     if (reload_) return reload_();
-    return Error{ErrorCode::kUsage, "nothing to reload"};
+    return Error{ErrorCode::kUsage, "reload is not possible here"};
   };
   // How much memory another host has is not known here.
   const auto& launcher = settings.capture.launcher;
@@ -196,7 +196,7 @@ void Session::TrimEvents(int keep_sweeps) {
   constexpr int kAtOnce = 2'000, kTimes = 50;  // the rest at the next sweep's end: the loop waits meanwhile
   for (int i = 0; i < kTimes; ++i) {
     const auto trimmed = store_->TrimEvents(event_exporters_, keep_sweeps, kAtOnce);
-    if (!trimmed) return app_.log(Level::kWarn, trimmed.error().Within("old events stay").message);
+    if (!trimmed) return app_.log(Level::kWarn, trimmed.error().Within("cannot remove old events").message);
     if (*trimmed < kAtOnce) return;
   }
 }

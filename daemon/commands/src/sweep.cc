@@ -28,7 +28,7 @@ int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
   std::set<std::string, std::less<>> said;  // once, in however many modes
   for (const ModelResult& result : results) {
     if (result.capture.status != Status::kSkippedNotFound || !said.insert(result.info.id).second) continue;
-    code = Fail(app, {ErrorCode::kNotFound, result.info.id + " was not found: " + result.capture.detail});
+    code = Fail(app, {ErrorCode::kNotFound, result.info.id + " not found: " + result.capture.detail});
   }
   return code;
 }
@@ -64,7 +64,7 @@ std::string FlagsTyped(const App& app, bool of_a_request) {
 }
 
 void NameFlagsWithoutEffect(const App& app, const std::string& why, const std::string& flags) {
-  if (!flags.empty()) app.log(Level::kWarn, why + "; without effect: " + flags);
+  if (!flags.empty()) app.log(Level::kWarn, why + "; ignored: " + flags);
 }
 
 // `by_us`: not by a daemon, whose exporters are not known here. `reported`: the report is written.
@@ -78,7 +78,7 @@ void PrintPlaces(const App& app, bool by_us, bool reported) {
   if (settings.exporters.file.enabled) text += "Events    " + config::EventFilePath(settings) + "\n";
   if (const auto& gateway = settings.exporters.pushgateway; by_us) {
     text += "Metrics   " +
-            (gateway.url.empty() ? std::string("no Pushgateway configured: set exporters.pushgateway.url")
+            (gateway.url.empty() ? std::string("not pushed: set exporters.pushgateway.url")
                                  : gateway.url + "/metrics, job " + gateway.job) +
             "\n";
   }
@@ -89,7 +89,7 @@ void PrintPlaces(const App& app, bool by_us, bool reported) {
 bool DidDaemonReport(const App& app, const std::vector<Sweep>& sweeps) {
   if (AreReported(app.settings().state_dir, sweeps)) return true;
   Fail(app, {ErrorCode::kStore, "the sweep is stored, but the daemon of " + app.settings().state_dir +
-                                    " did not write its report: see its log"});
+                                    " did not write its report; see its log"});
   return false;
 }
 
@@ -122,7 +122,7 @@ int FailSweep(const App& app, Error error) {
   if (error.code != ErrorCode::kInterrupted) return Fail(app, error);
   const auto store = app.open_store(app.settings(), /*read_only=*/true);
   const auto unfinished = store ? (*store)->NewestUnfinished() : Result<std::optional<Sweep>>(std::optional<Sweep>());
-  if (unfinished && *unfinished) error.message += "; to go on with it: " + ResumeCommand(app);
+  if (unfinished && *unfinished) error.message += "; to continue: " + ResumeCommand(app);
   return Fail(app, error);
 }
 
@@ -189,12 +189,12 @@ int RunSweep(App& app, const SweepOptions& options) {
   if (options.resume) {
     const std::string planned_by = FlagsTyped(app, /*of_a_request=*/true);
     const std::string toolchain = options.toolchain.empty() ? "" : planned_by.empty() ? "--toolchain" : ", --toolchain";
-    NameFlagsWithoutEffect(app, "a resumed sweep goes on as it was planned", planned_by + toolchain);
+    NameFlagsWithoutEffect(app, "a resumed sweep keeps its plan", planned_by + toolchain);
   }
   const auto followed = HandOver(app, *request, progress);
   if (!followed) return Fail(app, followed.error());
   if (*followed) {
-    NameFlagsWithoutEffect(app, "the daemon of " + app.settings().state_dir + " swept by its own settings",
+    NameFlagsWithoutEffect(app, "the daemon of " + app.settings().state_dir + " uses its own settings",
                            FlagsTyped(app, /*of_a_request=*/false));
     return ConcludeAll(app, *request, **followed, /*by_us=*/false, DidDaemonReport(app, (*followed)->sweeps));
   }

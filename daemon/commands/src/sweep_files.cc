@@ -66,7 +66,7 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
       Note(written.error());
       break;  // the others would meet the same disk
     }
-    app_.log(Level::kWarn, "the report of sweep " + sweep.id + " was missing; it is written now");
+    app_.log(Level::kWarn, "the report of sweep " + sweep.id + " was missing and is now written");
     made.push_back(std::move(sweep));
   }
   if (!made.empty()) {
@@ -99,7 +99,7 @@ Result<void> SweepFiles::PointLatest(store::Store& store) const {
 }
 
 void SweepFiles::Note(const Error& error) {
-  const Error said = error.Within("the sweep is stored, but its report is not written");
+  const Error said = error.Within("the sweep is stored, but its report could not be written");
   app_.log(Level::kError, said.message + "; `breakwatch store finish` writes it");
   if (!failed_) failed_ = said;
 }

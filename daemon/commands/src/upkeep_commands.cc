@@ -87,8 +87,7 @@ int RunStoreCheck(App& app) {
     Print(app, damage->empty() ? "ok: " + url + "\n" : Lines(*damage));
   if (damage->empty()) return kExitOk;
   return Fail(app, {ErrorCode::kStore,
-                    url + " is damaged: stop the daemon and run `breakwatch store repair`, which keeps what is whole, "
-                          "or restore a backup"});
+                    url + " is damaged: stop the daemon and run `breakwatch store repair`, or restore a backup"});
 }
 
 int RunStoreFinish(App& app) {
@@ -114,8 +113,7 @@ int RunStoreRepair(App& app) {
     // A database that is locked or does not answer is no damage. What stops the search inside the file is.
     if (!damage && (damage.error().retryable || damage.error().code != ErrorCode::kStore))
       return Fail(app, damage.error());
-    if (damage && damage->empty() && (*store)->Check())
-      return Print(app, "ok: nothing is damaged in " + url + "\n"), kExitOk;
+    if (damage && damage->empty() && (*store)->Check()) return Print(app, "ok: no damage in " + url + "\n"), kExitOk;
     store->reset();
   }
   auto repair = store::Repair::Begin(url, *app.clock);
@@ -138,7 +136,7 @@ int RunStoreRepair(App& app) {
   std::string text = "repaired: " + Counted(static_cast<std::size_t>(kept), "row") + " kept, " +
                      Counted(static_cast<std::size_t>((*repair)->lost_rows()), "row") + " lost\n";
   if (!(*repair)->lost().empty()) text += "lost:\n" + Lines((*repair)->lost());
-  text += "the damaged database is " + *aside + "\nwhat is lost is in     " + (*repair)->LostPath() + "\n";
+  text += "damaged database  " + *aside + "\nlost rows         " + (*repair)->LostPath() + "\n";
   Print(app, text);
   return kExitOk;
 }
@@ -153,7 +151,7 @@ int RunStoreRebuild(App& app) {
   if (const auto rebuilt = Rebuild(**store, app.settings()); !rebuilt) return Fail(app, rebuilt.error());
   const auto current = (*store)->LoadCurrent();
   if (!current) return Fail(app, current.error());
-  Print(app, "rebuilt: " + Counted(current->models.size(), "model") + " folded from history\n");
+  Print(app, "rebuilt: " + Counted(current->models.size(), "model") + " computed from the history\n");
   return kExitOk;
 }
 

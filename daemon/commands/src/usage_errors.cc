@@ -16,7 +16,16 @@ int FailSecretFlag(const App& app, const config::Key& key) {
   return kExitUsage;
 }
 
-int FailUnknownFlag(const App& app, const std::string& word) {
+// The help of the command that was typed.
+std::string HelpOf(const CLI::App& cli) {
+  std::string command = "breakwatch";
+  for (auto typed = cli.get_subcommands(); !typed.empty(); typed = typed.front()->get_subcommands()) {
+    command += " " + typed.front()->get_name();
+  }
+  return "; see `" + command + " --help`";
+}
+
+int FailUnknownFlag(const App& app, const CLI::App& cli, const std::string& word) {
   const std::string flag = word.substr(0, word.find('='));
   for (const config::Key& key : config::Keys()) {
     if (key.is_secret && flag == "--" + key.name) return FailSecretFlag(app, key);
@@ -24,8 +33,8 @@ int FailUnknownFlag(const App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const config::Key& key : config::Keys()) names.push_back("--" + std::string(key.name));
   const auto nearest = NearestName(flag, names);
-  Complain(app, "unknown option \"" + flag + "\"" + (nearest ? "; did you mean \"" + *nearest + "\"?" : "") +
-                    "; see breakwatch --help");
+  Complain(app,
+           "unknown option \"" + flag + "\"" + (nearest ? "; did you mean \"" + *nearest + "\"?" : "") + HelpOf(cli));
   return kExitUsage;
 }
 
@@ -39,9 +48,9 @@ int ReportParse(const App& app, const CLI::App& cli, const CLI::ParseError& erro
     return code;
   }
   for (const std::string& word : cli.remaining()) {
-    if (word.starts_with("-")) return FailUnknownFlag(app, word);
+    if (word.starts_with("-")) return FailUnknownFlag(app, cli, word);
     if (word == "true" || word == "false") {
-      Complain(app, "\"" + word + "\" is left over: a switch takes it as --hub.offline=" + word);
+      Complain(app, "\"" + word + "\" is not expected: write a switch as --hub.offline=" + word);
       return kExitUsage;
     }
     std::vector<std::string> names;
@@ -49,10 +58,10 @@ int ReportParse(const App& app, const CLI::App& cli, const CLI::ParseError& erro
       names.push_back(command->get_name());
     const auto nearest = NearestName(word, names);
     Complain(app, "unknown command \"" + word + "\"" + (nearest ? "; did you mean \"" + *nearest + "\"?" : "") +
-                      "; see breakwatch --help");
+                      "; see `breakwatch --help`");
     return kExitUsage;
   }
-  Complain(app, std::string(error.what()) + "; see breakwatch --help");
+  Complain(app, error.what() + HelpOf(cli));
   return kExitUsage;
 }
 

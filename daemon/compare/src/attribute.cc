@@ -193,12 +193,12 @@ Corners OutcomesOf(const std::vector<CornerResult>& corners, unsigned factors, b
   return values;
 }
 
-std::vector<MovedSite> SitesMoved(const std::vector<CornerResult>& corners, unsigned factors) {
+std::vector<ChangedSite> ChangedSitesOf(const std::vector<CornerResult>& corners, unsigned factors) {
   std::map<std::string, const BreakSite*> sites;
   for (const unsigned end : {0u, factors}) {
     for (const BreakSite& site : At(corners, end)->result->capture.sites) sites[site.site_id] = &site;
   }
-  std::vector<MovedSite> moved;
+  std::vector<ChangedSite> moved;
   for (const auto& [id, site] : sites) {
     Corners values;
     for (const CornerResult& corner : corners) {
@@ -217,29 +217,29 @@ std::string TextOf(const Attribution& by) {
   const std::string names = FactorNames(by.factors);
   switch (by.cause) {
     case Cause::kNothing:
-      return "nothing moved: the old and the new state are alike";
+      return "no change: both states have the same breaks";
     case Cause::kAlone:
-      return names + " moved it";
+      return names + " changed it";
     case Cause::kEach:
-      return names + " moved it, each its own part";
+      return names + " changed it, each a part of it";
     case Cause::kTogether:
-      return names + " moved it together: it changes only when all of them are new";
+      return names + " changed it together: it changes only if all of them are new";
     case Cause::kAny:
-      return names + " moved it: each of them suffices";
+      return names + " changed it: each of them alone is enough";
     case Cause::kInteraction:
-      return names + " moved it by acting on each other";
+      return names + " changed it by interaction";
     case Cause::kUnknown:
       break;
   }
-  return "it cannot be said what moved it";
+  return "the cause is unknown";
 }
 
 // The whole outcome's verdict from its sites': outcomes as such cannot be added up, events of a site can.
-Attribution Combine(const std::vector<MovedSite>& sites, unsigned missing) {
+Attribution Combine(const std::vector<ChangedSite>& sites, unsigned missing) {
   Attribution out;
   out.missing = missing;
   std::set<Cause> causes;
-  for (const MovedSite& site : sites) {
+  for (const ChangedSite& site : sites) {
     causes.insert(site.by.cause);
     out.factors |= site.by.factors;
     out.certain = out.certain && site.by.certain;
@@ -257,8 +257,8 @@ Attribution Combine(const std::vector<MovedSite>& sites, unsigned missing) {
 }
 
 // Sites of one cause whose factors differ act apart from each other, whatever the cause.
-bool SameFactors(const std::vector<MovedSite>& sites) {
-  for (const MovedSite& site : sites) {
+bool SameFactors(const std::vector<ChangedSite>& sites) {
+  for (const ChangedSite& site : sites) {
     if (site.by.factors != sites.front().by.factors) return false;
   }
   return true;
@@ -271,14 +271,14 @@ Bisection Bisect(const std::string& model, unsigned factors, std::vector<CornerR
   out.model = model, out.factors = factors, out.corners = std::move(corners);
   const CornerResult *old_end = At(out.corners, 0), *new_end = At(out.corners, factors);
   if (old_end == nullptr || new_end == nullptr || !old_end->result || !new_end->result) {
-    out.text = "it cannot be said what moved it: an end could not be captured";
+    out.text = "the cause is unknown: the old or the new state could not be captured";
     return out;
   }
   const bool numbers = HasNumbers(*old_end) && HasNumbers(*new_end);
   const Corners outcomes = OutcomesOf(out.corners, factors, numbers);
   out.verdict = Attribute(outcomes, factors);
   if (numbers && out.verdict.cause != Cause::kNothing) {
-    out.sites = SitesMoved(out.corners, factors);
+    out.sites = ChangedSitesOf(out.corners, factors);
     if (!out.sites.empty()) {
       out.verdict = Combine(out.sites, out.verdict.missing);
       if (!SameFactors(out.sites) && out.verdict.cause != Cause::kEach && out.verdict.cause != Cause::kUnknown) {
@@ -288,8 +288,8 @@ Bisection Bisect(const std::string& model, unsigned factors, std::vector<CornerR
   }
   out.text = TextOf(out.verdict);
   if (!out.verdict.certain && out.verdict.cause != Cause::kNothing) {
-    out.text += out.verdict.cause == Cause::kUnknown ? ": too few corners could be captured"
-                                                     : ", as far as known: not every corner could be captured";
+    out.text += out.verdict.cause == Cause::kUnknown ? ": too few combinations could be captured"
+                                                     : ", as far as known: some combinations could not be captured";
   }
   return out;
 }

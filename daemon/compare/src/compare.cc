@@ -35,13 +35,13 @@ void CompareSites(const CaptureResult& a, const CaptureResult& b, ModelCompariso
   for (const auto& [id, entry] : after) {
     const auto found = before.find(id);
     if (found == before.end()) {
-      out.came.push_back({*entry.first, 0, entry.second});
+      out.new_sites.push_back({*entry.first, 0, entry.second});
     } else if (found->second.second != entry.second) {
-      out.changed.push_back({*entry.first, found->second.second, entry.second});
+      out.changed_sites.push_back({*entry.first, found->second.second, entry.second});
     }
   }
   for (const auto& [id, entry] : before) {
-    if (!after.contains(id)) out.went.push_back({*entry.first, entry.second, 0});
+    if (!after.contains(id)) out.gone_sites.push_back({*entry.first, entry.second, 0});
   }
 }
 

@@ -24,21 +24,21 @@ std::string Shown(const std::string& name) {
 
 Result<void> CheckName(const std::string& name, const char* what, std::size_t min_bytes) {
   if (name.size() >= min_bytes && name.size() <= kMaxNameBytes) return {};
-  return Error{ErrorCode::kUsage, Shown(name) + " is no " + what};
+  return Error{ErrorCode::kUsage, Shown(name) + " is not a valid " + what};
 }
 
 Result<void> CheckPlanned(const PlannedModel& planned, bool imported) {
-  if (auto checked = CheckName(planned.info.id, "model's name", 1); !checked) return checked;
+  if (auto checked = CheckName(planned.info.id, "model name", 1); !checked) return checked;
   if (auto checked = CheckName(planned.info.sha, "commit", 0); !checked) return checked;
   if (IsMode(planned.mode) || (imported && planned.mode == kImport)) return {};
-  return Error{ErrorCode::kUsage, "field \"mode\" should be " + OneOf(AllModes()) + ", not " + Shown(planned.mode)};
+  return Error{ErrorCode::kUsage, "field \"mode\": expected " + OneOf(AllModes()) + ", not " + Shown(planned.mode)};
 }
 
 }  // namespace
 
 Result<void> CheckNames(const SweepRequest& request) {
   for (const std::string& id : request.list.ids) {
-    if (auto checked = CheckName(id, "model's name", 1); !checked) return checked;
+    if (auto checked = CheckName(id, "model name", 1); !checked) return checked;
   }
   if (!request.saved_plan) return {};
   std::set<std::pair<std::string, std::string>> seen;

@@ -112,24 +112,23 @@ struct NumberFamily {
   std::int64_t Numbers::*value;
 };
 constexpr NumberFamily kNumberFamilies[] = {
-    {{"compile_graphs", "gauge", "Graphs that Dynamo made of the model."}, &Numbers::graphs},
+    {{"compile_graphs", "gauge", "Graphs that Dynamo made."}, &Numbers::graphs},
     {{"compile_ops_captured", "gauge", "Operations in the captured graphs, at reduced depth."}, &Numbers::ops_captured},
-    {{"compile_frames_fallback", "gauge", "Frames that Dynamo gave back to the interpreter whole."},
+    {{"compile_frames_fallback", "gauge", "Frames that Dynamo returned to the interpreter completely."},
      &Numbers::frames_fallback},
-    {{"compile_recompiles", "gauge", "Compilations beyond the first of a frame."}, &Numbers::recompiles},
-    {{"compile_dynamo_counter_breaks", "gauge", "Sum of Dynamo's own graph_break counters."},
+    {{"compile_recompiles", "gauge", "Compilations of a frame beyond the first."}, &Numbers::recompiles},
+    {{"compile_dynamo_counter_breaks", "gauge",
+      "Sum of Dynamo's graph_break counters (torch._dynamo.utils.counters), which PyTorch's CI tracks."},
      &Numbers::dynamo_counter_breaks},
-    {{"compile_explain_breaks", "gauge", "Graphs less one: what torch._dynamo.explain reports."},
-     &Numbers::explain_breaks},
+    {{"compile_explain_breaks", "gauge", "Graphs - 1, the number of torch._dynamo.explain."}, &Numbers::explain_breaks},
 };
 
 void WriteNumbers(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
   static constexpr SeriesFamily kBreaks{
       "compile_breaks_total", "counter",
-      "Break events in the model's newest good capture at its current commit (a state: "
-      "replaced by every capture, never to be rated or summed over time)."};
-  static constexpr SeriesFamily kSites{"compile_break_sites", "gauge",
-                                       "Distinct places in the code behind the break events."};
+      "Break events of the newest successful capture: a state, never use rate() or increase(). A model without breaks "
+      "has one series, reason none, with value 0."};
+  static constexpr SeriesFamily kSites{"compile_break_sites", "gauge", "Break sites behind the break events."};
   out.Begin(kBreaks);
   for (const ModelRow& row : rows)
     for (const ReasonRow& reason : row.reasons) out.Sample(row.number_labels, *reason.labels, reason.events);
@@ -144,18 +143,20 @@ void WriteNumbers(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
 }
 
 void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
-  static constexpr SeriesFamily kStatus{"breakwatch_model_status", "gauge",
-                                        "1 for the status of the model's last attempt."};
-  static constexpr SeriesFamily kRank{"breakwatch_model_rank", "gauge",
-                                      "Place in the newest ranking that held the model, from 1."};
-  static constexpr SeriesFamily kDownloads{"breakwatch_model_downloads", "gauge",
-                                           "Downloads of the last 30 days, by the source."};
+  static constexpr SeriesFamily kStatus{"breakwatch_model_status", "gauge", "1 for the status of the last attempt."};
+  static constexpr SeriesFamily kRank{
+      "breakwatch_model_rank", "gauge",
+      "Place in the newest ranking that held the model, from 1; absent without a rank."};
+  static constexpr SeriesFamily kDownloads{
+      "breakwatch_model_downloads", "gauge",
+      "Downloads of the last 30 days, as reported by the source; absent if unknown."};
   static constexpr SeriesFamily kInRanking{"breakwatch_model_in_ranking", "gauge",
-                                           "1 while the newest complete ranking holds the model."};
+                                           "1 while the newest complete ranking holds the model, else 0."};
   static constexpr SeriesFamily kCaptured{"breakwatch_model_last_capture_timestamp_seconds", "gauge",
-                                          "When the capture behind the published numbers was made."};
-  static constexpr SeriesFamily kDuration{"breakwatch_model_capture_duration_seconds", "gauge",
-                                          "Wall time of that capture by phase."};
+                                          "When the published capture was made."};
+  static constexpr SeriesFamily kDuration{
+      "breakwatch_model_capture_duration_seconds", "gauge",
+      "Wall time of the published capture by phase: create, inputs, eager, capture."};
   out.Begin(kStatus);
   for (const ModelRow& row : rows) {
     out.Sample(row.status_labels, ',' + Labels({{"status", StatusName(row.model->status)}}), std::int64_t{1});
@@ -238,9 +239,10 @@ std::vector<ExtraRow> ExtraRows(const Snapshot& snapshot, const std::vector<Mode
 
 void WriteExtra(ExpositionWriter& out, const std::vector<ExtraRow>& rows) {
   static constexpr SeriesFamily kBreaks{"breakwatch_breaks", "gauge",
-                                        "Break events by a further toolchain or mode (metrics.extra)."};
-  static constexpr SeriesFamily kStatus{"breakwatch_mode_status", "gauge",
-                                        "1 for the status of the last attempt by a further toolchain or mode."};
+                                        "Break events by the toolchains and modes in metrics.extra."};
+  static constexpr SeriesFamily kStatus{
+      "breakwatch_mode_status", "gauge",
+      "1 for the status of the last attempt by the toolchains and modes in metrics.extra."};
   out.Begin(kBreaks);
   for (const ExtraRow& row : rows)
     for (const ReasonRow& reason : row.reasons) out.Sample(row.labels, *reason.labels, reason.events);
@@ -252,10 +254,10 @@ void WriteExtra(ExpositionWriter& out, const std::vector<ExtraRow>& rows) {
 }
 
 void WriteReasons(ExpositionWriter& out, const std::vector<ReasonInfo>& reasons) {
-  static constexpr SeriesFamily kInfo{"breakwatch_reason_info", "gauge", "1; what is known of a reason."};
+  static constexpr SeriesFamily kInfo{"breakwatch_reason_info", "gauge", "1; what is known about a reason."};
   static constexpr SeriesFamily kLeverage{
       "breakwatch_reason_leverage", "gauge",
-      "Models all of whose breaks have this reason: at most so many become whole by mending it."};
+      "Models whose breaks all have this reason: an upper bound of the models that one fix unblocks."};
   std::set<std::string> seen;
   std::vector<std::pair<std::string, const ReasonInfo*>> rows;
   for (const ReasonInfo& reason : reasons) {
@@ -271,7 +273,7 @@ void WriteReasons(ExpositionWriter& out, const std::vector<ReasonInfo>& reasons)
 
 void WriteSweep(ExpositionWriter& out, const SweepSummary& sweep) {
   static constexpr SeriesFamily kSuccess{"breakwatch_sweep_last_success_timestamp_seconds", "gauge",
-                                         "When the newest complete sweep ended."};
+                                         "End of the newest complete sweep; absent before the first."};
   static constexpr SeriesFamily kDuration{"breakwatch_sweep_duration_seconds", "gauge",
                                           "Wall time of the newest finished sweep."};
   static constexpr SeriesFamily kModels{"breakwatch_sweep_models", "gauge",
@@ -298,19 +300,21 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
     std::int64_t DeliveryStats::*value;
   };
   static constexpr Counted kCounted[] = {
-      {{"breakwatch_export_attempts_total", "counter", "Exports begun."}, &DeliveryStats::attempts},
-      {{"breakwatch_export_failures_total", "counter", "Exports that were not accepted."}, &DeliveryStats::failures},
-      {{"breakwatch_events_pending", "gauge", "Stored events that the exporter has still to send."},
+      {{"breakwatch_export_attempts_total", "counter",
+        "Exports begun, counted by the process: rate() is correct here."},
+       &DeliveryStats::attempts},
+      {{"breakwatch_export_failures_total", "counter", "Exports that were not accepted, counted by the process."},
+       &DeliveryStats::failures},
+      {{"breakwatch_events_pending", "gauge", "Stored events that the exporter has not sent yet."},
        &DeliveryStats::events_pending},
-      {{"breakwatch_dead_letters", "gauge", "Events that the exporter's target refused; `dead-letters` lists them."},
+      {{"breakwatch_dead_letters", "gauge", "Events that the target refused (breakwatch dead-letters list)."},
        &DeliveryStats::dead_letters},
   };
   static constexpr SeriesFamily kSuccess{"breakwatch_export_last_success_timestamp_seconds", "gauge",
-                                         "When an export was last accepted."};
-  static constexpr SeriesFamily kPaused{"breakwatch_export_paused", "gauge",
-                                        "1 while the exporter's target refuses every event."};
+                                         "Last accepted export; absent before the first."};
+  static constexpr SeriesFamily kPaused{"breakwatch_export_paused", "gauge", "1 while the target refuses every event."};
   static constexpr SeriesFamily kAge{"breakwatch_events_oldest_age_seconds", "gauge",
-                                     "Age of the oldest event still to be sent."};
+                                     "Age of the oldest event that the exporter has not sent yet."};
   for (const Counted& counted : kCounted) {
     out.Begin(counted.family);
     for (const DeliveryStats& stats : delivery)
@@ -329,9 +333,8 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
 }
 
 void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains, const std::string& sandbox) {
-  static constexpr SeriesFamily kBuild{"breakwatch_build_info", "gauge", "1; the version that published this."};
-  static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge",
-                                           "1; a Python environment that captures."};
+  static constexpr SeriesFamily kBuild{"breakwatch_build_info", "gauge", "1; the version that published the series."};
+  static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge", "1 for each toolchain that captures."};
   out.Begin(kBuild);
   out.Sample(Labels({{"version", BREAKWATCH_VERSION}}), "", std::int64_t{1});
   std::set<std::string> rows;  // toolchains that differ only in what is no label are one series
@@ -343,7 +346,8 @@ void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains,
   }
   out.Begin(kToolchain);
   for (const std::string& labels : rows) out.Sample(labels, "", std::int64_t{1});
-  static constexpr SeriesFamily kSandbox{"breakwatch_sandbox_info", "gauge", "1; what captures run in."};
+  static constexpr SeriesFamily kSandbox{"breakwatch_sandbox_info", "gauge",
+                                         "1; what captures run in: bubblewrap, landlock, launcher or none."};
   if (sandbox.empty()) return;
   out.Begin(kSandbox);
   out.Sample(Labels({{"sandbox", sandbox}}), "", std::int64_t{1});

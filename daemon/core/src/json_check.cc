@@ -62,7 +62,7 @@ Result<void> CheckJson(std::string_view text, std::size_t max_bytes, int max_dep
   }
   ErrorFinder finder;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &finder)) {
-    return Invalid("not JSON from byte " + std::to_string(finder.at) + " on");
+    return Invalid("not JSON at byte " + std::to_string(finder.at));
   }
   return {};
 }

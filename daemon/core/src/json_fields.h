@@ -82,7 +82,7 @@ void DescribeFindings(V& v, T& r) {
   v("ops_depth", WhenAny{r.ops_depth});
   v("inputs_digest", r.inputs_digest), v("sites", r.sites), v("segments", r.segments);
   v("mode_detail", Raw{r.mode_detail_json}), v("error", r.error), v("output_tail", r.output_tail);
-  v("remedy", WhenAny{r.remedy}), v("sandbox", WhenAny{r.sandbox}), v("started_at", r.started_at);
+  v("suggestion", WhenAny{r.suggestion}), v("sandbox", WhenAny{r.sandbox}), v("started_at", r.started_at);
 }
 
 template <class V, class T>
@@ -148,7 +148,7 @@ void DescribeTracked(V& v, T& t) {
   v("downloads", t.downloads), v("in_ranking", t.in_ranking), v("pinned", t.pinned);
   v("imported", t.imported);
   v("sweeps_unranked", t.sweeps_unranked), v("status", t.status), v("status_commit", t.status_commit);
-  v("status_detail", t.detail), v("remedy", WhenAny{t.remedy}), v("attempted_at", t.attempted_at),
+  v("status_detail", t.detail), v("suggestion", WhenAny{t.suggestion}), v("attempted_at", t.attempted_at),
       v("attempts", t.attempts);
   v("numbers", t.numbers);
 }

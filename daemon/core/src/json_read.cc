@@ -33,7 +33,7 @@ class Reader {
  public:
   // `strict`: a person wrote it, so a field of no known name is a mistake.
   explicit Reader(const json& in, bool strict = false) : in_(in), strict_(strict) {
-    if (!in.is_object()) error = Error{ErrorCode::kInvalid, "should be an object"};
+    if (!in.is_object()) error = Error{ErrorCode::kInvalid, "expected an object"};
   }
 
   template <class T>
@@ -61,7 +61,7 @@ class Reader {
 
  private:
   void Fail(const std::string& name, const std::string& expected) {
-    if (!error) error = Error{ErrorCode::kInvalid, "field \"" + name + "\" should be " + expected};
+    if (!error) error = Error{ErrorCode::kInvalid, "field \"" + name + "\": expected " + expected};
   }
 
   void Read(const char* name, const json& in, std::string& out) {
@@ -73,7 +73,7 @@ class Reader {
     out = in.get<bool>();
   }
   void Read(const char* name, const json& in, std::int64_t& out) {
-    if (!in.is_number_integer()) return Fail(name, "a whole number");
+    if (!in.is_number_integer()) return Fail(name, "an integer");
     out = in.get<std::int64_t>();
   }
   void Read(const char* name, const json& in, int& out) {
@@ -213,7 +213,7 @@ void Bound(GraphSegment& segment) {
 // A worker runs other people's code: what it says is bounded before anything keeps it.
 void Bound(CaptureResult& result) {
   for (std::string* label :
-       {&result.detail, &result.remedy, &result.phase, &result.architecture, &result.model_type, &result.mode,
+       {&result.detail, &result.suggestion, &result.phase, &result.architecture, &result.model_type, &result.mode,
         &result.device, &result.dtype, &result.depth, &result.ops_depth, &result.inputs_digest}) {
     Cut(*label, kMaxLabelBytes);
   }
@@ -221,7 +221,7 @@ void Bound(CaptureResult& result) {
     if (names->size() > kMaxOptionalArguments) names->resize(kMaxOptionalArguments);
     for (std::string& name : *names) Cut(name, kMaxLabelBytes);
   }
-  for (std::string* line : {&result.detail, &result.remedy}) {
+  for (std::string* line : {&result.detail, &result.suggestion}) {
     for (char& c : *line) {
       if (static_cast<unsigned char>(c) < ' ') c = ' ';  // one line, of text
     }
@@ -242,7 +242,10 @@ Result<Toolchain> ToolchainFromJson(std::string_view text) {
 }
 
 Result<CaptureResult> CaptureResultFromJson(std::string_view text) {
-  auto result = Document<CaptureResult>(text, [](Reader& r, CaptureResult& c) { json_fields::DescribeCapture(r, c); });
+  auto result = Document<CaptureResult>(text, [](Reader& r, CaptureResult& c) {
+    r("remedy", c.suggestion);  // its former name: documents of older stores and lines of older workers
+    json_fields::DescribeCapture(r, c);
+  });
   if (!result) return result;
   Bound(*result);
   if (result->detail.empty()) result->detail = StatusName(result->status);
@@ -273,13 +276,13 @@ Result<Plan> SavedPlanFromJson(std::string_view text) {
       text, [&](Reader& r, Plan& p) { r("schema", schema), json_fields::DescribePlan(r, p); }, /*strict=*/true);
   if (!plan) return plan;
   if (schema != json_fields::kSchema) {
-    return Error{ErrorCode::kInvalid, "field \"schema\" should be " + std::to_string(json_fields::kSchema) +
+    return Error{ErrorCode::kInvalid, "field \"schema\": expected " + std::to_string(json_fields::kSchema) +
                                           ", as `breakwatch plan --output` writes it"};
   }
   for (std::size_t i = 0; i < plan->models.size(); ++i) {
     const std::string& config = plan->models[i].config_json;
     if (config.empty() || config.front() == '{') continue;
-    return Error{ErrorCode::kInvalid, "models[" + std::to_string(i) + "]: field \"config\" should be an object"};
+    return Error{ErrorCode::kInvalid, "models[" + std::to_string(i) + "]: field \"config\": expected an object"};
   }
   return plan;
 }
@@ -287,7 +290,10 @@ Result<Sweep> SweepFromJson(std::string_view text) {
   return Document<Sweep>(text, [](Reader& r, Sweep& s) { json_fields::DescribeSweep(r, s); });
 }
 Result<TrackedModel> TrackedModelFromJson(std::string_view text) {
-  return Document<TrackedModel>(text, [](Reader& r, TrackedModel& t) { json_fields::DescribeTracked(r, t); });
+  return Document<TrackedModel>(text, [](Reader& r, TrackedModel& t) {
+    r("remedy", t.suggestion);
+    json_fields::DescribeTracked(r, t);
+  });
 }
 
 }  // namespace breakwatch

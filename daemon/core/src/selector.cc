@@ -51,7 +51,7 @@ Result<Selector> ParsePython(std::string_view id) {
   selector.module = rest.substr(0, colon);
   if (colon != rest.npos) selector.function = rest.substr(colon + 1);
   if (!IsDotted(selector.module) || !IsDotted(selector.function)) {
-    return NotOne(id, "a factory is named python:package.module:function");
+    return NotOne(id, "expected python:package.module:function");
   }
   return selector;
 }
@@ -69,10 +69,11 @@ Result<Selector> ParseScript(std::string_view id) {
     rest = rest.substr(0, at);
     const bool is_hex =
         std::all_of(selector.hash.begin(), selector.hash.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
-    if (selector.hash.empty() || !is_hex) return NotOne(id, "a hash, as `breakwatch discover` prints it, follows ::");
+    if (selector.hash.empty() || !is_hex)
+      return NotOne(id, "expected a hash after ::, as `breakwatch discover` prints it");
   }
   selector.file = rest;
-  if (selector.file.empty()) return NotOne(id, "a script is named script:FILE or script:FILE::HASH");
+  if (selector.file.empty()) return NotOne(id, "expected script:FILE or script:FILE::HASH");
   return selector;
 }
 
@@ -83,7 +84,7 @@ bool IsSelector(std::string_view id) { return id.starts_with(kPython) || id.star
 Result<Selector> ParseSelector(std::string_view id) {
   if (id.starts_with(kPython)) return ParsePython(id);
   if (id.starts_with(kScript)) return ParseScript(id);
-  return NotOne(id, "neither python:... nor script:...");
+  return NotOne(id, "expected python:... or script:...");
 }
 
 std::string SelectorText(const Selector& selector) {
@@ -104,8 +105,8 @@ bool RunsOwnCode(const ModelInfo& info) {
 Result<void> RefuseOwnCode(const std::string& id) {
   return NotOne(
       id,
-      "it runs code of your own in the worker; allow that with --allow-factories (capture.allow_factories, of the "
-      "daemon where one runs)");
+      "it runs your own code in a worker: allow that with --allow-factories (capture.allow_factories, of the daemon "
+      "if one runs)");
 }
 
 }  // namespace breakwatch

@@ -214,7 +214,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
     row.status = status;
     row.status_commit = info.sha;
     row.detail = result.capture.detail;
-    row.remedy = result.capture.remedy;
+    row.suggestion = result.capture.suggestion;
   } else if (row.detail.empty()) {
     row.detail = "no result in mode eval by the primary toolchain yet";
   }

@@ -24,7 +24,7 @@ SteadyTime EventChannel::Step(store::Store& store, const Clock& clock) {
 }
 
 void EventChannel::StoreFailed(const Error& error, SteadyTime now) {
-  if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "waits for the store: " + error.message);
+  if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "cannot read the store: " + error.message);
   backoff_.Failed(now, std::nullopt);
 }
 
@@ -95,7 +95,7 @@ Result<void> EventChannel::Send(store::Store& store, const Clock& clock) {
       return Delivered(store, clock);
     case Delivery::kTryAgain:
       ++stats_.failures;
-      if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will try again: " + outcome.detail);
+      if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
       backoff_.Failed(clock.Steady(), outcome.after);
       return {};
     case Delivery::kRefused:
@@ -181,8 +181,8 @@ Result<void> EventChannel::RefusedBy(store::Store& store, const Clock& clock, co
 
 Result<void> EventChannel::Pause(store::Store& store, const Clock& clock, const std::string& detail) {
   if (!stats_.paused) {
-    Report(Level::kWarn, "paused: refuses every event (" + std::to_string(held_.size()) +
-                             " were tried alone), so none is given up; will try again: " + detail);
+    Report(Level::kWarn, "paused: the target refuses every event (" + std::to_string(held_.size()) +
+                             " were sent one by one); nothing is lost, will retry: " + detail);
   }
   stats_.paused = true;
   backoff_.Failed(clock.Steady(), std::nullopt);

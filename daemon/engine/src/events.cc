@@ -58,7 +58,7 @@ Fields Outcome(const ModelResult& result) {
   fields["family"] = std::string(FamilyName(result.info.family));
   fields["mode"] = result.capture.mode;
   if (result.info.rank > 0) fields["rank"] = result.info.rank;
-  AddText(fields, "remedy", result.capture.remedy);
+  AddText(fields, "suggestion", result.capture.suggestion);
   fields["reason"] = result.rebuild_reason;
   if (!result.structure.empty()) fields["structure"] = result.structure;
   if (!result.capture_id.empty()) fields["capture_id"] = result.capture_id;

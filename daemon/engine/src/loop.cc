@@ -157,7 +157,7 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
     parts().progress.OnWarning(
         "the listing of " + list->source +
         " is empty: check hub.author, hub.search, hub.task, hub.library and hub.filters; nothing "
-        "is captured, and the tracked models stay as they are");
+        "is captured and the tracked models do not change");
   }
   PlanOptions options = state_.options.plan;
   auto toolchain = ToolchainOf(request);
@@ -249,7 +249,7 @@ Result<Sweep> Loop::Impl::RunRequest(const Request& request) {
   if (!request.sweep.resume) return BeginNew(request);
   auto unfinished = parts().store.NewestUnfinished();
   if (!unfinished) return unfinished.error();
-  if (!*unfinished) return Error{ErrorCode::kNotFound, "nothing to resume: every sweep of this store is finished"};
+  if (!*unfinished) return Error{ErrorCode::kNotFound, "nothing to resume: every sweep is finished"};
   return Resume(**unfinished, request);
 }
 
@@ -321,8 +321,8 @@ Error Loop::Impl::GiveUpDamaged(const Sweep& sweep) {
   state_.EventsStored();
   return {ErrorCode::kStore,
           "the plan of sweep " + sweep.id +
-              " is damaged, so it cannot go on; a new sweep takes its place (`breakwatch sweep`); `breakwatch store "
-              "check` names the damage",
+              " is damaged and cannot be resumed; start a new sweep (`breakwatch sweep`). `breakwatch store "
+              "check` lists the damage",
           false,
           {}};
 }

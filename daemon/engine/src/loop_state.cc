@@ -18,8 +18,7 @@ Result<Toolchain> LoopState::UseToolchain(const std::string& name, const std::st
   UsePrimary();
   const bool is_primary = name.empty() || name == options.plan.toolchain.name;
   if (is_primary && python.empty()) return options.plan.toolchain;
-  if (!parts.open_toolchain)
-    return Error{ErrorCode::kUsage, "there is no further toolchain here, so none named " + name};
+  if (!parts.open_toolchain) return Error{ErrorCode::kUsage, "unknown toolchain " + name};
   auto opened = parts.open_toolchain(name, python);
   if (!opened) return opened.error();
   (void)runner_->StopAll();  // two sets of zygotes would share the memory
@@ -57,7 +56,7 @@ void LoopState::TakeCommands() {
       }
       case Command::Kind::kSweep:
         if (!requests.Add(std::move(command->request), command->id)) {
-          const Error error{ErrorCode::kInternal, "too many different sweeps wait already", true};
+          const Error error{ErrorCode::kInternal, "too many different sweeps are waiting", true};
           parts.progress.OnRefused(command->id, error);
           parts.progress.OnWarning("request " + command->id + " refused: " + error.message);
         }

@@ -126,7 +126,7 @@ class Planner {
     planned.mode = mode;
     if (!SplitMode(mode).call.empty() && RunsOwnCode(model.info)) {
       planned.status = Status::kSkippedUnsupportedLibrary;
-      planned.detail = "no call variants of your own code: it is called with the inputs it came with";
+      planned.detail = "your own code has no call variants";
       planned.reason = "excluded";
       return planned;
     }
@@ -180,14 +180,14 @@ class Planner {
 
   static Decision WithoutCaptures(const CaptureHistory& history) {
     if (history.reusable_capture_id) return {Action::kReuse, "--rebuild never"};
-    return {Action::kSkip, "--rebuild never: no capture yet", Status::kNotAttempted,
+    return {Action::kSkip, "--rebuild never: not captured yet", Status::kNotAttempted,
             "--rebuild never, and no capture of this structure is stored"};
   }
 
   Decision IfNeeded(const PlannedModel& planned, const CaptureHistory& history, const RevisionRecord* before) const {
     if (history.reusable_capture_id) {
       if (verified_.contains(planned.structure)) {
-        return {Action::kCapture, "chosen to be verified at full depth", {}, {}, Depth::kVerify};
+        return {Action::kCapture, "selected for verification at full depth", {}, {}, Depth::kVerify};
       }
       return {Action::kReuse, ReuseReason(planned.info, before)};
     }
@@ -198,7 +198,7 @@ class Planner {
       return {Action::kSkip, text, Status::kQuarantined, text};
     }
     if (history.failures_in_a_row >= options_.quarantine_after) {
-      return {Action::kCapture, "retry after quarantine, the last end was " + last};
+      return {Action::kCapture, "retry after quarantine, last status " + last};
     }
     if (history.failures_in_a_row > 0) {
       return {Action::kCapture, "retry after " + last + " (" + std::to_string(history.failures_in_a_row) + " of " +

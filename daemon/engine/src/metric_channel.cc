@@ -43,7 +43,7 @@ void MetricChannel::AskTarget(SteadyTime now) {
   if (refused_ || !exporter_->TargetLostState()) return;
   pending_ = latest_;
   urgent_ = true;
-  Report(Level::kInfo, "the target lost what was published; sending it again");
+  Report(Level::kInfo, "the target lost the metrics; sending them again");
 }
 
 void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
@@ -64,7 +64,7 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
       break;
     case Delivery::kTryAgain:
       ++stats_.failures;
-      if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will try again: " + outcome.detail);
+      if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
       backoff_.Failed(now, outcome.after);
       break;
     case Delivery::kRefused:  // the same bytes would be refused again; the next snapshot has others

@@ -20,7 +20,7 @@ Result<Aggregate> FoldHistory(store::Store& store, AggregateOptions options) {
     }
     return {};
   });
-  if (!folded) return folded.error().Within("folding the history");
+  if (!folded) return folded.error().Within("cannot compute the current state from the history");
   return aggregate;
 }
 

@@ -212,7 +212,7 @@ CaptureResult SweepRun::CapturedByAnother(CaptureResult capture) const {
   CaptureResult lost;
   lost.job_id = capture.job_id;
   lost.status = Status::kWorkerLost;
-  lost.detail = "captured by " + Described(capture.toolchain) + " where the plan says " + Described(plan_.toolchain) +
+  lost.detail = "captured by " + Described(capture.toolchain) + " instead of " + Described(plan_.toolchain) +
                 ": the toolchain changed during the sweep";
   lost.phase = capture.phase;
   lost.mode = capture.mode;
@@ -283,7 +283,7 @@ Result<void> SweepRun::Append(std::vector<ModelResult> results) {
     writes.push_back({std::move(result), std::move(events), std::move(change)});
   }
   if (auto appended = state_.parts.store.AppendResults(writes); !appended) {
-    return appended.error().Within("storing the result of " + writes.front().result.info.id);
+    return appended.error().Within("cannot store the result of " + writes.front().result.info.id);
   }
   unpublished_ = true;
   state_.EventsStored();

@@ -8,7 +8,7 @@ namespace breakwatch::net {
 namespace {
 
 constexpr std::chrono::milliseconds kSlow{60'000};
-constexpr AnswerMeaning kUnknown{0, 0, Delivery::kTryAgain, true, "an answer that HTTP does not know"};
+constexpr AnswerMeaning kUnknown{0, 0, Delivery::kTryAgain, true, "unknown HTTP status"};
 
 std::string OneLine(std::string_view body) {
   constexpr std::size_t kMaxDetailBytes = 500;

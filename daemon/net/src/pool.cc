@@ -36,7 +36,7 @@ class CurlPool : public HttpPool {
   }
 
   Result<void> Run(std::stop_token stop) override {
-    if (!multi_) return Error{ErrorCode::kInternal, "libcurl cannot make a multi handle: out of memory"};
+    if (!multi_) return Error{ErrorCode::kInternal, "libcurl cannot create a multi handle: out of memory"};
     // A stop request comes from another thread, and curl_multi_wakeup is made for that.
     const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi_.get()); });
     while (true) {

@@ -70,7 +70,7 @@ Transfer::Transfer() {
 }
 
 Result<void> Transfer::Prepare(HttpRequest request, const std::string& user_agent) {
-  if (!handle_) return Error{ErrorCode::kInternal, "libcurl cannot make a handle: out of memory"};
+  if (!handle_) return Error{ErrorCode::kInternal, "libcurl cannot create a handle: out of memory"};
   request_ = std::move(request);
   response_ = {};
   header_bytes_ = 0;
@@ -222,7 +222,7 @@ Error Transfer::MakeError(CURLcode code) const {
   long sent_bytes = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
   if (code == CURLE_UNSUPPORTED_PROTOCOL && sent_bytes > 0) {
-    return {ErrorCode::kUnavailable, url + ": what answers does not speak HTTP"};
+    return {ErrorCode::kUnavailable, url + ": the server does not speak HTTP"};
   }
   if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
     return {ErrorCode::kInvalid, url + ": not an http or https URL"};

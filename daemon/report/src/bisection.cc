@@ -7,8 +7,8 @@ namespace {
 
 using compare::Attribution;
 using compare::Bisection;
+using compare::ChangedSite;
 using compare::CornerResult;
-using compare::MovedSite;
 
 std::string Age(unsigned corner, unsigned factor, unsigned factors) {
   return (factors & factor) == 0 ? "" : (corner & factor) ? "new" : "old";
@@ -35,21 +35,21 @@ Table CornerTable(const Bisection& b) {
     const CaptureResult* capture = c.result ? &c.result->capture : nullptr;
     const bool numbers = capture != nullptr && HasNumbers(capture->status);
     const auto number = [&](const std::optional<std::int64_t>& n) { return numbers && n ? Cell(*n) : Cell(); };
-    table.rows.push_back(
-        {Versioned(c.torch, Age(c.corner, compare::kTorch, b.factors)),
-         Versioned(c.transformers, Age(c.corner, compare::kTransformers, b.factors)),
-         Versioned(c.commit.substr(0, 12), Age(c.corner, compare::kCommit, b.factors)),
-         capture ? Cell(std::string(StatusName(capture->status))) : Cell(std::string("cannot be built")),
-         number(capture ? capture->breaks : std::nullopt), number(capture ? capture->break_sites : std::nullopt),
-         c.toolchain, c.result ? Cell(c.result->sweep_id) : Cell(),
-         numbers   ? std::string()
-         : capture ? capture->detail
-                   : c.why});
+    table.rows.push_back({Versioned(c.torch, Age(c.corner, compare::kTorch, b.factors)),
+                          Versioned(c.transformers, Age(c.corner, compare::kTransformers, b.factors)),
+                          Versioned(c.commit.substr(0, 12), Age(c.corner, compare::kCommit, b.factors)),
+                          capture ? Cell(std::string(StatusName(capture->status))) : Cell(std::string("not captured")),
+                          number(capture ? capture->breaks : std::nullopt),
+                          number(capture ? capture->break_sites : std::nullopt), c.toolchain,
+                          c.result ? Cell(c.result->sweep_id) : Cell(),
+                          numbers   ? std::string()
+                          : capture ? capture->detail
+                                    : c.why});
   }
   return table;
 }
 
-std::string MoverText(const Attribution& by) {
+std::string CauseText(const Attribution& by) {
   const std::string text = compare::FactorNames(by.factors);
   const std::string sure = by.certain || by.cause == compare::Cause::kUnknown ? "" : ", as far as known";
   switch (by.cause) {
@@ -60,15 +60,15 @@ std::string MoverText(const Attribution& by) {
     case compare::Cause::kAny:
       return "any of " + text + sure;
     case compare::Cause::kInteraction:
-      return text + " by acting on each other" + sure;
+      return text + " by interaction" + sure;
     default:
       return text + sure;
   }
 }
 
-Table MovedTable(const Bisection& b) {
-  Table table{.title = "Sites that moved",
-              .columns = {{"moved_by", "BY"},
+Table ChangedTable(const Bisection& b) {
+  Table table{.title = "Changed sites",
+              .columns = {{"changed_by", "BY"},
                           {"change", "CHANGE"},
                           {"breaks_old", "BREAKS OLD", true},
                           {"breaks_new", "NEW", true},
@@ -79,12 +79,12 @@ Table MovedTable(const Bisection& b) {
                           {"source_line", "", false, 60},
                           {"site_id", ""}},
               .rows = {},
-              .when_empty = "no site moved"};
-  for (const MovedSite& s : b.sites) {
-    const char* change = s.before == 0 ? "came" : s.after == 0 ? "went" : "changed";
+              .when_empty = "no site changed"};
+  for (const ChangedSite& s : b.sites) {
+    const char* change = s.before == 0 ? "new" : s.after == 0 ? "gone" : "changed";
     std::string place = s.site.file;
     if (s.site.line > 0) place += ":" + std::to_string(s.site.line);
-    table.rows.push_back({MoverText(s.by), std::string(change), s.before, s.after, s.site.reason, s.site.gb_id, place,
+    table.rows.push_back({CauseText(s.by), std::string(change), s.before, s.after, s.site.reason, s.site.gb_id, place,
                           s.site.function, s.site.source_line, s.site.site_id});
   }
   return table;
@@ -110,10 +110,10 @@ Json BisectionJson(const Bisection& b) {
     corners[i]["new"] = FactorsJson(c.corner);
     corners[i]["status"] = c.result ? Json(StatusName(c.result->capture.status)) : Json();
   }
-  Json sites = RowsAsJson(MovedTable(b));
-  for (std::size_t i = 0; i < b.sites.size(); ++i) sites[i]["moved_by"] = AttributionJson(b.sites[i].by);
-  return {{"model", b.model}, {"differ", FactorsJson(b.factors)}, {"verdict", AttributionJson(b.verdict)},
-          {"text", b.text},   {"corners", std::move(corners)},    {"sites", std::move(sites)}};
+  Json sites = RowsAsJson(ChangedTable(b));
+  for (std::size_t i = 0; i < b.sites.size(); ++i) sites[i]["changed_by"] = AttributionJson(b.sites[i].by);
+  return {{"model", b.model}, {"differ", FactorsJson(b.factors)},   {"verdict", AttributionJson(b.verdict)},
+          {"text", b.text},   {"combinations", std::move(corners)}, {"sites", std::move(sites)}};
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ std::string RenderBisection(const Bisection& b, Format format, Style style) {
   const auto line = [&](const std::string& text) { return (markdown ? MarkdownText(text) : OneLine(text)) + "\n"; };
   std::string out = (markdown ? "# " : "") + line(b.model) + (markdown ? "\n" : "");
   out += Render(CornerTable(b), format, style) + "\n";
-  if (!b.sites.empty()) out += Render(MovedTable(b), format, style) + "\n";
+  if (!b.sites.empty()) out += Render(ChangedTable(b), format, style) + "\n";
   return out + line(b.text);
 }
 

@@ -21,7 +21,7 @@ Cell StatusCell(const std::optional<Status>& status) {
 }
 
 bool StayedAsItWas(const ModelComparison& m) {
-  return m.verdict == Verdict::kSame && m.came.empty() && m.went.empty() && m.changed.empty();
+  return m.verdict == Verdict::kSame && m.new_sites.empty() && m.gone_sites.empty() && m.changed_sites.empty();
 }
 
 std::string DifferenceText(const compare::Difference& d) { return d.what + " " + d.a + " -> " + d.b; }
@@ -51,8 +51,8 @@ Table TotalsTable(const Comparison& c) {
   Table table{.title = "Totals",
               .columns = {{"of", "OF"},
                           {"models", "MODELS", true},
-                          {"clean", "WHOLE", true},
-                          {"broken", "BROKEN", true},
+                          {"clean", "FULL GRAPH", true},
+                          {"broken", "GRAPH BREAKS", true},
                           {"without_numbers", "NO NUMBERS", true},
                           {"breaks", "BREAKS", true},
                           {"sites", "SITES", true}},
@@ -66,10 +66,10 @@ Table TotalsTable(const Comparison& c) {
 }
 
 Table DifferenceTable(const Comparison& c) {
-  Table table{.title = "Unlike besides",
+  Table table{.title = "Other differences",
               .columns = {{"what", "WHAT"}, {"a", "A"}, {"b", "B"}, {"models", "MODELS", true}},
               .rows = {},
-              .when_empty = "nothing: versions, commits, modes, depths and inputs are alike"};
+              .when_empty = "none: versions, commits, modes, depths and inputs are equal"};
   for (const auto& [d, models] : c.differences) table.rows.push_back({d.what, d.a, d.b, models});
   if (table.rows.size() > kMaxReasonsShown) table.rows.resize(kMaxReasonsShown);
   return table;
@@ -125,11 +125,11 @@ Json ComparisonJson(const Comparison& c) {
   Json models = RowsAsJson(ComparisonTable(c, /*all=*/true));
   for (std::size_t i = 0; i < c.models.size(); ++i) {
     const ModelComparison& m = c.models[i];
-    models[i]["came"] = SitesJson(m.came), models[i]["went"] = SitesJson(m.went);
-    models[i]["changed"] = SitesJson(m.changed);
-    Json unlike = Json::array();
-    for (const auto& d : m.differences) unlike.push_back({{"what", d.what}, {"a", d.a}, {"b", d.b}});
-    models[i]["unlike"] = std::move(unlike);
+    models[i]["new_sites"] = SitesJson(m.new_sites), models[i]["gone_sites"] = SitesJson(m.gone_sites);
+    models[i]["changed_sites"] = SitesJson(m.changed_sites);
+    Json differences = Json::array();
+    for (const auto& d : m.differences) differences.push_back({{"what", d.what}, {"a", d.a}, {"b", d.b}});
+    models[i]["differences"] = std::move(differences);
   }
   Json verdicts = Json::object();
   for (const auto& [verdict, count] : c.verdicts) verdicts[std::string(VerdictName(verdict))] = count;
@@ -140,7 +140,7 @@ Json ComparisonJson(const Comparison& c) {
           {"totals",
            {{"compared", {{"a", TotalsJson(c.compared_a)}, {"b", TotalsJson(c.compared_b)}}},
             {"all", {{"a", TotalsJson(c.all_a)}, {"b", TotalsJson(c.all_b)}}}}},
-          {"unlike", RowsAsJson(DifferenceTable(c))},
+          {"differences", RowsAsJson(DifferenceTable(c))},
           {"models", std::move(models)},
           {"reasons", RowsAsJson(ReasonChangeTable(c))}};
 }
@@ -157,17 +157,18 @@ Table ComparisonTable(const Comparison& c, bool all) {
                           {"breaks_b", "B", true},
                           {"sites_a", "SITES A", true},
                           {"sites_b", "B", true},
-                          {"came", "CAME", true},
-                          {"went", "WENT", true},
-                          {"changed", "", true},
+                          {"new_sites", "NEW", true},
+                          {"gone_sites", "GONE", true},
+                          {"changed_sites", "", true},
                           {"note", "NOTE", false, 80}},
               .rows = {},
-              .when_empty = c.models.empty() ? "no models on either side" : "every model stayed as it was"};
+              .when_empty = c.models.empty() ? "no models on either side" : "no model changed"};
   for (const ModelComparison& m : c.models) {
     if (!all && StayedAsItWas(m)) continue;
     table.rows.push_back({m.model, std::string(VerdictName(m.verdict)), StatusCell(m.a), StatusCell(m.b),
                           Number(m.breaks_a), Number(m.breaks_b), Number(m.sites_a), Number(m.sites_b),
-                          Count(m.came.size()), Count(m.went.size()), Count(m.changed.size()), NoteOf(m, c)});
+                          Count(m.new_sites.size()), Count(m.gone_sites.size()), Count(m.changed_sites.size()),
+                          NoteOf(m, c)});
   }
   return table;
 }
@@ -185,9 +186,10 @@ Table SiteChangeTable(const Comparison& c) {
                           {"source_line", ""},
                           {"site_id", ""}},
               .rows = {},
-              .when_empty = "no site came or went"};
+              .when_empty = "no site changed"};
   for (const ModelComparison& m : c.models) {
-    AddSites(table, m, "came", m.came), AddSites(table, m, "went", m.went), AddSites(table, m, "changed", m.changed);
+    AddSites(table, m, "new", m.new_sites), AddSites(table, m, "gone", m.gone_sites),
+        AddSites(table, m, "changed", m.changed_sites);
   }
   return table;
 }

@@ -39,7 +39,7 @@ bool Differ(const ModelResult& base, const ModelResult& other) {
 }
 
 std::string Outcome(const CaptureResult& c) {
-  if (c.status == Status::kFullGraph) return "whole";
+  if (c.status == Status::kFullGraph) return "no breaks";
   if (c.status != Status::kGraphBreaks || !c.breaks) return std::string(StatusName(c.status));
   return Counted(*c.breaks, "break") + (c.break_sites ? " at " + Counted(*c.break_sites, "site") : "");
 }
@@ -106,8 +106,8 @@ std::string ModeText(const ModelResult& result) {
   if (parts.mode == kMainMode) {
     text += RunsOwnCode(result.info) ? ", your own code at its first call" : ", the steady state after a first call";
   }
-  if (parts.call == "minimal") text += ", called with the required arguments alone";
-  if (parts.call == "all") text += ", called with every optional tensor argument that can be made";
+  if (parts.call == "minimal") text += ", called with the required arguments only";
+  if (parts.call == "all") text += ", called with every optional tensor";
   return text;
 }
 

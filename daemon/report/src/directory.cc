@@ -74,7 +74,8 @@ std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain
 
 Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
                                         std::span<const ModelResult> results, std::string_view environment_json) {
-  if (!IsFileName(sweep.id)) return Error{ErrorCode::kInvalid, "sweep id \"" + ToUtf8(sweep.id) + "\" is no file name"};
+  if (!IsFileName(sweep.id))
+    return Error{ErrorCode::kInvalid, "sweep id \"" + ToUtf8(sweep.id) + "\" is not a file name"};
   const std::string sweeps = state_dir + "/sweeps", final_path = sweeps + "/" + sweep.id;
   const std::string fresh = sweeps + "/." + sweep.id + "." + std::to_string(getpid());
   std::error_code error;

@@ -38,7 +38,7 @@ std::string Numbers(const CaptureResult& c) {
   AddNumber(text, "reasons", c.unique_reasons);
   if (!HasOpsOfAnotherRun(c)) AddNumber(text, "ops", c.ops_captured);
   AddNumber(text, "frames", c.frames_total);
-  AddNumber(text, "frames fallen back", c.frames_fallback);
+  AddNumber(text, "frame fallbacks", c.frames_fallback);
   AddNumber(text, "recompiles", c.recompiles);
   return text;
 }
@@ -46,8 +46,8 @@ std::string Numbers(const CaptureResult& c) {
 // Not on the line of the others: two models were captured.
 std::string OpsText(const CaptureResult& c) {
   if (!HasOpsOfAnotherRun(c)) return {};
-  return std::to_string(*c.ops_captured) + " in the run at reduced depth; all other numbers and the graphs below are " +
-         "of the run at full depth";
+  return std::to_string(*c.ops_captured) + " in the reduced run; all other numbers and the graphs below come from " +
+         "the full-depth run";
 }
 
 std::string OtherCounts(const CaptureResult& c) {
@@ -66,20 +66,20 @@ std::string Times(const CaptureResult& c) {
   }
   if (text.empty() || c.peak_rss_mb == 0) return text;  // a trace does not say
   char memory[64];
-  std::snprintf(memory, sizeof memory, "; %.0f MiB at most", c.peak_rss_mb);
+  std::snprintf(memory, sizeof memory, "; peak %.0f MiB", c.peak_rss_mb);
   return text + memory;
 }
 
 std::string ConfigOf(const ModelInfo& info) {
   if (info.config_source != "class_default") return info.config_source;
-  return "class_default: the defaults of the class, not this repository's config.json";
+  return "class_default: defaults of the model class, not the repository's config.json";
 }
 
 std::string Captured(const ModelResult& r) {
   if (r.capture_id.empty()) return {};
   std::string text = r.capture_id;
   if (!r.shared_from.empty()) text += ", shared from " + r.shared_from;
-  if (r.reused) text += ", of an earlier sweep";
+  if (r.reused) text += ", from an earlier sweep";
   return r.rebuild_reason.empty() ? text : text + " (" + r.rebuild_reason + ")";
 }
 
@@ -109,9 +109,9 @@ std::vector<Fact> FactsOf(const ModelResult& r) {
   std::vector<Fact> facts{
       {"status", std::string(StatusName(c.status)) + (c.flaky ? " (flaky)" : "")},
       {"detail", c.detail},
-      {"remedy", c.remedy},
+      {"suggestion", c.suggestion},
       {"commit", info.sha},
-      {"asked for as", info.requested_id},
+      {"requested as", info.requested_id},
       {"rank", info.rank == 0 ? "" : std::to_string(info.rank)},
       {"downloads", info.downloads ? std::to_string(*info.downloads) : ""},
       {"family", std::string(FamilyName(info.family))},
@@ -268,7 +268,7 @@ std::string ModelText(const ModelResult& r, Style style, std::span<const ModelRe
     out += FactLines(FactsOf(site, style), "     ", 10, style.width == 0 ? kColumns : style.width);
   }
   if (!r.capture.error.empty()) out += "\n  error\n" + Block(r.capture.error, "    ");
-  if (!r.capture.output_tail.empty()) out += "\n  the end of what it printed\n" + Block(r.capture.output_tail, "    ");
+  if (!r.capture.output_tail.empty()) out += "\n  end of its output\n" + Block(r.capture.output_tail, "    ");
   return out;
 }
 
@@ -302,7 +302,7 @@ std::string ModelMarkdown(const ModelResult& r, const Style& style, std::span<co
   for (const BreakSite& site : r.capture.sites) {
     out += "\n## " + MarkdownText(HeadOf(site)) + "\n\n" + Render(FactTable(FactsOf(site, style)), Format::kMarkdown);
   }
-  return out + CodeBlock("Error", r.capture.error) + CodeBlock("The end of what it printed", r.capture.output_tail);
+  return out + CodeBlock("Error", r.capture.error) + CodeBlock("End of its output", r.capture.output_tail);
 }
 
 Table SiteTable(const ModelResult& r) {

@@ -53,7 +53,7 @@ std::string Findings(const ModelResult& result) {
     if (c.break_sites) text += " at " + Counted(*c.break_sites, "site");
   }
   AddCount(text, c.graphs, "graph");
-  if (result.reused) return text + ", known already";
+  if (result.reused) return text + ", known";
   if (!result.shared_from.empty()) return text + ", as " + result.shared_from;
   char seconds[64];
   std::snprintf(seconds, sizeof seconds, ", %.1f s", c.capture_s);
@@ -118,7 +118,7 @@ void ProgressPrinter::OnPlan(const Plan& plan, std::size_t already_done) {
   for (const PlannedModel& model : plan.models) ++actions[std::string(ActionName(model.action))];
   std::string text = "sweep " + plan.sweep_id + ": " + Counted(plan.models.size(), "model");
   for (const auto& [action, count] : actions) text += ", " + std::to_string(count) + " to " + action;
-  if (already_done > 0) text += "; " + std::to_string(already_done) + " done before";
+  if (already_done > 0) text += "; " + std::to_string(already_done) + " already done";
   Line(text);
   started_ = clock_.Steady();
   progress_ = {.done = already_done, .total = plan.models.size(), .before = already_done};
@@ -140,8 +140,7 @@ void ProgressPrinter::OnResult(const ModelResult& result, std::size_t done, std:
 
 void ProgressPrinter::OnFinished(const Sweep& sweep) {
   const std::chrono::duration<double> took = sweep.finished_at - sweep.started_at;
-  Line("sweep " + sweep.id + (sweep.complete ? " finished" : " ended, incomplete,") + " after " +
-       ClockText(took.count()));
+  Line("sweep " + sweep.id + (sweep.complete ? " finished" : " incomplete") + " after " + ClockText(took.count()));
 }
 
 void ProgressPrinter::OnFailed(const Error&) { Erase(); }

@@ -30,7 +30,7 @@ std::string EndOf(const GraphSegment& segment, const CaptureResult& capture) {
       return "break " + std::to_string(i + 1) + ": " + capture.sites[i].reason;
     }
   }
-  return "a break of site " + segment.ended_by;
+  return "a break at site " + segment.ended_by;
 }
 
 std::string PlaceOf(const GraphSegment& segment) {

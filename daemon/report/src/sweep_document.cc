@@ -15,7 +15,7 @@ namespace breakwatch::report {
 namespace {
 
 constexpr std::size_t kTopReasons = 15;
-constexpr const char* kDifferences = "First call and steady state, and call variants";
+constexpr const char* kDifferences = "Differences between modes and calls";
 
 Table Titled(Table table, const std::string& title) {
   table.title = title;
@@ -36,8 +36,8 @@ std::string SecondsOf(SystemTime time) { return FormatTime(time).substr(0, 19) +
 std::string OpsNote(std::span<const ModelResult> results) {
   const bool mixed =
       std::any_of(results.begin(), results.end(), [](const ModelResult& r) { return HasOpsOfAnotherRun(r.capture); });
-  return mixed ? "OPS of models with breaks in their layers: of the run at reduced depth; all else of the run at full "
-                 "depth."
+  return mixed ? "OPS of models captured at full depth come from the reduced run; all other columns come from the "
+                 "full-depth run."
                : "";
 }
 
@@ -49,7 +49,7 @@ std::string SweepText(const Sweep& sweep, std::span<const ModelResult> results, 
   if (!differences.rows.empty()) out += "\n" + Render(Titled(differences, kDifferences), Format::kText, style);
   out += "\n" +
          Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kText, style);
-  if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, "Without numbers"), Format::kText, style);
+  if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, "Models without numbers"), Format::kText, style);
   return out + "\n" + SummaryLine(sweep) + "\n";
 }
 
@@ -76,7 +76,7 @@ std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> resul
   out += Render(facts, Format::kMarkdown);
   out +=
       "\n" + Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kMarkdown);
-  out += "\n" + Render(Titled(FailureTable(results), "Without numbers"), Format::kMarkdown);
+  out += "\n" + Render(Titled(FailureTable(results), "Models without numbers"), Format::kMarkdown);
   if (const Table differences = DifferenceTable(results, others); !differences.rows.empty()) {
     out += "\n" + Render(Titled(differences, kDifferences), Format::kMarkdown);
   }

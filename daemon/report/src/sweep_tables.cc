@@ -177,7 +177,7 @@ Table DifferenceTable(std::span<const ModelResult> results, std::span<const Mode
                           {"other_break_sites", "OTHER", true},
                           {"text", "DIFFERENCE", false, 160}},
               .rows = {},
-              .when_empty = "no result differs by the call"};
+              .when_empty = "no result differs by mode or call"};
   for (const Contrast& contrast : ContrastsAmong(results, others)) {
     const CaptureResult &a = contrast.base->capture, &b = contrast.other->capture;
     table.rows.push_back({contrast.base->info.id, a.mode, b.mode, Text(StatusName(a.status)),
@@ -214,7 +214,7 @@ Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::
                           {"events", "BREAKS", true},
                           {"sites", "SITES", true},
                           {"models", "MODELS", true},
-                          {"leverage", "WHOLE IF FIXED", true},
+                          {"leverage", "UNBLOCKED", true},
                           {"families", ""},
                           {"example_model", "EXAMPLE", false, 40},
                           {.name = "example_site", .title = "AT", .widest = 64, .keep_end = true},
@@ -243,14 +243,14 @@ Table FailureTable(std::span<const ModelResult> results) {
   std::vector<Group> rows;
   for (const auto& [id, group] : groups) rows.push_back(group);
   std::stable_sort(rows.begin(), rows.end(), [](const Group& a, const Group& b) { return a.models > b.models; });
-  const bool any_remedy =
-      std::any_of(rows.begin(), rows.end(), [](const Group& g) { return !g.example->capture.remedy.empty(); });
+  const bool any_suggestion =
+      std::any_of(rows.begin(), rows.end(), [](const Group& g) { return !g.example->capture.suggestion.empty(); });
   Table table{.title = {},
               .columns = {{"status", "STATUS"},
                           {"mode", ModeTitle(results)},
                           {"phase", ""},
                           {"status_detail", "DETAIL", false, 96},
-                          {"remedy", any_remedy ? "REMEDY" : "", false, 96},
+                          {"suggestion", any_suggestion ? "SUGGESTION" : "", false, 96},
                           {"models", "MODELS", true},
                           {"example_model", "EXAMPLE", false, 48},
                           {"error", ""}},
@@ -258,7 +258,7 @@ Table FailureTable(std::span<const ModelResult> results) {
               .when_empty = "every model has numbers"};
   for (const Group& group : rows) {
     const CaptureResult& c = group.example->capture;
-    table.rows.push_back({Text(StatusName(c.status)), c.mode, MaybeText(c.phase), c.detail, MaybeText(c.remedy),
+    table.rows.push_back({Text(StatusName(c.status)), c.mode, MaybeText(c.phase), c.detail, MaybeText(c.suggestion),
                           group.models, group.example->info.id, MaybeText(Truncate(ToUtf8(c.error), 2000))});
   }
   return table;
@@ -276,8 +276,8 @@ Table SweepsTable(std::span<const Sweep> sweeps) {
                           {"started_at", ""},
                           {"duration_s", "TIME/S", true},
                           {"planned", "MODELS", true},
-                          {"full_graph", "WHOLE", true},
-                          {"graph_breaks", "BROKEN", true},
+                          {"full_graph", "FULL GRAPH", true},
+                          {"graph_breaks", "GRAPH BREAKS", true},
                           {"failed", "FAILED", true},
                           {"skipped", "SKIPPED", true},
                           {"torch", "TORCH"}},

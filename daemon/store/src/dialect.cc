@@ -42,9 +42,9 @@ class SqliteDialect : public Dialect {
     const bool is_there = std::filesystem::exists(path_, unseen);
     if (unseen) return ToError(Failure::kCannotOpen, display_, unseen.message());
     if (read_only && !is_there)
-      return Error{ErrorCode::kNotFound,
-                   display_ + " does not exist yet: a sweep makes it (or name another --state-dir)"};
-    if (std::filesystem::is_directory(path_, ignored)) return ToError(Failure::kCannotOpen, display_, "it is a folder");
+      return Error{ErrorCode::kNotFound, display_ + " does not exist yet; run a sweep or set --state-dir"};
+    if (std::filesystem::is_directory(path_, ignored))
+      return ToError(Failure::kCannotOpen, display_, "it is a directory");
     const auto folder = std::filesystem::path(path_).parent_path();
     if (read_only || folder.empty()) return {};
     std::error_code error;

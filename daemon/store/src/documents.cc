@@ -96,7 +96,7 @@ std::string LostEventLine(std::int64_t id, std::int64_t ts_ns) {
   Event lost;
   lost.name = "event_lost";
   lost.level = Level::kWarn;
-  lost.fields_json = R"({"detail":"the event that was stored under this id is damaged"})";
+  lost.fields_json = R"({"detail":"the event with this id is damaged"})";
   return ComposeLine(lost, id, ts_ns);
 }
 

@@ -13,28 +13,28 @@ struct Explanation {
   ErrorCode code;
   bool retryable;
   const char* what;
-  const char* remedy;
+  const char* suggestion;
 };
 
 constexpr std::array kExplanations{
     Explanation{Failure::kDiskFull, ErrorCode::kStore, true, "the disk is full",
-                "free some space where it lies; nothing of this step was written"},
+                "free some space; nothing of this step was written"},
     Explanation{Failure::kDiskError, ErrorCode::kStore, true, "reading or writing the disk failed",
-                "look for a limit on file sizes, a quota or a failing disk; nothing of this step was written"},
+                "check file size limits, quotas and the disk; nothing of this step was written"},
     Explanation{Failure::kLocked, ErrorCode::kStore, true, "locked by another program for longer than the time-out",
-                "another breakwatch, a backup or an open database shell may hold it: end that or wait"},
+                "another breakwatch, a backup or a database shell may hold it: wait or end it"},
     Explanation{
         Failure::kCorrupted, ErrorCode::kStore, false, "damaged, or not a database of breakwatch",
-        "`breakwatch store check` names the damage, `breakwatch store repair` keeps what is whole; or restore a "
+        "`breakwatch store check` lists the damage, `breakwatch store repair` keeps everything else; or restore a "
         "backup"},
     Explanation{Failure::kCannotOpen, ErrorCode::kStore, false, "cannot be opened",
-                "check that it exists and can be reached, its permissions, and --state-dir or store.url"},
+                "check that it exists, its permissions, and --state-dir or store.url"},
     Explanation{Failure::kReadOnly, ErrorCode::kStore, false, "cannot be written",
-                "check the owner and permissions of the file and of its folder (the journal lies beside it)"},
+                "check owner and permissions of the file and its directory, which also has the journal"},
     Explanation{Failure::kDuplicate, ErrorCode::kInvalid, false, "refused a row that breaks a rule of the schema",
-                "it is there already, or names something that is not"},
+                "it exists already, or refers to something that does not"},
     Explanation{Failure::kConnectionLost, ErrorCode::kStore, true, "the connection is lost",
-                "check that the server runs and can be reached; the next call connects again"},
+                "check that the server runs; the next call reconnects"},
     Explanation{Failure::kReplaced, ErrorCode::kStore, false, "was removed or replaced while it was in use",
                 "start breakwatch again; nothing of this step was written"},
     Explanation{Failure::kOther, ErrorCode::kStore, false, "failed", "see the cause"},
@@ -53,8 +53,10 @@ std::string OneLine(const std::string& text) {
 Error ToError(Failure failure, const std::string& database, const std::string& cause) {
   const auto* found =
       std::find_if(kExplanations.begin(), kExplanations.end(), [&](const auto& e) { return e.failure == failure; });
-  return {
-      found->code, database + ": " + found->what + " (" + OneLine(cause) + "); " + found->remedy, found->retryable, {}};
+  return {found->code,
+          database + ": " + found->what + " (" + OneLine(cause) + "); " + found->suggestion,
+          found->retryable,
+          {}};
 }
 
 }  // namespace breakwatch::store

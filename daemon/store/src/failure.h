@@ -1,4 +1,4 @@
-// What a database can fail with, and the Error each becomes: names the thing, the cause and the remedy.
+// What a database can fail with, and the Error each becomes: names what failed, the cause and what to do.
 #pragma once
 
 #include <string>

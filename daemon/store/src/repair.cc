@@ -187,8 +187,8 @@ Result<void> SqliteRepair::Copy() {
   if (auto opened = from.Open(path_); !opened) return opened;
   if (auto opened = to.Open(new_path_); !opened) return opened;
   if (!from.Exec("SELECT COUNT(*) FROM sqlite_master"))
-    return Failed("database " + path_, "nothing of it can be read (" + from.Cause() +
-                                           "); restore a backup, or move the file away and sweep again");
+    return Failed("database " + path_, "nothing could be read (" + from.Cause() +
+                                           "); restore a backup, or move the file away and start a new sweep");
   for (const char* begin : {"PRAGMA foreign_keys = ON", "BEGIN IMMEDIATE"})
     if (!to.Exec(begin)) return Failed("database " + new_path_, to.Cause());
   for (const Table& table : kTables) CopyTable(table, from, to);
@@ -210,7 +210,7 @@ void SqliteRepair::CopyTable(const Table& table, Sqlite& from, Sqlite& to) {
   salvage.ReadAll([&](Row& row) { Keep(table, row, from, to); },
                   [&](std::int64_t first, std::int64_t last, bool open) {
                     const std::string until = open ? " and after" : last > first ? " to " + std::to_string(last) : "";
-                    Lose({table.name, "rowid " + std::to_string(first) + until, "", "it cannot be read"}, "");
+                    Lose({table.name, "rowid " + std::to_string(first) + until, "", "unreadable"}, "");
                     if (!open) lost_rows_ += last - first;
                   });
 }
@@ -224,7 +224,7 @@ void SqliteRepair::Keep(const Table& table, Row& row, Sqlite& from, Sqlite& to) 
                                   row.Text("id")));
   }
   if (!cause) cause = table.judge(row, to);
-  if (!cause && !row.InsertInto(table.name, to)) cause = "what it belongs to is lost (" + to.Cause() + ")";
+  if (!cause && !row.InsertInto(table.name, to)) cause = "the row that it refers to is lost (" + to.Cause() + ")";
   if (!cause) {
     ++kept_[table.name];
     return;
@@ -270,7 +270,7 @@ void SqliteRepair::DropStrayEvents(Sqlite& copy) {
     const std::string text = std::to_string(id);
     const std::string line = copy.Text("SELECT line FROM events WHERE id = ?", text);
     Lose({"events", "id " + text, copy.Text("SELECT model FROM events WHERE id = ?", text),
-          "its id is far from those of the other events"},
+          "its id is far from the ids of the other events"},
          line);
     copy.Exec("DELETE FROM events WHERE id = " + text);
     --kept_["events"];
@@ -296,7 +296,7 @@ void SqliteRepair::CorrectTimes(Sqlite& copy) {
     const std::string id = std::to_string(ids[i]), ts = std::to_string(corrected[i]);
     copy.Exec("UPDATE events SET ts_ns = " + ts + " WHERE id = " + id);
     Lose({"events", "id " + id, copy.Text("SELECT model FROM events WHERE id = ?", id),
-          "its time " + std::to_string(times[i]) + " was not between those of its neighbours; it is now " + ts},
+          "its time " + std::to_string(times[i]) + " was out of order and is now " + ts},
          "");
   }
 }
@@ -335,7 +335,7 @@ Result<std::string> SqliteRepair::PutInPlace() {
     if (!GiveTo(path, like)) return Failed(path, "cannot get the owner of " + path_ + ": " + SystemCause());
   }
   (void)GiveTo(path_ + ".lock", like);
-  if (::access(damaged.c_str(), F_OK) == 0) return Failed(damaged, "is there already");
+  if (::access(damaged.c_str(), F_OK) == 0) return Failed(damaged, "exists already");
   if (::link(path_.c_str(), damaged.c_str()) != 0 && ::rename(path_.c_str(), damaged.c_str()) != 0)
     return Failed(damaged, SystemCause());
   for (const char* suffix : {"-wal", "-shm"}) {
@@ -355,16 +355,16 @@ Result<std::unique_ptr<Repair>> Repair::Begin(const std::string& url, const Cloc
   if (!dialect) return dialect.error();
   if (!url.starts_with(kScheme)) {
     return Error{ErrorCode::kStore, (*dialect)->DisplayName() +
-                                        " is a server's: breakwatch cannot copy past damaged pages there. Restore it "
+                                        " is on a server, which breakwatch cannot repair: restore it "
                                         "with the server's own tools (pg_restore), or delete the rows that "
-                                        "`breakwatch store check` names, then run `breakwatch store rebuild`"};
+                                        "`breakwatch store check` lists, then run `breakwatch store rebuild`"};
   }
   const std::string path = url.substr(kScheme.size());
   if (auto located = (*dialect)->Locate(/*read_only=*/true); !located) return located.error();
   soci::session none;
   try {
     if (!(*dialect)->TryWriterLock(none))
-      return Error{ErrorCode::kStore, "database " + path + " has a writer: stop it first", true, {}};
+      return Error{ErrorCode::kStore, "database " + path + " is in use by a writer; stop it first", true, {}};
   } catch (const soci::soci_error& error) {
     return Failed(path, error.get_error_message());
   }

@@ -36,9 +36,9 @@ std::optional<Error> Refused(soci::session& sql, const ModelResult& result) {
   Query<std::string>(
       sql, "SELECT state FROM sweeps WHERE id = :id", [&](const std::string& text) { return state = text, false; },
       sweep_id);
-  if (state.empty()) return Error{ErrorCode::kNotFound, "no sweep " + sweep_id + " to store a result of"};
+  if (state.empty()) return Error{ErrorCode::kNotFound, "no sweep " + sweep_id + " for a result"};
   if (state == SweepStateName(SweepState::kFinished))
-    return Error{ErrorCode::kInvalid, "sweep " + sweep_id + " is finished: no result can join it"};
+    return Error{ErrorCode::kInvalid, "sweep " + sweep_id + " is finished and takes no more results"};
   if (Scalar(sql, "SELECT COUNT(*) FROM results WHERE sweep_id = :sweep AND model = :model AND mode = :mode", 0,
              sweep_id, ToUtf8(result.info.id), ToUtf8(result.capture.mode)) > 0)
     return Error{ErrorCode::kInvalid, "sweep " + sweep_id + " has a result of " + ToUtf8(result.info.id) + " (" +

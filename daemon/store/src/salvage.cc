@@ -112,7 +112,7 @@ std::optional<std::string> Row::WrongType() const {
     if (value.type == SQLITE_NULL && columns_[i].may_be_null) continue;
     const bool right = columns_[i].is_text ? value.type == SQLITE_TEXT && ToUtf8(value.text) == value.text
                                            : value.type == SQLITE_INTEGER;
-    if (!right) return "its column " + columns_[i].name + " holds something else";
+    if (!right) return "its column " + columns_[i].name + " has the wrong type";
   }
   return std::nullopt;
 }

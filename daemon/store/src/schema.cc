@@ -96,19 +96,19 @@ const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3,
 Result<int> ReadVersion(const Database& database, soci::session& sql) {
   if (!database.dialect().HasTable(sql, "meta")) {
     if (database.dialect().IsEmpty(sql)) return 0;
-    return ToError(Failure::kCorrupted, database.name(), "it has tables, and none of them ours");
+    return ToError(Failure::kCorrupted, database.name(), "it has tables of another program");
   }
   std::string text;
   sql << "SELECT COALESCE(MAX(value), '') FROM meta WHERE key = 'schema_version'", soci::into(text);
   if (text.empty() || text.size() > 6 || text.find_first_not_of("0123456789") != std::string::npos)
-    return ToError(Failure::kCorrupted, database.name(), "no schema version in its table meta");
+    return ToError(Failure::kCorrupted, database.name(), "table meta has no schema version");
   return std::stoi(text);
 }
 
 Error NewerVersion(const Database& database, int version) {
   return {ErrorCode::kStore,
           database.name() + " has schema version " + std::to_string(version) + ", newer than this program's " +
-              std::to_string(NewestSchemaVersion()) + ": use the breakwatch that wrote it, or a newer one",
+              std::to_string(NewestSchemaVersion()) + ": use the version of breakwatch that wrote it, or a newer one",
           false,
           {}};
 }
@@ -137,8 +137,7 @@ Result<void> PrepareSchema(Database& database, bool read_only) {
   if (!version) return version.error();
   if (*version == NewestSchemaVersion()) return {};
   if (*version > NewestSchemaVersion()) return NewerVersion(database, *version);
-  if (read_only && *version == 0)
-    return Error{ErrorCode::kNotFound, database.name() + " holds nothing yet: a sweep fills it"};
+  if (read_only && *version == 0) return Error{ErrorCode::kNotFound, database.name() + " is empty; run a sweep first"};
   // Every older version can be read as it is: `costs` only sweeps ask for, where sweeps have no sequence yet their
   // start stands for it (SqlStore::Newest), and `requeued` and `paused` are asked for where they are there. A migration
   // that changes what readers ask has to refuse the versions before it here, with the advice to write once.

@@ -69,7 +69,7 @@ Result<void> SqlStore::BeginSweep(const Sweep& sweep, const Plan& plan, std::spa
     }
     const std::string id = ToUtf8(sweep.id);
     if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) > 0)
-      return Error{ErrorCode::kInvalid, "sweep " + id + " has begun already"};
+      return Error{ErrorCode::kInvalid, "sweep " + id + " has already started"};
     const std::string document = ToJson(sweep);
     Exec(sql,
          "INSERT INTO sweeps (id, state, started_ns, finished_ns, document, plan_document)"
@@ -92,7 +92,7 @@ Result<void> SqlStore::WritePlan(soci::session& sql, const Sweep& sweep, const P
   for (std::size_t i = 0; i < plan.models.size(); ++i) {
     const PlannedModel& planned = plan.models[i];
     if (!seen.emplace(planned.info.id, planned.mode).second)
-      return Error{ErrorCode::kInvalid, "plan of sweep " + sweep.id + " names " + planned.info.id + " twice"};
+      return Error{ErrorCode::kInvalid, "plan of sweep " + sweep.id + " contains " + planned.info.id + " twice"};
     auto document = EncodePlanned(planned);
     if (!document) return document.error();
     rows.Add({sweep.id, i, planned.info.id, planned.mode, planned.structure, std::string(ActionName(planned.action)),
@@ -114,7 +114,7 @@ Result<void> SqlStore::WriteEnd(soci::session& sql, const Sweep& sweep, std::spa
       sql, "SELECT state FROM sweeps WHERE id = :id", [&](const std::string& text) { return state = text, false; }, id);
   if (state.empty()) return NoSweep(id, db_.name());
   if (state == SweepStateName(SweepState::kFinished))
-    return Error{ErrorCode::kInvalid, "sweep " + id + " is finished already"};
+    return Error{ErrorCode::kInvalid, "sweep " + id + " is already finished"};
   const std::string document = ToJson(sweep);
   const Int seq = WriteStep(sql, HistoryStep::Kind::kFinished, id, "", "", document);
   Exec(sql,

@@ -74,7 +74,7 @@ Result<void> WriterLock::LockFd(int fd, const std::string& path, bool optional) 
     const std::string holder = Holder(file_);
     return Error{ErrorCode::kStore,
                  path_ + " is in use by process " + (holder.empty() ? "(unknown)" : holder) +
-                     ": wait for its sweep, stop it, or name another --state-dir",
+                     ": wait for its sweep, stop it, or use another --state-dir",
                  true,
                  {}};
   }

@@ -89,8 +89,8 @@ void UseLauncher(const capture::LauncherChoice& choice, const Settings& settings
   // A launcher of the user's own (ssh, docker, srun) finds its host and its keys by variables of theirs.
   if (choice.used == capture::kOwnLauncher) options.keep = {"*"};
   if (choice.used != capture::kNoSandbox || settings.capture.sandbox == "off") return;
-  const std::string refusal = choice.why + "; capture.sandbox: off captures without one";
-  if (NeedsSandbox(settings, /*own_code=*/true)) options.refuse_own = "own code needs a sandbox: " + refusal;
+  const std::string refusal = choice.why + "; capture.sandbox=off captures without one";
+  if (NeedsSandbox(settings, /*own_code=*/true)) options.refuse_own = "your own code needs a sandbox: " + refusal;
   if (NeedsSandbox(settings, /*own_code=*/false)) options.refuse_library = "capture.sandbox is require: " + refusal;
   if (settings.capture.launcher.empty()) return;  // asked for
   options.sandbox_warning = "models are captured without a sandbox: " + choice.why;
@@ -143,9 +143,9 @@ Check CheckWorker(const App& app, const Settings& settings, const std::string& n
   const auto toolchain = with ? DescribeToolchain(app, *with) : Result<Toolchain>(with.error());
   if (toolchain) return {"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""};
   return {"worker", Check::State::kFailed, toolchain.error().message,
-          primary ? "run `make venv`, or correct capture.worker"
-                  : "make it (`make toolchain TORCH=... TRANSFORMERS=... TOOLCHAIN=" + name +
-                        "`), or correct capture.toolchains"};
+          primary ? "run `make venv`, or check capture.worker"
+                  : "create it (`make toolchain TORCH=... TRANSFORMERS=... TOOLCHAIN=" + name +
+                        "`), or check capture.toolchains"};
 }
 
 Check CheckSandbox(const App& app, const Settings& settings) {
@@ -154,7 +154,7 @@ Check CheckSandbox(const App& app, const Settings& settings) {
   const bool is_off = settings.capture.sandbox == "off" || settings.capture.launcher.empty();
   return {"sandbox", settings.capture.sandbox == "require" ? Check::State::kFailed : Check::State::kWarning, choice.why,
           is_off
-              ? "a worker sees the network and your files: remove the setting to use a sandbox"
+              ? "workers can access the network and your files; remove the setting to use a sandbox"
               : "install bubblewrap and allow user namespaces; without it python: and script: models are not captured"};
 }
 
@@ -195,8 +195,7 @@ Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {
   auto options = ZygotesOf(app, settings);
   const std::string& program = options.worker.front();
   if (program.find('/') != std::string::npos && access(program.c_str(), X_OK) != 0) {
-    return Error{ErrorCode::kInternal,
-                 "no worker at " + program + "; `make venv` makes the default toolchain, or set capture.worker"};
+    return Error{ErrorCode::kInternal, "no worker program at " + program + "; run `make venv`, or set capture.worker"};
   }
   // Nothing is imported, so it needs no sandbox; but another host's launcher has another host's toolchain.
   if (!IsAuto(settings.capture.launcher)) options.launcher = settings.capture.launcher, options.keep = {"*"};

@@ -76,7 +76,7 @@ int RecordHub(App& app, const commands::HubRecordOptions& o) {
   const auto summary = hub_replay::Record(options, *pool, o.dir, {}, progress, *app.clock);
   if (!summary) return commands::Fail(app, summary.error());
   std::fprintf(app.out, "%zu models, %zu files in %s\n", summary->models, summary->files, Printable(o.dir).c_str());
-  for (const std::string& left : summary->left_out) std::fprintf(app.err, "left out: %s\n", Printable(left).c_str());
+  for (const std::string& left : summary->left_out) std::fprintf(app.err, "skipped: %s\n", Printable(left).c_str());
   return commands::kExitOk;
 }
 

@@ -48,8 +48,8 @@ Settings WithPrimary(Settings settings) {
 Result<Settings> WithToolchain(Settings settings, const std::string& name) {
   const std::string python = PythonOf(settings, name);
   if (python.empty() && name != settings.capture.toolchain) {
-    return Error{ErrorCode::kUsage, "no toolchain " + name + ": neither .venv-" + name +
-                                        "/bin/python nor an entry of capture.toolchains is there"};
+    return Error{ErrorCode::kUsage, "unknown toolchain " + name + ": neither .venv-" + name +
+                                        "/bin/python nor an entry of capture.toolchains exists"};
   }
   const bool is_primary = name == settings.capture.toolchain;
   if (!python.empty() && !is_primary) settings.capture.worker = WorkerOf(python);

@@ -13,7 +13,7 @@ Outcome Write(std::ostream& out, std::string_view text) {
   out.clear();
   out << text << std::flush;
   if (out.good()) return {};
-  return {Delivery::kTryAgain, "the console does not take what is written to it", {}};
+  return {Delivery::kTryAgain, "cannot write to the console", {}};
 }
 
 class ConsoleMetrics : public MetricExporter {

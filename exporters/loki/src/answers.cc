@@ -12,17 +12,17 @@ constexpr net::AnswerMeaning kMeanings[] = {
     {260, 260, Delivery::kTryAgain, true, "Loki blocks ingestion for this tenant"},  // a 2xx, and yet nothing is stored
     {204, 204, Delivery::kDelivered, false, "", true},
     {200, 200, Delivery::kDelivered, false, "", true},  // of others that speak Loki's protocol
-    {200, 299, Delivery::kTryAgain, true, "not an answer of Loki, which is 204 without a body: check the URL"},
+    {200, 299, Delivery::kTryAgain, true, "not an answer of Loki (expected 204 without a body): check the URL"},
     {300, 399, Delivery::kTryAgain, true, "a redirect: set its target as the URL"},
     {400, 400, Delivery::kRefused, false, "Loki refused entries"},
-    {401, 401, Delivery::kTryAgain, true, "Loki wants other credentials or a tenant"},
-    {403, 403, Delivery::kTryAgain, true, "Loki forbids us to push"},
-    {408, 408, Delivery::kTryAgain, false, "Loki gave up waiting"},
+    {401, 401, Delivery::kTryAgain, true, "Loki rejects the credentials or the tenant"},
+    {403, 403, Delivery::kTryAgain, true, "Loki denies the push"},
+    {408, 408, Delivery::kTryAgain, false, "Loki timed out"},
     {413, 413, Delivery::kRefused, false, "the push is too large"},
     {422, 422, Delivery::kRefused, false, "Loki refused entries"},
-    {429, 429, Delivery::kTryAgain, false, "Loki asks us to slow down"},
+    {429, 429, Delivery::kTryAgain, false, "Loki limits the rate"},
     {400, 499, Delivery::kTryAgain, true, "not an answer of Loki: check the URL"},
-    {500, 599, Delivery::kTryAgain, false, "Loki is in trouble"},
+    {500, 599, Delivery::kTryAgain, false, "Loki has an internal error"},
 };
 
 // What Loki writes of single entries. All else, such as limits of labels and of structured metadata or a body that it

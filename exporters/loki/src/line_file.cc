@@ -88,7 +88,7 @@ Result<void> LineFile::CutHalfLine() {
   const bool whole_file_seen = static_cast<std::int64_t>(end.size()) == *size;
   if (newline == end.npos && !whole_file_seen) return WriteAll("\n");  // longer than any line of ours: not ours to cut
   const std::int64_t keep = newline == end.npos ? 0 : *size - static_cast<std::int64_t>(end.size() - newline - 1);
-  if (ftruncate(fd_, keep) != 0) return Fault("cut a half line off");
+  if (ftruncate(fd_, keep) != 0) return Fault("remove an incomplete line");
   return {};
 }
 
@@ -109,7 +109,7 @@ Result<std::unordered_set<std::string>> LineFile::TailLines(std::size_t max_byte
 
 Result<std::int64_t> LineFile::Size() const {
   struct stat info {};
-  if (fstat(fd_, &info) != 0) return Fault("ask the size");
+  if (fstat(fd_, &info) != 0) return Fault("get the size");
   return static_cast<std::int64_t>(info.st_size);
 }
 

@@ -155,4 +155,4 @@ class Capture:
         self.result["detail"] = self.result.get("detail") or self.result["status"]
         if (remedy := remedies.of(
                 self.result["status"], self.result["detail"], own=bool(self.job.get("source")))):
-            self.result["remedy"] = remedy
+            self.result["suggestion"] = remedy

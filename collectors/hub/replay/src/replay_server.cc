@@ -54,7 +54,7 @@ class Server : public ReplayServer {
     port_ = port == 0 ? server_.bind_to_any_port(host_) : (server_.bind_to_port(host_, port) ? port : -1);
     if (port_ <= 0) {
       return Error{ErrorCode::kUnavailable, "cannot listen on " + host_ + ":" + std::to_string(port) +
-                                                ": the port is taken or the address is not of this machine"};
+                                                ": the port is in use, or the address is not of this machine"};
     }
     try {
       thread_ = std::thread([this] { server_.listen_after_bind(); });

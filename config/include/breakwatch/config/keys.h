@@ -31,10 +31,10 @@ struct Key {
   bool is_size = false;                // an integer that is written "64KiB"
   bool is_secret = false;              // taken from the environment only, never shown
   bool restart = false;                // a reload does not change it
-  bool names = false;                  // a list whose items hold no comma: a flag may give several with commas between
+  bool names = false;                  // a list of names: a flag may give several, separated by commas
   std::vector<std::string> allowed{};  // the only values; empty: any
   double min = 0, max = 0;             // of numbers, and of durations in milliseconds; both 0: any
-  // What a text (each element of a list) has to be, when it is not; nothing when it is.
+  // The expected form of a text (of each item of a list) that is wrong; nothing if it is right.
   std::function<std::optional<std::string>(const std::string&)> check{};
 };
 
@@ -50,7 +50,7 @@ std::string ValueText(const Key& key, const Settings& settings);
 // What the command line registers for each key that is no secret.
 struct Flag {
   std::string key;                 // Key::name
-  std::vector<std::string> names;  // "--state-dir", "--state_dir": with dashes too where the key has underscores
+  std::vector<std::string> names;  // "--state-dir", "--state_dir": also with dashes if the key has underscores
   std::string doc, default_text, type;
   bool is_list = false;  // repeats; or one value "[a, b]"
   bool is_bool = false;  // alone it means "true"; else "=true" or "=false"

@@ -1,4 +1,4 @@
-// Loading settings: flag > environment > file (later wins) > default. Refused, never repaired.
+// Loading settings: flag > environment > file (later wins) > default. Invalid settings are refused, never repaired.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ Result<std::string> ReadSecret(const std::string& secret, const std::string& fil
 // Keys whose values differ.
 std::vector<std::string> ChangedKeys(const Settings& before, const Settings& after);
 
-// What a reload makes of the running settings: keys with `restart` keep their value.
+// The running settings after a reload: keys with `restart` keep their value.
 struct Reloaded {
   Settings settings;
   std::vector<std::string> need_restart;  // keys that differ and were kept

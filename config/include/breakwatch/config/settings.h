@@ -21,7 +21,7 @@ struct HubSettings {
   std::string path;                                      // of the file of ids or the directory of configs
   std::string snapshot_dir = "collectors/hub/snapshot";  // the bundled snapshot, or one made by `hub record`
   ListRequest list;                     // what to list; keys hub.top, hub.sort, ... without "list"; `ids` has no key
-  int concurrency = 16;                 // requests under way at once
+  int concurrency = 16;                 // requests in flight
   int retries = 5;                      // of one request
   std::optional<milliseconds> timeout;  // of the whole listing and of one request; null: of the listing, ten minutes
   std::string cache_dir;                // empty: HF_HUB_CACHE, else the Python client's default
@@ -30,30 +30,30 @@ struct HubSettings {
 
 struct CaptureSettings {
   std::vector<std::string> launcher{"auto"};  // argument vector before `worker`; "auto": the sandbox
-  std::string sandbox = "prefer";             // or "require", "off"; own code always requires it, but where it is off
+  std::string sandbox = "prefer";             // or "require", "off"; own code requires a sandbox unless "off"
   std::int64_t scratch_bytes = 1LL << 30;     // what a sandboxed worker may write, files and shared memory together
-  std::vector<std::string> environment;       // names (patterns) of further variables that workers get
+  std::vector<std::string> environment;       // names (patterns) of further variables for workers
   std::vector<std::string> worker;            // empty: the primary toolchain's
   std::string toolchain = "default";          // the primary one: whose numbers are published; `worker` runs in it
-  std::vector<std::string> toolchains;        // "NAME=PYTHON"; a name without one is sought as .venv-NAME
-  std::vector<std::string> extra_toolchains;  // names: each sweeps the primary one's models after it
+  std::vector<std::string> toolchains;        // "NAME=PYTHON"; a name without an entry is .venv-NAME
+  std::vector<std::string> extra_toolchains;  // names: each sweeps the same models after the primary one
   int zygotes = 0;                            // processes that capture, one capture each at a time; 0: number of cores
   CaptureLimits limits;
-  milliseconds silence{20'000};            // a zygote quiet for longer is lost
-  bool allow_factories = false;            // python: and script: selectors, code of the user's own
+  milliseconds silence{20'000};            // a zygote that is silent for longer is lost
+  bool allow_factories = false;            // python: and script: selectors, the user's own code
   std::vector<std::string> modes{"eval"};  // of each model of a sweep
   std::string calls = "default";           // one of AllCalls(): in each of these modes
   double verify_share = 0.02;              // of clean structures, captured again at full depth each sweep
   std::uint64_t seed = 0;                  // of that choice
-  std::string inputs_file;                 // JSON: what models are called with, over the recipes; empty: none
+  std::string inputs_file;                 // JSON: the user's own inputs; empty: none
   int repeat = 1;                          // captures of each model, compared
-  std::int64_t memory = 0;                 // bytes of all captures together; 0: what the machine can give
+  std::int64_t memory = 0;                 // bytes of all captures together; 0: what is available
 };
 
 struct SweepSettings {
   std::string rebuild = "if-needed";     // "if-needed", "always" or "never"
-  std::optional<milliseconds> interval;  // serve: from one sweep's start to the next; absent: on command only
-  int quarantine_after = 3;              // time-outs, memory ends and crashes in a row
+  std::optional<milliseconds> interval;  // serve: from one sweep's start to the next; absent: only on request
+  int quarantine_after = 3;              // time-outs, out-of-memory ends and crashes in a row
   milliseconds quarantine_for{24 * 3'600'000};
 };
 
@@ -71,7 +71,7 @@ struct PushgatewaySettings {
   std::string url;  // empty: off
   std::string job = "breakwatch";
   std::string pool;  // part of the group; pools hold disjoint models
-  int shards = 1;    // groups the snapshot is split into
+  int shards = 1;    // groups over which the models are split
   bool gzip = true;
   milliseconds timeout{30'000}, connect_timeout{5'000};
   std::string username, password, password_file;  // basic auth
@@ -110,10 +110,10 @@ struct ExporterSettings {
 };
 
 struct DeliverySettings {
-  milliseconds drain_timeout{30'000};  // waited for required exporters after a sweep
+  milliseconds drain_timeout{30'000};  // for required exporters, after a sweep
   milliseconds first_backoff{500}, max_backoff{60'000};
-  milliseconds check_target{15'000};     // how often a gateway is asked whether it was restarted
-  milliseconds metric_interval{30'000};  // least time between two snapshots during a sweep
+  milliseconds check_target{15'000};     // interval of the check for a restarted gateway
+  milliseconds metric_interval{30'000};  // shortest time between two snapshots during a sweep
   int batch_events = 1000;
   std::int64_t batch_bytes = 1 << 20;
 };
@@ -126,8 +126,8 @@ struct WebSettings {
 };
 
 struct RetentionSettings {
-  int unranked_sweeps = 3;  // complete ranked sweeps a model stays after it left the ranking
-  int sweeps = 100;         // whose directories and delivered events are kept; results are kept for ever
+  int unranked_sweeps = 3;  // complete ranked sweeps for which a model stays after it left the ranking
+  int sweeps = 100;         // whose directories and delivered events are kept; results are always kept
 };
 
 struct MetricsSettings {

@@ -19,7 +19,7 @@ std::string CheckText(const Loaded& loaded);  // "ok: ..." with the files read, 
 Result<std::string> ExplainText(std::string_view key_or_prefix);
 Result<std::string> ExplainJson(std::string_view key_or_prefix);
 
-// A YAML file with every key that is no secret, its meaning and its default.
+// A YAML file with every key that is not a secret, its meaning and its default.
 std::string ExampleYaml();
 
 }  // namespace breakwatch::config

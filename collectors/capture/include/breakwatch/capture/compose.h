@@ -1,5 +1,5 @@
-// A toolchain made of two: torch and what belongs to it from one environment, the rest from another, as links.
-// Nothing is installed or copied; the result is an environment like any other, with a `bin/python` of its own.
+// A toolchain combined from two: torch and its packages from one environment, the rest from another, as links.
+// Nothing is installed or copied; the result is an environment with its own `bin/python`.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace breakwatch::capture {
 
-// Whether an entry of site-packages goes with torch: torch itself, what is built against it, and what it computes with.
+// Whether an entry of site-packages belongs to torch: torch itself, packages built against it, its libraries.
 bool BelongsToTorch(std::string_view entry);
 
 // Makes or replaces `target` from two environments (folders with bin/python and lib/pythonX.Y/site-packages).
-// Error: kNotFound, naming an environment that is none; kInvalid where they are of different Pythons; kStore.
+// Error: kNotFound, naming a folder that is not an environment; kInvalid for different Pythons; kStore.
 Result<void> ComposeToolchain(const std::string& torch_from, const std::string& rest_from, const std::string& target);
 
-// The environments that `folder` was composed of: what a sandbox has to leave visible. Empty when it was not.
+// The environments that `folder` is combined from, which a sandbox must show. Empty if it is not combined.
 std::vector<std::string> ComposedOf(const std::string& folder);
 
 }  // namespace breakwatch::capture

@@ -1,4 +1,4 @@
-// The program that a worker is started through: it gives up rights for good, then becomes the worker.
+// The program that starts a worker: it drops privileges permanently, then executes the worker.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace breakwatch::capture {
 
-// The subcommand of breakwatch that calls ConfineAndExec; in no help text, since only a launcher has a use for it.
+// The subcommand of breakwatch that calls ConfineAndExec; not in the help, because only launchers use it.
 inline constexpr std::string_view kConfineCommand = "sandbox-exec";
 
 // [--landlock] [--read PATH]... [--list PATH]... -- PROGRAM ARGUMENTS...
 //
-// Drops every capability, sets no_new_privs, installs a filter of system calls, and executes PROGRAM. With --landlock
+// Drops every capability, sets no_new_privs, installs a system call filter, and executes PROGRAM. With --landlock
 // also: only the paths after --read can be read (of a folder after --list only the names in it), only $TMPDIR and the
-// harmless devices can be written, and no socket can be opened. Does not return but on failure: the exit code, after
+// harmless devices can be written, and no socket can be opened. Returns only on failure: the exit code, after
 // one line on standard error.
 int ConfineAndExec(const std::vector<std::string>& arguments);
 

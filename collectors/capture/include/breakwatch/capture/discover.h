@@ -1,4 +1,4 @@
-// Runs a script in a worker, once, and says which modules it called.
+// Runs a script in a worker, once, and reports the modules that it called.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ struct DiscoverOptions {
   std::chrono::milliseconds timeout{600'000};
 };
 
-// The worker's `discovered` line: checked JSON of at most 16 MiB, see PROTOCOL.md. A script that fails is in it, not an
-// error. Error: kUnavailable, quoting the worker, when there is no such line in time.
+// The worker's `discovered` line: checked JSON of at most 16 MiB, see PROTOCOL.md. A failing script is part of it, not
+// an error. Error: kUnavailable, quoting the worker, if there is no such line in time.
 Result<std::string> DiscoverModules(const ZygoteOptions& options, const DiscoverOptions& discover);
 
 }  // namespace breakwatch::capture

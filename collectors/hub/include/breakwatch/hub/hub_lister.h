@@ -1,7 +1,7 @@
 // Where models come from: the Hub, a recording of it, a file of ids or a directory of configurations.
 //
 // All give the same RankedList: every model is either ready to capture, with its pinned config.json, or excluded with a
-// status and a text. A listing that cannot be had at all is an Error.
+// status and a text. A listing that fails completely is an Error.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ namespace breakwatch::hub {
 std::unique_ptr<ModelLister> MakeHubLister(HubOptions options, const Clock& clock);
 
 // A recording directory: recording.json, models.jsonl (one info body of the Hub a line, with an optional
-// "config_source"), files/<id, its slash as "--">/<commit>/config.json. Ranks, filters and excludes as the Hub does.
+// "config_source"), files/<id, its slash as "--">/<commit>/config.json. Ranks, filters and excludes like the Hub.
 std::unique_ptr<ModelLister> MakeSnapshotLister(std::string directory, HubOptions options = {});
 
 // A file with one `id` or `id@revision` a line and # comments, resolved by `by_name` (a Hub or snapshot lister).
-// Error: kConfig naming every line that is no model id.
+// Error: kConfig, with every line that is not a model id.
 std::unique_ptr<ModelLister> MakeFileLister(std::string path, std::unique_ptr<ModelLister> by_name);
 
 // `<name>/config.json`, `<organisation>/<name>/config.json` and `<name>.json` below a directory: all of them, unranked.
@@ -31,13 +31,14 @@ std::unique_ptr<ModelLister> MakeFileLister(std::string path, std::unique_ptr<Mo
 std::unique_ptr<ModelLister> MakeDirectoryLister(std::string directory, HubOptions options = {});
 
 struct SelectorOptions {
-  bool allow = false;                    // the user lets workers run code of their own
-  std::string directory;                 // absolute: where scripts and packages are sought, the daemon's own
+  bool allow = false;                    // workers may run the user's own code
+  std::string directory;                 // absolute: base of scripts and packages, the working directory
   std::vector<std::string> python_path;  // further folders to import from
 };
 
 // Names that are selectors (core/selector.h) become models whose config_json is a worker's `source` and whose commit is
-// the digest of their source file; `others` lists the rest. Error: kUsage for a selector that is none, or not allowed.
+// the digest of their source file; `others` lists the rest. Error: kUsage for a selector that is invalid or not
+// allowed.
 std::unique_ptr<ModelLister> MakeSelectorLister(SelectorOptions options, std::unique_ptr<ModelLister> others);
 
 }  // namespace breakwatch::hub

@@ -1,4 +1,4 @@
-// HubOptions: how the Hub is reached and what bounds its answers.
+// HubOptions: how to reach the Hub, and limits of its answers.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ struct HubOptions {
   std::string token;                                // sent to the endpoint's host only; never in a message
   std::string cache_dir;                            // the Python client's cache; empty: none is read or written
   bool offline = false;                             // no request at all: cache only
-  int concurrency = 16;                             // requests under way at once
+  int concurrency = 16;                             // requests in flight
   int tries = 5;                                    // of one request
   int page_size = 500;                              // models asked for per page
   int max_pages = 100;                              // of one listing
@@ -24,7 +24,7 @@ struct HubOptions {
   std::chrono::milliseconds list_timeout{60'000};      // of one page of the listing
   std::chrono::milliseconds listing_timeout{600'000};  // of all its pages, retries and pauses included
   std::chrono::milliseconds first_backoff{1'000}, max_backoff{8'000};
-  std::chrono::milliseconds max_pause{310'000};  // longest wait a server may ask for: a rate window and a little
+  std::chrono::milliseconds max_pause{310'000};  // longest pause that a server may ask for: a rate window and a reserve
   std::size_t max_config_bytes = 4u << 20;
   int max_config_depth = 64;
   std::optional<std::int64_t> max_params;  // larger models are skipped_too_large
@@ -34,7 +34,7 @@ struct HubOptions {
 
 using GetEnvironment = std::function<const char*(const char* name)>;
 
-// The options that the Hub's own variables ask for, with huggingface_hub's meaning: HF_ENDPOINT, HF_TOKEN or the token
+// The options of the Hub's own variables, as in huggingface_hub: HF_ENDPOINT, HF_TOKEN or the token
 // file (HF_TOKEN_PATH, HF_HOME), HF_HUB_DISABLE_IMPLICIT_TOKEN, HF_HUB_CACHE, HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE,
 // HF_HUB_ETAG_TIMEOUT, HF_HUB_DOWNLOAD_TIMEOUT, HF_HUB_USER_AGENT_ORIGIN. `user_agent` is "breakwatch/VERSION".
 HubOptions HubOptionsFromEnvironment(const GetEnvironment& getenv, std::string user_agent = "breakwatch");

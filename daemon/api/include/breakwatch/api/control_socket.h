@@ -1,11 +1,11 @@
 // The control socket: how a command hands its request to the daemon of the same state directory and follows it.
 //
 // <state>/control.sock, mode 0600. The client sends one JSON line {"type":"sweep","request":{...}}, where it may add
-// `capture` (an imported one, with a plan of one model). The daemon's own user, as SO_PEERCRED tells, may also add
-// `python` (the interpreter of the request's toolchain), name any toolchain, and models that are code of the user's
-// own; any other user, root too unless the daemon runs as root, may name what a request over HTTP may. The daemon
-// answers JSON lines: accepted {id}; then of each sweep, one by each toolchain: listing {resolved,total}; plan
-// {plan,already_done}; result {done,total,result}; finished {sweep}; and at last failed {code,message} where no sweep
+// `capture` (an imported one, with a plan of one model). The daemon's own user (SO_PEERCRED) may also add
+// `python` (the interpreter of the request's toolchain), name any toolchain, and name models that are the
+// user's own code. Any other user, root included unless the daemon runs as root, may name what HTTP requests may. The
+// daemon answers JSON lines: accepted {id}; then of each sweep, one by each toolchain: listing {resolved,total}; plan
+// {plan,already_done}; result {done,total,result}; finished {sweep}; and finally failed {code,message} if no sweep
 // ended, else done {behind,error {code,message} or absent}. Then it closes.
 #pragma once
 
@@ -25,7 +25,7 @@
 namespace breakwatch::api {
 
 // A request as the socket and POST /api/v1/sweeps carry it. Absent fields keep the value of `defaults`.
-// `imported`: the capture that came beside it. Error: kUsage, naming the field.
+// `imported`: the capture sent with it. Error: kUsage, naming the field.
 std::string ToJson(const SweepRequest& request);
 Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequest& defaults,
                                           std::optional<CaptureResult> imported = {});
@@ -34,7 +34,7 @@ Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequ
 // that does not read loses its connection.
 class ControlSocket : public ProgressListener {
  public:
-  // Waits for required exporters after a sweep, until a stop request at the longest, and returns those behind.
+  // Waits for required exporters after a sweep, at most until a stop request, and returns those behind.
   using Drain = std::function<std::vector<std::string>(std::stop_token)>;
 
   // `toolchains`: those that a user other than the daemon's may name.
@@ -43,15 +43,15 @@ class ControlSocket : public ProgressListener {
                                                        std::vector<std::string> toolchains, Drain drain);
 };
 
-// What a followed request came to.
+// The outcome of a followed request.
 struct Followed {
   std::vector<Sweep> sweeps{};        // those that ended, the primary toolchain's first; at least one
   std::vector<std::string> behind{};  // required exporters that did not accept everything in time
   std::optional<Error> error{};       // of the first sweep that did not end
 };
 
-// Hands the request over and reports progress to `listener` until its last sweep ended. Nothing: no daemon listens.
-// Error: kInternal, it went away; else the first sweep's own error.
+// Hands the request over and reports progress to `listener` until its last sweep ended. Nothing if no daemon listens.
+// Error: kInternal if the daemon ended; else the first sweep's error.
 Result<std::optional<Followed>> FollowSweep(const std::string& path, const SweepRequest& request,
                                             ProgressListener& listener);
 

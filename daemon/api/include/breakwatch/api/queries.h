@@ -1,4 +1,4 @@
-// Queries: the seam to what is stored, read only. The wiring binds it to a store session of its own.
+// Queries: the read-only interface to the store. The wiring gives it its own store session.
 #pragma once
 
 #include <string>

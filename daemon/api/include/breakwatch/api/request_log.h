@@ -1,7 +1,7 @@
-// RequestLog: what became of the requests that came over HTTP, by their ids.
+// RequestLog: state and outcome of HTTP requests, by id.
 //
-// States: queued; running, from the beginning of its sweep until the exporters are done; then done, or failed where no
-// sweep ended. Ids are of one life of the daemon: a later one does not know them.
+// States: queued; running, from the start of its sweep until the exporters are done; then done, or failed if no sweep
+// ended. Ids are known until the daemon ends.
 #pragma once
 
 #include <condition_variable>
@@ -26,19 +26,19 @@ class RequestLog final : public ProgressListener {
   static constexpr std::size_t kMax = 256;
 
   enum class Kind { kSweep, kReload };
-  // The contract's exit code of what a request came to. `by_name`: it named its models.
+  // The exit code of a request's outcome. `by_name`: it named its models.
   using ExitCode = std::function<int(const Followed& outcome, bool by_name)>;
 
   // `clock` outlives it.
   RequestLog(const Clock& clock, ControlSocket::Drain drain, ExitCode exit_code);
   ~RequestLog() override;
 
-  // Notes a new request and returns its id; nothing when too many are unfinished. `Withdraw`: it was not taken after
-  // all.
+  // Adds a request and returns its id; nothing if too many are unfinished. `Withdraw` removes a request that was not
+  // accepted.
   std::optional<std::string> Add(Kind kind, bool by_name);
   void Withdraw(const std::string& id);
 
-  // As JSON documents: one request (nothing: no such id is known), and all, newest first.
+  // JSON documents: one request (nothing if the id is unknown), and all, newest first.
   std::optional<std::string> Find(const std::string& id) const;
   std::string List() const;
 
@@ -68,7 +68,7 @@ class RequestLog final : public ProgressListener {
   const Clock& clock_;
   const ControlSocket::Drain drain_;
   const ExitCode exit_code_;
-  const std::string life_;  // tells this daemon's ids from those of earlier ones
+  const std::string life_;  // distinguishes the ids of different daemons
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Entry> entries_;  // oldest first

@@ -1,5 +1,5 @@
 // Server: HTTP over the latest snapshot and the store. Writes nothing: a request that changes something becomes
-// a command on the loop's queue and is answered 202 with its id. README.md says what each path takes and gives.
+// a command on the loop's queue and is answered 202 with its id. README.md describes each path.
 //
 // GET  /metrics          the daemon itself      GET /metrics/models    every series of the snapshot
 // GET  /-/healthy        alive                  GET /-/ready           503 until the state is loaded,
@@ -26,7 +26,7 @@ namespace breakwatch::api {
 struct ServerOptions {
   std::string listen_address = "127.0.0.1:9723";  // HOST:PORT, [V6]:PORT; port 0: any free one
   std::string token;                              // of requests that change something; empty: they are refused
-  int max_requests = 64;                          // at once; more are turned away at the door
+  int max_requests = 64;                          // in flight; further connections are closed
   bool enable_lifecycle = false;
   std::string version;
 };
@@ -45,15 +45,15 @@ struct ServerParts {
   std::function<SnapshotPtr()> snapshot;  // the newest, with live delivery figures; null before the first
   std::function<ReloadState()> reload_state;
   std::function<SweepRequest()> default_request;  // of a POST without a body
-  RequestLog& requests;                           // hears of the sweeps as a ProgressListener
+  RequestLog& requests;                           // receives the sweeps as a ProgressListener
   std::vector<std::string> toolchains;            // that a request may name
-  std::function<Result<void>()> held{};           // why the daemon is not ready although it has a state; may be empty
+  std::function<Result<void>()> held{};           // error: why the daemon is not ready; may be empty
 };
 
 // Owns its threads; stops and joins them in its destructor.
 class Server {
  public:
-  // Binds and serves. Error: kUnavailable, naming the address (taken, not allowed, not an address).
+  // Binds and serves. Error: kUnavailable, naming the address (in use, not allowed, not an address).
   static Result<std::unique_ptr<Server>> Start(const ServerOptions& options, const ServerParts& parts);
   virtual ~Server() = default;
   virtual std::string Address() const = 0;  // "127.0.0.1:9723" with the port that was bound

@@ -1,4 +1,4 @@
-// App: what every command works with. main.cc fills it; the factories are the only way to concrete classes.
+// App: the parts of every command. main.cc fills it; the factories are the only way to concrete classes.
 #pragma once
 
 #include <cstdio>
@@ -29,20 +29,20 @@ struct Check {
   std::string name;
   State state = State::kOk;
   std::string found;  // one line
-  std::string mend;   // what to do; empty when ok
+  std::string fix;    // what to do; empty when ok
 };
 
 using config::Settings;
 
 struct HubRecordOptions {
   std::string dir, note;
-  std::vector<std::string> models;  // these instead of the listing
+  std::vector<std::string> models;  // instead of the listing
 };
 
 struct HubServeOptions {
   std::string dir, host = "127.0.0.1";
   int port = 8080;            // 0: any free one
-  bool link_to_self = false;  // the Hub always names itself in Link; true: name the host that was asked
+  bool link_to_self = false;  // Link headers: the requested host instead of the Hub's
 };
 
 struct DiscoverRequest {
@@ -52,21 +52,22 @@ struct DiscoverRequest {
   int timeout_s = 600;
 };
 
-// What the trace of a job came to; capture.toolchain says what ran it.
+// The content of a job's trace; capture.toolchain is the job's.
 struct ReadTrace {
   CaptureResult capture;
-  std::string digest;  // of the trace: the same one is known again
+  std::string digest;  // of the trace, to recognise it
   std::uint64_t bytes = 0;
   std::int64_t files = 0, records = 0;
   std::vector<std::string> warnings;
 };
 using TraceProgress = std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>;
 
-// What became of a command's output. Thread: `error`, the command's; the rest any.
+// The state of a command's output. Thread: any for `damage`, the command's for the rest.
 struct Output {
-  int error = 0;  // errno of the first write to standard output that failed
+  int error = 0;           // errno of the first write to standard output that failed
+  bool is_closed = false;  // the reader closed the pipe: the rest is not printed, and that is no failure
   std::mutex mutex;
-  std::set<std::string> damage;  // rows of the store that were left out
+  std::set<std::string> damage;  // rows of the store that were skipped
 };
 
 struct App {
@@ -84,11 +85,11 @@ struct App {
   std::function<Result<std::unique_ptr<ModelLister>>(const Settings&)> make_lister;
   std::function<Result<std::unique_ptr<CaptureRunner>>(const Settings&)> make_runner;
   std::function<Result<Toolchain>(const Settings&)> describe_toolchain;
-  // An environment of two: torch of one interpreter's, the rest of the other's.
+  // Combines two environments: torch from one, the rest from the other.
   std::function<Result<void>(const std::string& torch_python, const std::string& rest_python,
                              const std::string& target)>
       compose_toolchain;
-  // The settings with another toolchain as if it were the primary one. Error: kUsage, there is none of this name.
+  // The settings with another toolchain as the primary one. Error: kUsage if the name is unknown.
   std::function<Result<Settings>(const Settings&, const std::string& name)> with_toolchain;
   std::function<std::vector<std::string>(const Settings&)> toolchain_names;  // every configured one, the primary first
   std::function<Result<std::set<std::string>>(const Settings&)> ignored_config_keys;
@@ -99,12 +100,12 @@ struct App {
 
   // A worker's `discovered` line (PROTOCOL.md).
   std::function<Result<std::string>(const Settings&, const DiscoverRequest&)> discover;
-  std::vector<std::string> own_folders;  // of scripts that run: a sandbox shows them
+  std::vector<std::string> own_folders;  // of scripts that run, visible in the sandbox
   std::function<Result<ReadTrace>(const std::string& path, const TraceProgress& progress)> read_trace;
   std::function<int(struct App&, const HubRecordOptions&)> hub_record;
   std::function<int(struct App&, const HubServeOptions&)> hub_serve;
 
-  std::stop_source give_up;  // ends sends of exporters that are under way, when the program ends
+  std::stop_source give_up;  // ends running sends of exporters when the program ends
 
   const Settings& settings() const { return loaded.settings; }
 };

@@ -1,8 +1,8 @@
-// Attribute: which of three factors moved a value, judged by the corners between the old state and the new. Pure.
+// Attribute: which of three factors changed a value, from the combinations of old and new states. Pure.
 //
-// A corner is a set of factors at their new state, the others at their old: bit 1 torch, bit 2 transformers, bit 4
-// the model's commit. A factor is flipped alone twice: from the old state and back from the new one. Where both flips
-// of each factor agree the factors act on their own; where they do not, they interact.
+// A corner is a combination: a set of factors in their new state, the others in their old. Bit 1 torch, bit 2
+// transformers, bit 4 the model's commit. Each factor is flipped alone twice: from the old state, and back from the new
+// one. If both flips of each factor agree, the factors act independently; otherwise they interact.
 #pragma once
 
 #include <array>
@@ -20,34 +20,34 @@ namespace breakwatch::compare {
 inline constexpr unsigned kTorch = 1, kTransformers = 2, kCommit = 4;
 inline constexpr unsigned kAllFactors = 7, kCorners = 8;
 
-// "torch", "transformers and the model's commit", ...; "nothing" of no factor.
+// "torch", "transformers and the model's commit", ...; "nothing" without factors.
 std::string FactorNames(unsigned factors);
 
-// The values at the corners; nullopt where it is not known.
+// The values at the corners; nullopt if unknown.
 using Corners = std::array<std::optional<std::int64_t>, kCorners>;
 
 enum class Cause {
   kNothing,      // the value is the same in the old and the new state
   kAlone,        // one factor, whatever the others are
-  kEach,         // several factors, each its own share, whatever the others are
-  kTogether,     // only when all of these are new
+  kEach,         // several factors, each a part of it, whatever the others are
+  kTogether,     // only if all of these are new
   kAny,          // as soon as one of these is new
-  kInteraction,  // these act on each other in another way
+  kInteraction,  // these interact in another way
   kUnknown,      // too few corners
 };
 std::string_view CauseName(Cause cause);  // "nothing", "alone", "each", "together", "any", "interaction", "unknown"
 
 struct Attribution {
   Cause cause = Cause::kUnknown;
-  unsigned factors = 0;  // that moved it
-  bool certain = true;   // false: a corner that would tell is missing
+  unsigned factors = 0;  // that changed it
+  bool certain = true;   // false: a needed corner is missing
   unsigned missing = 0;  // bit i: corner i would have been needed
 };
 
-// `factors`: which differ between the old state (corner 0) and the new (corner `factors`).
+// `factors`: those that differ between the old state (corner 0) and the new one (corner `factors`).
 Attribution Attribute(const Corners& values, unsigned factors);
 
-// One corner of a model: its result, or why there is none.
+// One corner of a model: its result, or why it has none.
 struct CornerResult {
   unsigned corner = 0;
   std::string toolchain, torch, transformers, commit;
@@ -55,8 +55,8 @@ struct CornerResult {
   std::string why;  // without a result: one line
 };
 
-// A site whose events differ between the old and the new state, and what moved it.
-struct MovedSite {
+// A site whose events differ between the old and the new state, and what changed it.
+struct ChangedSite {
   BreakSite site;
   std::int64_t before = 0, after = 0;
   Attribution by;
@@ -67,7 +67,7 @@ struct Bisection {
   unsigned factors = 0;
   std::vector<CornerResult> corners;  // by corner
   Attribution verdict;                // of the whole outcome
-  std::vector<MovedSite> sites;
+  std::vector<ChangedSite> sites;
   std::string text;  // the verdict in one line
 };
 

@@ -17,34 +17,34 @@ namespace breakwatch::compare {
 
 enum class Verdict {
   kWorse,          // more breaks, or as many at more sites; or numbers before and a failure, time-out or crash now
-  kBetter,         // the other way round
-  kNotComparable,  // one side has no numbers, or they are of different things: `why` says which
+  kBetter,         // the reverse
+  kNotComparable,  // one side has no numbers, or they are of different things: see `why`
   kNew,            // only in B
   kGone,           // only in A
-  kSame,           // as many breaks and sites; the sites themselves may have changed
+  kSame,           // the same counts of breaks and sites; the sites may differ
 };
 std::string_view VerdictName(Verdict verdict);  // "worse", "better", "not_comparable", "new", "gone", "same"
 
-// What is unlike although the breaks are compared: "torch", "transformers", "commit", "depth", ...
+// What else differs between compared results: "torch", "transformers", "commit", "depth", ...
 struct Difference {
   std::string what, a, b;
   bool operator==(const Difference&) const = default;
   auto operator<=>(const Difference&) const = default;  // NOLINT(modernize-use-nullptr): the compiler's own zero
 };
 
-// A break site and its events on either side; 0: the site is not there.
+// A break site and its events on either side; 0: the side does not have it.
 struct SiteChange {
-  BreakSite site;  // as B has it, or A where B has not
+  BreakSite site;  // from B, or from A if B does not have it
   std::int64_t before = 0, after = 0;
 };
 
 struct ModelComparison {
   std::string model;
   Verdict verdict = Verdict::kSame;
-  std::string why;             // where one side has no numbers, and of kNotComparable: one line
-  std::optional<Status> a, b;  // nullopt: not there
+  std::string why;             // if one side has no numbers, or kNotComparable: one line
+  std::optional<Status> a, b;  // nullopt: absent
   std::optional<std::int64_t> breaks_a, breaks_b, sites_a, sites_b;
-  std::vector<SiteChange> came, went, changed;  // by site_id: only in B, only in A, in both with other counts
+  std::vector<SiteChange> new_sites, gone_sites, changed_sites;  // by site_id: only in B, only in A, other counts
   std::vector<Difference> differences;
 };
 
@@ -53,7 +53,7 @@ struct Totals {
   bool operator==(const Totals&) const = default;
 };
 
-// Of the models that were compared only: like with like.
+// Over the compared models only.
 struct ReasonChange {
   std::string reason, gb_id;
   std::int64_t events_a = 0, events_b = 0, sites_a = 0, sites_b = 0, models_a = 0, models_b = 0;
@@ -75,13 +75,13 @@ struct Side {
   std::span<const ModelResult> results;
 };
 
-// How two captures of one model are unlike, apart from what they found.
+// How two captures of one model differ, apart from their findings.
 std::vector<Difference> DifferencesOf(const ModelResult& a, const ModelResult& b);
-// Why the breaks of two captures say nothing about each other; empty when they do.
+// Why the breaks of two captures are not comparable; empty if they are.
 std::string NotComparable(const ModelResult& a, const ModelResult& b);
 
 ModelComparison CompareModel(const ModelResult& a, const ModelResult& b);
-// Of several results of a model on one side the last counts.
+// If one side has several results of a model, the last one counts.
 Comparison Compare(const Side& a, const Side& b);
 
 }  // namespace breakwatch::compare

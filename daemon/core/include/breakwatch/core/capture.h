@@ -1,4 +1,4 @@
-// One graph capture: what is asked of a worker, and what came of it.
+// One graph capture: the job for a worker, and its result.
 #pragma once
 
 #include <chrono>
@@ -13,10 +13,10 @@
 
 namespace breakwatch {
 
-// The mode of a result that was read from the trace of a job, and the name of its toolchain: it is no capture of ours.
+// The mode of a result that was read from the trace of a job, and the name of its toolchain: nothing was captured.
 inline constexpr char kImport[] = "import";
 
-// The Python environment that captures. Two captures compare only when `Key()` is equal.
+// The Python environment of a capture. Two captures are comparable only if `Key()` is equal.
 struct Toolchain {
   std::string name = "default";
   std::string torch, transformers, python;
@@ -31,12 +31,12 @@ struct Toolchain {
 struct CaptureLimits {
   std::chrono::milliseconds create{120'000}, inputs{30'000}, eager{120'000}, capture{300'000};
   std::int64_t rss_bytes = 6LL << 30;     // resident memory of the child and its descendants
-  std::int64_t output_bytes = 1LL << 20;  // kept of what the model prints
+  std::int64_t output_bytes = 1LL << 20;  // how much of the model's output is kept
 };
 
 enum class Depth {
-  kAuto,    // reduced; again at full depth where that breaks in its layers
-  kVerify,  // reduced and full whatever happens, compared
+  kAuto,    // reduced; again at full depth if a layer breaks
+  kVerify,  // always reduced and full, compared
   kFull,    // full only: the class is pinned
 };
 
@@ -44,14 +44,14 @@ struct CaptureJob {
   std::string id;  // unique while the runner lives
   std::string model, revision;
   std::string config_json;
-  bool is_source = false;    // config_json is a `source`: code of the user's own, see PROTOCOL.md
+  bool is_source = false;    // config_json is a `source`: the user's own code, see PROTOCOL.md
   std::string architecture;  // class to build; empty: the task's Auto class decides
   std::string task, library;
   std::string mode = "eval";  // without a call
   std::string call;           // "minimal" or "all" (mode.h); empty: the default call
   Depth depth = Depth::kAuto;
   int repeat = 1;                // captures to make and compare
-  std::string inputs_spec_json;  // the user's say over the input recipes: JSON object; empty: none
+  std::string inputs_spec_json;  // the user's own inputs, override the recipes: JSON object; empty: none
   std::string structure;         // digest; names the capture in logs
   CaptureLimits limits;
 };
@@ -89,25 +89,25 @@ struct GraphSegment {
   std::string ended_by;  // BreakSite::site_id; empty: the frame returned
 };
 
-// What one capture found. Numbers are absent (nullopt) where the capture never came to them.
+// What one capture found. Numbers that the capture did not reach are absent (nullopt).
 struct CaptureResult {
   std::string job_id;
   Status status = Status::kNotAttempted;
-  std::string detail;  // one line, never empty
-  std::string remedy;  // one line: what a person can do where there is no answer; may be empty
-  std::string phase;   // the last phase begun: resolve create inputs eager capture done
+  std::string detail;      // one line, never empty
+  std::string suggestion;  // one line: what a person can do about a failure; may be empty
+  std::string phase;       // the last phase begun: resolve create inputs eager capture done
   std::string architecture, model_type;
   std::optional<std::int64_t> params;  // of the model as captured
   std::string mode;                    // with its call: "eval", "eval+minimal" (mode.h)
   std::string device, dtype;
   std::string depth;                   // "reduced", "full" or "original" (nothing to reduce)
-  std::string ops_depth;               // of `ops_captured`, where it is another one's; else empty
+  std::string ops_depth;               // of `ops_captured`, if it differs from `depth`; else empty
   std::optional<bool> depth_mismatch;  // set when both depths were captured to compare them
   std::optional<std::int64_t> graphs, breaks, break_sites, dynamo_counter_breaks, explain_breaks, unique_reasons,
       ops_captured, frames_total, frames_fallback, recompiles, unexplained_events;
   bool flaky = false;
   std::vector<BreakSite> sites;
-  std::vector<GraphSegment> segments;     // empty where the worker gave none
+  std::vector<GraphSegment> segments;     // empty if the worker sent none
   std::string mode_detail_json;           // what the mode found beyond the numbers: JSON object; empty: nothing
   std::map<std::string, double> phase_s;  // wall seconds by phase
   double capture_s = 0;                   // wall seconds inside create + inputs + eager + capture

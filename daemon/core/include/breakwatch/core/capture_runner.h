@@ -1,4 +1,4 @@
-// CaptureRunner: the seam to the processes that capture. Three questions and a stop.
+// CaptureRunner: the interface to the capturing processes. Three questions and a stop.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace breakwatch {
 
-// What captures run in, for whoever reads of them.
+// The sandbox of captures, for reports.
 struct SandboxState {
-  std::string used;     // "bubblewrap", "landlock", "none", "launcher" (somebody's own); empty: not known
-  std::string warning;  // for the operator, once a sweep; empty: nothing to warn of
+  std::string used;     // "bubblewrap", "landlock", "none", "launcher" (the user's own); empty: unknown
+  std::string warning;  // for the operator, once a sweep; empty: no warning
 };
 
 // Owner: the loop. Thread: the loop's only.
@@ -32,9 +32,9 @@ class CaptureRunner {
   virtual std::size_t Capacity() const = 0;
   // Starts one. Error: no zygote can be started (kUnavailable); the job was not attempted.
   virtual Result<void> Start(const CaptureJob& job) = 0;
-  // Blocks until a capture ends, `wake_fd` (or -1) is readable, or `until`. Also with nothing running.
+  // Blocks until a capture ends, `wake_fd` (or -1) is readable, or `until`. Works with nothing running.
   virtual Waited Wait(SteadyTime until, int wake_fd) = 0;
-  // Kills all captures and zygotes and reaps them; returns the ids of the jobs that were under way.
+  // Kills all captures and zygotes and reaps them; returns the ids of the running jobs.
   virtual std::vector<std::string> StopAll() = 0;
   virtual SandboxState Sandbox() const { return {}; }
 };

@@ -1,4 +1,4 @@
-// Clock: the seam to time. Wall time names moments, steady time measures waits.
+// Clock: the interface to time. Wall time names moments, steady time measures durations.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Commands to the loop: a bounded queue with a descriptor to poll. The only way other threads change anything.
+// Commands to the loop: a bounded queue with a descriptor to poll. The only way in which other threads change state.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@
 
 namespace breakwatch {
 
-// What a sweep is asked to do.
+// A request for a sweep.
 struct SweepRequest {
   std::string trigger = "cli";
   ListRequest list;
   Rebuild rebuild = Rebuild::kIfNeeded;
-  std::string toolchain{};  // name of a further one; empty: the primary one, and after it each that is configured
-  std::vector<std::string> modes{};  // of each model; empty: those of the settings
+  std::string toolchain{};           // name of a further one; empty: the primary one, then each configured extra one
+  std::vector<std::string> modes{};  // of each model; empty: the configured ones
   bool track = false;
   bool resume = false;               // continue the newest unfinished sweep instead
-  std::optional<Plan> saved_plan{};  // rerun this plan's models at their commits instead of listing
+  std::optional<Plan> saved_plan{};  // sweep this plan's models at their commits instead of listing
   // Only from this machine's user, never from the network:
-  std::string python{};                     // the interpreter of `toolchain`, where no setting names it
-  std::optional<CaptureResult> imported{};  // of the saved plan's one model, read from a trace: nothing is captured
+  std::string python{};                     // the interpreter of `toolchain`, if no setting names it
+  std::optional<CaptureResult> imported{};  // result of the saved plan's one model, read from a trace
 };
 
-// Error: kUsage for a model without a name or with one too long to publish, or planned twice or in no known mode.
+// Error: kUsage for a model without a name, with a name too long to publish, planned twice or in an unknown mode.
 Result<void> CheckNames(const SweepRequest& request);
 
 struct Command {
@@ -39,7 +39,7 @@ struct Command {
   Kind kind = Kind::kSweep;
   std::string id;          // answered to the requester
   SweepRequest request{};  // of a kSweep
-  Event event{};           // of a kStoreEvent: what another thread wants recorded
+  Event event{};           // of a kStoreEvent: an event of another thread
 };
 
 // Thread: Push from any; Pop and Fd on the loop. Push refuses when full.

@@ -1,4 +1,4 @@
-// Event: one structured log record; durable, with its bytes and time, before anyone tries to send it.
+// Event: one structured log record; stored, with its bytes and time, before it is sent.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct StoredEvent {
 inline constexpr std::size_t kMaxLineBytes = 64 * 1024;
 
 // The line of an event: ts, level, msg, schema, event_id, sweep_id, model, commit, then its fields.
-// A line over the bound loses its longest text fields, which end in "…" (and `truncated: true`).
+// A line over the limit: its longest text fields are cut, which end in "…" (and `truncated: true`).
 std::string ComposeLine(const Event& event, std::int64_t id, std::int64_t ts_ns);
 
 }  // namespace breakwatch

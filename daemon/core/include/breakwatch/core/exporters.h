@@ -1,7 +1,7 @@
-// MetricExporter and EventExporter: the seams to where results go.
+// MetricExporter and EventExporter: the interfaces to the targets of results.
 //
 // Retry, timing, order and dead letters wrap an exporter from outside (engine/delivery.h); an
-// exporter only sends once and says what came of it.
+// exporter sends once and reports the outcome.
 #pragma once
 
 #include <chrono>
@@ -17,24 +17,24 @@ namespace breakwatch {
 enum class Delivery {
   kDelivered,  // accepted
   kTryAgain,   // not now: send the same bytes again, not before `after`
-  kRefused,    // never: the same bytes would be refused again
+  kRefused,    // permanently: the same bytes would be refused again
 };
 
 struct Outcome {
   Delivery delivery = Delivery::kDelivered;
   std::string detail;  // one line for the operator; empty when delivered
   std::optional<std::chrono::milliseconds> after{};
-  bool names_events = false;  // of a kRefused: the answer is about events of the batch, not about all that is sent
+  bool names_events = false;  // of a kRefused: the answer concerns single events, not the whole batch
 };
 
-// Owner: the delivery thread. Thread: that one; never called concurrently on one instance.
+// Owner and thread: the delivery thread; never called concurrently on one instance.
 class MetricExporter {
  public:
   virtual ~MetricExporter() = default;
   virtual std::string Name() const = 0;
   // Replaces everything published before by this snapshot. Bounded in time by its own settings.
   virtual Outcome Export(const Snapshot& snapshot) = 0;
-  // True when the target lost what was published (a restarted Pushgateway): the latest snapshot is sent again.
+  // True if the target lost the series (a restarted Pushgateway): the latest snapshot is sent again.
   virtual bool TargetLostState() { return false; }
 };
 
@@ -43,7 +43,7 @@ class EventExporter {
  public:
   virtual ~EventExporter() = default;
   virtual std::string Name() const = 0;
-  // Sends all of `batch` (never empty, in order) or none that matters: the caller resends the same
+  // Sends all of `batch` (never empty, in order) or fails: the caller resends the same
   // bytes after kTryAgain, and bisects after kRefused.
   virtual Outcome Export(std::span<const StoredEvent> batch) = 0;
 };

@@ -1,6 +1,6 @@
-// Core values as JSON text and back. The one place that spells the contract's field names.
+// Core values as JSON text and back. The only place with the contract's field names.
 //
-// Error: kInvalid with the field's name. Unknown fields are ignored: an older reader reads newer rows.
+// Error: kInvalid with the field's name. Unknown fields are ignored: an older reader can read newer rows.
 #pragma once
 
 #include <string>

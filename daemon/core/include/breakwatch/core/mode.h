@@ -1,5 +1,5 @@
-// How a model is run while it is captured: a mode, and which arguments it is called with. Each has a structure, a
-// capture and a result of its own, named by one text: "eval", or "eval+minimal" where the call is not the default one.
+// How a model is run during a capture: a mode, and a call, which is a choice of arguments. Each pair has its own
+// structure, capture and result, and one name: "eval", or "eval+minimal" if the call is not the default one.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace breakwatch {
 
-// Whose numbers are the model's `compile_*` series: the steady state, after a first call.
+// The mode of the `compile_*` series: the steady state, after a first call.
 inline constexpr std::string_view kMainMode = "eval";
 // The first compiled call of a model that never ran.
 inline constexpr std::string_view kColdMode = "cold";
@@ -21,8 +21,8 @@ const std::vector<std::string>& AllModesWithCalls();
 // A mode, alone or with a call variant after a plus.
 bool IsMode(std::string_view name);
 
-// The values of capture.calls: default, minimal (also a call with the required arguments alone), all (these, and a call
-// with every optional tensor argument that can be made).
+// The values of capture.calls: default, minimal (also a call with the required arguments only), all (these, and a call
+// with every optional tensor).
 std::span<const std::string_view> AllCalls();
 
 struct ModeParts {
@@ -32,7 +32,7 @@ struct ModeParts {
 // Views of `name`.
 ModeParts SplitMode(std::string_view name);
 
-// Each mode with the calls that `calls`, a value of capture.calls, asks for: the default one first.
+// Each mode with the calls that `calls`, a value of capture.calls, selects: the default one first.
 std::vector<std::string> WithCalls(const std::vector<std::string>& modes, std::string_view calls);
 
 }  // namespace breakwatch

@@ -1,4 +1,4 @@
-// What the Hub (or another source) says of a model, and the ranked list made of it.
+// What the Hub (or another source) reports about a model, and the ranked list of models.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace breakwatch {
 
 struct ModelInfo {
-  std::string id;            // canonical: what the Hub calls it today
-  std::string requested_id;  // what was asked, where the Hub renamed it; empty otherwise
+  std::string id;            // canonical: its current name on the Hub
+  std::string requested_id;  // the requested name, if the Hub renamed it; else empty
   std::string hub_id;        // the Hub's "_id", the key that duplicates share; empty for other sources
-  std::string sha;  // commit, 40 hex; for a local config the first 40 hex of its SHA-256; empty when unresolved
+  std::string sha;           // commit, 40 hex; for a local config the first 40 hex of its SHA-256; empty if unresolved
   Family family = Family::kUnknown;
   std::string task;     // pipeline_tag
   std::string library;  // library_name
@@ -41,8 +41,8 @@ struct RankedModel {
 };
 
 struct RankedList {
-  std::string source;   // "hub", "snapshot", "file" or "directory", with the endpoint or path behind a blank
-  bool ranked = false;  // true for a listing by rank: replaces the tracked set; false for models asked for by name
+  std::string source;   // "hub", "snapshot", "file" or "directory", then a space and the endpoint or path
+  bool ranked = false;  // true for a listing by rank: replaces the tracked set; false for models requested by name
   std::vector<RankedModel> models;    // best rank first
   std::vector<std::string> warnings;  // for the operator: X-HF-Warning texts, duplicates, an early end of the listing
 };

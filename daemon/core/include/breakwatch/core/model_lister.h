@@ -1,4 +1,4 @@
-// ModelLister: the seam to where models come from.
+// ModelLister: the interface to the sources of models.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ListRequest {
 };
 
 // Owner: the wiring. Thread: one call at a time, on the lister thread.
-// Error: kUnavailable when the list itself cannot be had; a model that cannot be resolved is an
+// Error: kUnavailable if the listing itself fails; a model that cannot be resolved is an
 // excluded entry, not an error. kInterrupted after a stop request.
 class ModelLister {
  public:

@@ -14,7 +14,7 @@ namespace breakwatch {
 enum class Action {
   kCapture,  // a new capture
   kShare,    // waits for another entry of this plan with the same structure
-  kReuse,    // an earlier capture of the same structure stands
+  kReuse,    // an earlier capture of the same structure is used
   kSkip,     // excluded, with a status
 };
 std::string_view ActionName(Action action);
@@ -47,8 +47,8 @@ struct Plan {
   bool track = false;   // its models join the tracked set although not ranked
   Rebuild rebuild = Rebuild::kIfNeeded;
   Toolchain toolchain;
-  bool primary = true;               // by the toolchain whose numbers are published; a further one's only stand beside
-  std::vector<PlannedModel> models;  // in rank order; of a model its modes in the order asked for
+  bool primary = true;  // by the toolchain whose numbers are published; a further one's are only shown next to them
+  std::vector<PlannedModel> models;  // in rank order; the modes of a model in the requested order
 };
 
 }  // namespace breakwatch

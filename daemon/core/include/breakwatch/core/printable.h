@@ -1,4 +1,4 @@
-// Text that leaves the program for a terminal or a file that one may show.
+// Text that leaves the program, for a terminal or a file.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@ namespace breakwatch {
 
 enum class Lines { kKeep, kEscape };
 
-// Valid UTF-8 in which nothing is left that a terminal obeys: control characters (C0 but line ends and tabs, DEL, C1)
+// Valid UTF-8 without control sequences of terminals: control characters (C0 but line ends and tabs, DEL, C1)
 // and those that change the direction of writing are written as JSON escapes, "\u001b". So JSON stays the same JSON.
-// `lines`: kEscape writes line ends and tabs as "\n" and "\t" too, for what has to stay one line.
+// `lines`: kEscape also writes line ends and tabs as "\n" and "\t", for text that must stay on one line.
 std::string Printable(std::string_view text, Lines lines = Lines::kKeep);
-// The same, but with the sequences by which our own tables are coloured.
+// The same, but keeps the colour sequences of our own tables.
 std::string PrintableInColor(std::string_view text);
 
 }  // namespace breakwatch

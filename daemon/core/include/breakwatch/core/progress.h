@@ -1,4 +1,4 @@
-// ProgressListener: what a sweep tells whoever watches it. Called on the loop thread; must not block.
+// ProgressListener: receives the progress of sweeps. Called on the loop thread; must not block.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace breakwatch {
 class ProgressListener {
  public:
   virtual ~ProgressListener() = default;
-  // A sweep begins, for this command among others: who sent it follows the sweep by its id.
+  // A sweep starts, for this command among others: its sender follows the sweep by its id.
   virtual void OnAccepted(std::string_view command_id, std::string_view sweep_id) { (void)command_id, (void)sweep_id; }
-  // No sweep will begin for this command.
+  // No sweep will start for this command.
   virtual void OnRefused(std::string_view command_id, const Error& error) { (void)command_id, (void)error; }
   virtual void OnListing(int resolved, int total) { (void)resolved, (void)total; }
   virtual void OnPlan(const Plan& plan, std::size_t already_done) { (void)plan, (void)already_done; }
@@ -25,7 +25,7 @@ class ProgressListener {
   }
   virtual void OnFinished(const Sweep& sweep) { (void)sweep; }
   virtual void OnFailed(const Error& error) { (void)error; }  // the sweep ended without finishing
-  // Each sweep of this accepted command ended, one by each toolchain, or its reload; `error`: the first, or null.
+  // All sweeps of this accepted command, one for each toolchain, or its reload ended; `error`: the first, or null.
   virtual void OnServed(std::string_view command_id, const Error* error) { (void)command_id, (void)error; }
   // For the operator: a warning of the listing, a reload that was refused.
   virtual void OnWarning(std::string_view text) { (void)text; }

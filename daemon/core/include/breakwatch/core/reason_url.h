@@ -1,4 +1,4 @@
-// Where a break reason is explained: PyTorch's page of its id.
+// The page that explains a break reason: PyTorch's page for its id.
 #pragma once
 
 #include <string>

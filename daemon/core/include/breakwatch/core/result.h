@@ -1,6 +1,6 @@
-// Result<T>: a value, or an Error that names the thing, the cause and the remedy.
+// Result<T>: a value, or an Error that names what failed, the cause and what to do.
 //
-// Operations that can fail return it; nothing of ours throws across rooms. A model that fails is not
+// Operations that can fail return it; our code never throws across libraries. A model that fails is not
 // an Error: it is a ModelResult with a Status.
 #pragma once
 
@@ -17,10 +17,10 @@ enum class ErrorCode {
   kUsage,        // the command line is wrong: exit 64
   kConfig,       // a setting is wrong: exit 78
   kStore,        // store or disk: exit 74
-  kUnavailable,  // a server is away or refuses: exit 69 when it is the Hub
+  kUnavailable,  // a server is unreachable or refuses: exit 69 for the Hub
   kNotFound,     // the thing named does not exist
-  kInvalid,      // bytes from outside that cannot be understood
-  kInterrupted,  // asked to stop: exit 130
+  kInvalid,      // invalid input
+  kInterrupted,  // stop requested: exit 130
   kInternal,     // anything else: exit 1
 };
 
@@ -28,7 +28,7 @@ struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
   bool retryable = false;                            // the same call may succeed later
-  std::optional<std::chrono::milliseconds> after{};  // not before this long, where the peer said so
+  std::optional<std::chrono::milliseconds> after{};  // wait at least this long, if the peer asked for it
 
   // The same error with "context: " put before its message.
   Error Within(const std::string& context) const { return {code, context + ": " + message, retryable, after}; }
@@ -44,7 +44,7 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   T& operator*() & { return std::get<0>(state_); }
   const T& operator*() const& { return std::get<0>(state_); }
-  // By value: what is taken from a Result that ends with its statement outlives it, also in a range-for.
+  // By value: the value outlives a temporary Result, also in a range-for.
   T operator*() && { return std::get<0>(std::move(state_)); }
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }

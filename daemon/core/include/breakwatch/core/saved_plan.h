@@ -1,4 +1,4 @@
-// A plan as a file or a request holds it: somebody may have changed it since it was saved.
+// A plan from a file or a request, which may have been edited since it was saved.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace breakwatch {
 
-// Refuses another schema and fields of unknown names, which PlanFromJson (json.h) lets pass.
+// Rejects other schemas and unknown fields, which PlanFromJson (json.h) ignores.
 // Error: kInvalid, naming the model and the field.
 Result<Plan> SavedPlanFromJson(std::string_view text);
 

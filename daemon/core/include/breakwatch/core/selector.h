@@ -1,5 +1,5 @@
-// Selectors of the user's own models, beside the Hub's names: what they name runs as code, so nothing but a person's
-// own words may be one.
+// Selectors of the user's own models, in addition to the Hub's names. What they name is run as code, so they are only
+// taken from the user.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace breakwatch {
 
-// "python:package.module:function" or "script:FILE[::HASH][ -- ARGUMENTS]". No id of the Hub holds a colon.
+// "python:package.module:function" or "script:FILE[::HASH][ -- ARGUMENTS]". Ids of the Hub contain no colon.
 struct Selector {
   enum class Kind { kPython, kScript };
   Kind kind = Kind::kPython;
@@ -22,15 +22,15 @@ struct Selector {
 };
 
 bool IsSelector(std::string_view id);
-// Error: kUsage, saying what is wrong with it.
+// Error: kUsage, with the reason.
 Result<Selector> ParseSelector(std::string_view id);
 std::string SelectorText(const Selector& selector);
 
-// Whether a listed or planned model is one that a selector named: its config_json is a worker's `source`. Decided by
-// what our own lister wrote, never by what a repository says of itself.
+// Whether a selector named this listed or planned model: its config_json is a worker's `source`. Decided by what our
+// own lister wrote, never by the content of a repository.
 bool RunsOwnCode(const ModelInfo& info);
 
-// Error: kUsage, for a name that is a selector where such code is not allowed to run.
+// Error: kUsage for a selector if such code is not allowed to run.
 Result<void> RefuseOwnCode(const std::string& id);
 
 }  // namespace breakwatch

@@ -1,4 +1,4 @@
-// Snapshot: the whole state that is published at one moment. Immutable, handed over by shared pointer.
+// Snapshot: the complete published state at one moment. Immutable, passed by shared pointer.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ReasonCount {
   bool operator==(const ReasonCount&) const = default;
 };
 
-// The numbers of a model's newest good capture by one toolchain at the model's current commit.
+// The numbers of a model's newest successful capture by one toolchain at the model's current commit.
 struct Numbers {
   std::string commit, capture_id, structure, sweep_id;
   SystemTime captured_at{};
@@ -41,10 +41,10 @@ struct Attempt {
   bool operator==(const Attempt&) const = default;
 };
 
-// Names whose numbers: by the toolchain's Key() alone in the main mode, else with "/MODE" after it.
+// The key of numbers: the toolchain's Key() in the main mode, else followed by "/MODE".
 std::string NumbersKey(const std::string& toolchain_key, std::string_view mode);
 
-// The folded state of one model: a row of the store's `current`. Published while `tracked`.
+// The current state of one model: a row of the store's `current`. Published while `tracked`.
 struct TrackedModel {
   std::string model;
   bool tracked = false;  // member of the tracked set; rows of other models wait for their sweep to complete
@@ -54,11 +54,11 @@ struct TrackedModel {
   std::optional<std::int64_t> downloads;
   bool in_ranking = false;
   bool pinned = false;                      // added with --track: never leaves
-  bool imported = false;                    // known from imported traces alone
+  bool imported = false;                    // known only from imported traces
   int sweeps_unranked = 0;                  // complete ranked sweeps since it left the ranking
   Status status = Status::kNotAttempted;    // of the last attempt by the primary toolchain in the main mode
   std::string status_commit;                // commit of that attempt; may be empty
-  std::string detail, remedy;               // the remedy may be empty
+  std::string detail, suggestion;           // the suggestion may be empty
   SystemTime attempted_at{};                // by any toolchain, in any mode
   std::map<std::string, Attempt> attempts;  // by NumbersKey
   std::map<std::string, Numbers> numbers;   // by NumbersKey
@@ -67,7 +67,7 @@ struct TrackedModel {
 
 struct ReasonInfo {
   std::string reason, gb_id, fixability, url;
-  std::int64_t leverage = 0;  // models all of whose breaks have this reason
+  std::int64_t leverage = 0;  // models whose breaks all have this reason
 };
 
 struct SweepSummary {
@@ -83,7 +83,7 @@ struct DeliveryStats {
   std::int64_t attempts = 0, failures = 0, events_pending = 0, dead_letters = 0;
   std::chrono::milliseconds oldest_age{};  // of the oldest pending event
   SystemTime last_success{};
-  bool paused = false;  // the target refuses every event: none is given up until it takes one again
+  bool paused = false;  // the target refuses every event: none is lost, they are retried
 };
 
 struct Snapshot {
@@ -91,7 +91,7 @@ struct Snapshot {
   std::string toolchain_key;          // whose numbers are published
   std::vector<Toolchain> toolchains;  // the newest last
   std::string sandbox;                // of the primary toolchain's captures: SandboxState::used; may be empty
-  std::vector<std::string> extra;     // NAME or NAME/MODE: toolchains whose numbers are published beside
+  std::vector<std::string> extra;     // NAME or NAME/MODE: further toolchains to publish
   std::vector<TrackedModel> models;   // the tracked ones, ordered by model id
   std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)
   SweepSummary sweep;

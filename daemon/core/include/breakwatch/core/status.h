@@ -1,4 +1,4 @@
-// Status: the one enum of how a model of a plan ended, and what each end means for reuse.
+// Status: how a model of a plan ended, and what that means for reuse.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ std::optional<Status> ParseStatus(std::string_view name);
 bool HasNumbers(Status status);
 // Another capture of the same structure would end the same way: kept under --rebuild if-needed.
 bool IsReusable(Status status);
-// Ends that count towards quarantine: timeout, out_of_memory, crashed.
+// Statuses that count towards quarantine: timeout, out_of_memory, crashed.
 bool CountsTowardsQuarantine(Status status);
 // skipped_*: decided without a capture.
 bool IsSkipped(Status status);

@@ -1,6 +1,6 @@
-// Aggregate: the pure fold of sweeps and results into what is published. Imports are history alone, unless their model
-// is tracked (--track): then its numbers stand beside those of our own captures, and never take their place. The
-// loop's; `store rebuild` folds history again with the same code and must come to equal rows.
+// Aggregate: a pure fold of sweeps and results into the published state. Imports are only history, unless their model
+// is tracked (--track): then their numbers are shown next to those of our own captures and never replace them. Owner:
+// the loop; `store rebuild` folds the history again with the same code and must produce equal rows.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 namespace breakwatch::engine {
 
 struct AggregateOptions {
-  int unranked_sweeps = 3;           // complete ranked sweeps a model stays after it left the ranking
-  std::vector<std::string> extra{};  // NAME or NAME/MODE: toolchains whose numbers are published beside
+  int unranked_sweeps = 3;           // complete ranked sweeps for which a model stays after it left the ranking
+  std::vector<std::string> extra{};  // NAME or NAME/MODE: further toolchains to publish
 };
 
 using store::IsGivenUp;
@@ -29,18 +29,18 @@ class Aggregate {
   Aggregate(store::Current current, AggregateOptions options);
   void Use(AggregateOptions options) { options_ = std::move(options); }
 
-  // Each returns what changed, to be written with its cause. When that write fails, memory is ahead of the
-  // store: the caller makes a new Aggregate of what the store holds.
+  // Each returns what changed, to be written with its cause. If that write fails, memory is ahead of the
+  // store: the caller creates a new Aggregate from the store.
   store::CurrentChange Begin(const Sweep& sweep, const Plan& plan);
   store::CurrentChange Apply(const ModelResult& result);
   store::CurrentChange Finish(const Sweep& sweep, const Plan& plan);
 
-  // The rows were folded by these rules; if not, history has to be folded again.
+  // Whether the rows were folded by these rules; if not, the history must be folded again.
   bool IsOfThisFold() const;
-  // Null when the model has no row.
+  // Null if the model has no row.
   const TrackedModel* Find(const std::string& model) const;
   bool HasTracked() const;
-  // Whose numbers are published: Toolchain::Key(), empty before the first sweep.
+  // The published toolchain: Toolchain::Key(), empty before the first sweep.
   std::string PublishedToolchain() const;
   // Classes (ClassOf) whose reduced and full captures disagreed.
   std::set<std::string> PinnedArchitectures() const;
@@ -69,7 +69,7 @@ class Aggregate {
 
 // Folds the whole history of a store.
 Result<Aggregate> FoldHistory(store::Store& store, AggregateOptions options);
-// The same, and replaces the store's `current` by it.
+// The same, and replaces the store's `current`.
 Result<void> RebuildCurrent(store::Store& store, AggregateOptions options);
 
 }  // namespace breakwatch::engine

@@ -1,6 +1,6 @@
-// Delivery: the one thread that sends. Snapshots: latest wins, never queued. Events: in order, at least once,
-// by a cursor per exporter; a refused batch is bisected, the culprit becomes a dead letter, the rest goes on. A target
-// that refuses every event of a batch pauses its exporter. Dead letters that are queued again go before new events.
+// Delivery: the only thread that sends. Snapshots: latest wins, never queued. Events: in order, at least once,
+// by a cursor per exporter; a refused batch is bisected, the refused event becomes a dead letter, the rest is sent. A
+// target that refuses every event of a batch pauses its exporter. Queued dead letters are sent before new events.
 #pragma once
 
 #include <chrono>
@@ -21,34 +21,34 @@ using OpenStore = std::function<Result<std::unique_ptr<store::Store>>()>;
 
 struct DeliveryOptions {
   std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
-  std::chrono::milliseconds check_target{15'000};     // how often MetricExporter::TargetLostState is asked
-  std::chrono::milliseconds metric_interval{30'000};  // least time between two snapshots while a sweep runs
+  std::chrono::milliseconds check_target{15'000};                     // interval of MetricExporter::TargetLostState
+  std::chrono::milliseconds metric_interval{30'000};  // shortest time between two snapshots during a sweep
   int batch_events = 1000;
   std::size_t batch_bytes = 1u << 20;
   // For the operator: an exporter fails, a snapshot or an event was refused (kWarn), or it works again (kInfo). Called
-  // where Step is. A dead letter that is itself a delivery_failed event is kInfo: a record of it would be refused too.
+  // on Step's thread. A dead letter that is itself a delivery_failed event is kInfo: its record would be refused too.
   std::function<void(Level level, std::string_view exporter, std::string_view text)> report;
 };
 
-// The logic without the thread: each step sends at most one thing per exporter, and says when to come back.
-// Each exporter has its own due time: one that is away delays no other. Thread: its owner's only.
+// The logic without the thread: each step sends at most one thing per exporter and returns the next due time.
+// Each exporter has its own due time: an unreachable one delays no other. Thread: its owner's only.
 class DeliveryPump {
  public:
   DeliveryPump(store::Store& store, const Clock& clock, DeliveryOptions options);
-  // Opens the store when it first needs it, and again with pauses while that fails: snapshots go out without it.
+  // Opens the store on first use, and retries with pauses while that fails: snapshots are sent without it.
   DeliveryPump(OpenStore open_store, const Clock& clock, DeliveryOptions options);
   ~DeliveryPump();
 
   void Add(std::unique_ptr<MetricExporter> exporter, bool required);
   void Add(std::unique_ptr<EventExporter> exporter, bool required);
-  void SetSnapshot(SnapshotPtr snapshot, bool urgent);  // urgent: a sweep ended, send without regard to metric_interval
-  // Sends what is due. Returns when the next thing is due; max when nothing is.
+  void SetSnapshot(SnapshotPtr snapshot, bool urgent);  // urgent: a sweep ended, ignore metric_interval
+  // Sends what is due. Returns the time of the next send; max if there is none.
   SteadyTime Step();
-  // Everything that waits is due at once, but where the peer itself named a time.
+  // Makes everything that waits due at once, except where the peer asked for a pause.
   void Hurry();
-  // Names of required exporters that something waits for.
+  // Names of required exporters with something pending.
   std::vector<std::string> Pending() const;
-  // Those, and the required ones that refused something since the start: they did not accept everything.
+  // Those, and required exporters that refused something since the start: they did not accept everything.
   std::vector<std::string> Behind() const;
   std::vector<DeliveryStats> Stats() const;
 
@@ -83,8 +83,8 @@ class DeliveryThread {
   void Publish(SnapshotPtr snapshot, bool urgent);
   void NotifyEvents();  // events were stored
   std::vector<DeliveryStats> Stats() const;
-  // Waits until nothing waits for a required exporter, at most `timeout` and until a stop request. Returns the names of
-  // required exporters that did not accept everything.
+  // Waits until no required exporter has anything pending, at most `timeout` or until a stop request. Returns the names
+  // of required exporters that did not accept everything.
   std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
 
  private:

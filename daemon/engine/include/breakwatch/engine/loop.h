@@ -23,18 +23,18 @@
 namespace breakwatch::engine {
 
 struct LoopOptions {
-  PlanOptions plan;  // rebuild and track are each request's own
+  PlanOptions plan;  // rebuild and track come from each request
   AggregateOptions aggregate;
   CaptureLimits limits;
   std::chrono::seconds snapshot_interval{30};          // at most this often during a sweep, and at its end
-  std::optional<std::chrono::seconds> sweep_interval;  // serve: nullopt sweeps on command only
+  std::optional<std::chrono::seconds> sweep_interval;  // serve: nullopt sweeps only on request
   SweepRequest default_request;                        // of the interval and of SIGUSR1
-  bool release_when_idle = false;                      // serve: no zygote stays between sweeps
-  std::vector<std::string> extra_toolchains{};         // each sweeps the primary one's models after it
+  bool release_when_idle = false;                      // serve: ends the zygotes between sweeps
+  std::vector<std::string> extra_toolchains{};         // each sweeps the same models after the primary one
   std::int64_t memory_bytes = 0;                       // of all captures together; 0: what is available
 };
 
-// A toolchain beside the primary one, with a runner of its own.
+// A toolchain besides the primary one, with its own runner.
 struct FurtherToolchain {
   Toolchain toolchain;
   CaptureRunner* runner = nullptr;  // outlives the loop
@@ -48,17 +48,17 @@ struct LoopParts {
   const Clock& clock;
   ProgressListener& progress;
   CommandQueue& commands;
-  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon began.
+  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon started.
   std::function<void(SnapshotPtr snapshot, bool urgent)> publish;
   std::function<void()> events_stored;          // may be empty; must not block
-  std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones stay; may be empty
-  // By its name; `python` is its interpreter where no setting names it, else empty. May be empty: there is none.
+  std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones are kept; may be empty
+  // By name; `python` is its interpreter if no setting names it, else empty. May be empty: there is none.
   std::function<Result<FurtherToolchain>(const std::string& name, const std::string& python)> open_toolchain{};
   // Memory that captures may still take, in bytes. May be empty: unbounded.
   std::function<std::optional<std::int64_t>()> available_memory{};
-  // Whether what the store and the lock are in is still there; an Error ends the sweep and Serve. May be empty: always.
+  // Whether the directory of store and lock still exists; an Error ends the sweep and Serve. May be empty: always.
   std::function<Result<void>()> held{};
-  int held_fd = -1;  // readable when it is time to ask; -1: only before each step
+  int held_fd = -1;  // readable when `held` must be called; -1: only before each step
 };
 
 class Loop {
@@ -68,24 +68,24 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Loads `current` and publishes it: healing does not wait for a sweep.
+  // Loads `current` and publishes it, before any sweep.
   Result<void> Start();
   // Plans without capturing or storing anything.
   Result<Plan> PlanOnly(const SweepRequest& request);
-  // One sweep to its end. Error kInterrupted: stopped by kStop, captures under way are killed; the sweep stays
-  // unfinished and can be resumed. kNotFound: nothing to resume. kStore: what was stored stands, resumable too.
+  // Runs one sweep. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
+  // unfinished and can be resumed. kNotFound: nothing to resume. kStore: stored results are kept, resumable too.
   Result<Sweep> RunSweep(const SweepRequest& request);
-  // The same, and where the request names no toolchain the same models by each further one. What ended is in `sweeps`,
-  // the primary one's first; `error` is the first there was.
+  // The same; if the request names no toolchain, also sweeps the models by each further one. `sweeps` are those that
+  // ended, the primary one's first; `error` is the first error.
   struct Swept {
     std::vector<Sweep> sweeps;
     std::optional<Error> error;
   };
   Swept RunSweeps(const SweepRequest& request);
-  // Sweeps at the interval and on commands until kStop, which it obeys at once; first resumes an unfinished sweep.
-  // Any number of ticks and equal requests during a sweep cause one more; a tick is also answered by a request for
-  // the default list, while a request for other models has a sweep of its own. The first tick comes an interval after
-  // the newest sweep's start, at once when that has passed. A sweep that failed is tried again with growing pauses.
+  // Sweeps at the interval and on commands until kStop, which ends it at once; first resumes an unfinished sweep.
+  // Any number of ticks and equal requests during a sweep cause one more; a request for the default list also counts
+  // as a tick, a request for other models gets its own sweep. The first tick comes one interval after the newest
+  // sweep's start, or at once if that has passed. A failed sweep is retried with growing pauses.
   // Error: LoopParts::held's.
   Result<void> Serve();
 

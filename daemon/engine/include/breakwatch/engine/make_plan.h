@@ -1,4 +1,4 @@
-// MakePlan: the ranked list and what is known already, in; the plan with a reason for each model, out. Pure.
+// MakePlan: makes a plan, with a reason for each model, from the ranked list and the history. Pure.
 #pragma once
 
 #include <chrono>
@@ -32,10 +32,10 @@ struct PlanOptions {
   std::chrono::hours quarantine_for{24};
 };
 
-// The user's say over a model's inputs: by its id, else by its model type; empty: none.
+// The user's inputs for a model: by its id, else by its model type; empty: none.
 std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options);
 
-// What the store knows of the models and structures of a list.
+// The store's records of the models and structures of a list.
 struct Known {
   std::map<std::string, store::CaptureHistory> histories;  // by structure
   std::map<std::string, store::RevisionRecord> revisions;  // by model
@@ -53,7 +53,7 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
 std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options,
                                       std::string_view mode = kMainMode);
 
-// Every model of the list once a mode, in its order; of entries with one id the first counts.
+// Each model of the list once per mode, in order; the first of entries with one id counts.
 Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& known, const PlanOptions& options,
               SystemTime now);
 

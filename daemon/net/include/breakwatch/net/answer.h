@@ -1,4 +1,4 @@
-// What an HTTP answer means for what was sent. Each exporter says it as a table; the rest is the same for all.
+// What an HTTP answer means for a delivery. Each exporter has a table; the rest is the same for all.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@ namespace breakwatch::net {
 struct AnswerMeaning {
   int from, to;  // statuses, both included
   Delivery delivery;
-  bool slow;  // a person has to change something first: hammering does not help, and giving up would hide it
+  bool slow;  // somebody must change something first: retry slowly
   std::string_view advice;
   bool only_without_body = false;  // this row covers only an answer without a body
 };
 
 // The first row that covers the status decides; without one it is kTryAgain, slowly. `what` begins the detail, which
-// is one line and quotes the answer's body. A server's Retry-After is obeyed.
+// is one line and quotes the answer's body. Retry-After is respected.
 Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what, std::span<const AnswerMeaning> meanings);
 
 }  // namespace breakwatch::net

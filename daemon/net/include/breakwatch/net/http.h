@@ -29,7 +29,7 @@ struct HttpRequest {
   std::string url;
   Headers headers;
   std::string body;
-  bool gzip_body = false;      // compress `body` and say so in Content-Encoding
+  bool gzip_body = false;      // compress `body` and set Content-Encoding
   std::string user, password;  // basic auth when user is not empty
   std::string bearer_token;    // sent to the URL's host only; never followed across hosts, never logged
   TlsOptions tls;
@@ -49,9 +49,9 @@ struct HttpResponse {
 // A server's Retry-After (seconds or an HTTP date), bounded to an hour.
 std::optional<std::chrono::milliseconds> RetryAfter(const HttpResponse& response);
 
-// Sends one request and waits. Redirects are never followed: the answer is returned as it came.
+// Sends one request and waits. Redirects are not followed: the answer is returned.
 // Error: kUnavailable and retryable for connection faults and time-outs (the message names the URL
-// without its user part), kInvalid for a body over the bound. Any HTTP status is an answer, not an error.
+// without its user part), kInvalid for a body over the limit. Any HTTP status is an answer, not an error.
 class HttpSender {
  public:
   virtual ~HttpSender() = default;
@@ -59,7 +59,7 @@ class HttpSender {
 };
 
 // Thread: the one that uses it; make one per thread. Keeps connections open between requests.
-// After a stop request a send under way ends within about a second, as a connection fault.
+// After a stop request a running send ends within about a second, as a connection fault.
 std::unique_ptr<HttpSender> MakeHttpSender(std::string user_agent, std::stop_token stop = {});
 
 // Many at once on one curl multi handle: submit, and the callback gets each answer on the thread that

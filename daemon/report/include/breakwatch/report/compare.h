@@ -9,10 +9,10 @@
 
 namespace breakwatch::report {
 
-// A row per model. Fields: model, verdict, status_a, status_b, breaks_a, breaks_b, sites_a, sites_b, came, went,
-// changed, note. `all`: also those that stayed as they were.
+// A row per model. Fields: model, verdict, status_a, status_b, breaks_a, breaks_b, sites_a, sites_b, new_sites,
+// gone_sites, changed_sites, note. `all`: also models that did not change.
 Table ComparisonTable(const compare::Comparison& comparison, bool all);
-// A row per site that came, went or changed its count. Fields: model, change ("came", "went", "changed"), site_id,
+// A row per site that is new, gone or changed its count. Fields: model, change ("new", "gone", "changed"), site_id,
 // reason, gb_id, breaks_a, breaks_b, file, line, function, source_line.
 Table SiteChangeTable(const compare::Comparison& comparison);
 // A row per reason. Fields: reason, gb_id, breaks_a, breaks_b, sites_a, sites_b, models_a, models_b.
@@ -21,10 +21,11 @@ Table ReasonChangeTable(const compare::Comparison& comparison);
 // "1 worse, 2 better, 27 the same; 40 -> 31 breaks at 12 -> 10 sites of 30 models compared". One line, no line end.
 std::string ComparisonSummary(const compare::Comparison& comparison);
 
-// Text and Markdown: what is unlike, the tables, totals, summary. JSON: all of it. CSV: ComparisonTable of all models.
+// Text and Markdown: other differences, the tables, totals, summary. JSON: all of it. CSV: ComparisonTable of all
+// models.
 std::string RenderComparison(const compare::Comparison& comparison, Format format, Style style = {}, bool all = false);
 
-// The corners, the sites that moved and by what, the verdict. CSV: a row per corner.
+// The combinations, the changed sites and their causes, the verdict. CSV: a row per combination.
 std::string RenderBisection(const compare::Bisection& bisection, Format format, Style style = {});
 
 }  // namespace breakwatch::report

@@ -3,7 +3,7 @@
 // plan.json     the plan, as core's ToJson(Plan): `sweep --plan` reads it back
 // results.jsonl a line per model, as core's ToJson(ModelResult)
 // reasons.csv   rows of ReasonTable        failures.csv  rows of FailureTable
-// report.md     RenderSweep as Markdown    environment.json  what EnvironmentJson says
+// report.md     RenderSweep as Markdown    environment.json  output of EnvironmentJson
 // sweep.json    the sweep, as core's ToJson(Sweep)
 #pragma once
 
@@ -19,26 +19,25 @@
 namespace breakwatch::report {
 
 // Version of breakwatch, the toolchain, the system (kernel, machine, cores, memory) and `settings_json` as given
-// (empty: left out).
+// (empty: absent).
 std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain, std::string_view settings_json);
 
-// Writes all files into a new directory beside and moves it into place: a reader sees a whole sweep or none, never
-// half. A directory that exists is replaced. Returns its path. Error: kStore, naming the file; kInvalid for an id that
-// is no file name.
+// Writes all files into a temporary directory and renames it: a reader sees a complete sweep or none. A directory that
+// exists is replaced. Returns its path. Error: kStore, naming the file; kInvalid for an id that is not a file name.
 Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
                                         std::span<const ModelResult> results, std::string_view environment_json);
 
 // Points <state>/latest at a sweep's directory, in one step. Error: kStore.
 Result<void> LinkLatest(const std::string& state_dir, const std::string& id);
 
-// Whether the sweep's directory is there; it is whole then.
+// Whether the sweep's directory exists; it is complete then.
 bool HasSweepDirectory(const std::string& state_dir, const std::string& id);
 
-// Removes what a process that was killed left half written. The caller holds the writer lock.
+// Removes incomplete directories of killed processes. The caller holds the writer lock.
 void RemoveUnfinishedDirectories(const std::string& state_dir);
 
-// Removes the directories of sweeps but `keep` of them: the first of `newest`, then others by their ids; never what
-// `latest` names. What cannot be removed stays.
+// Removes the directories of all but `keep` sweeps: kept are the first of `newest`, then others by id, and what
+// `latest` points to. Errors are ignored.
 void TrimSweepDirectories(const std::string& state_dir, std::size_t keep, std::span<const std::string> newest);
 
 }  // namespace breakwatch::report

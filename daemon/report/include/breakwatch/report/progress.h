@@ -12,12 +12,12 @@
 
 namespace breakwatch::report {
 
-// Columns of the terminal that `out` is; 0: it is none, or one of unknown width.
+// Columns of the terminal `out`; 0: not a terminal, or of unknown width.
 std::size_t TerminalColumns(std::FILE* out);
 
 struct Progress {
   std::size_t done = 0, total = 0;
-  std::size_t before = 0;  // of those done, in an earlier run of the same sweep: no measure of speed
+  std::size_t before = 0;  // of those done, in an earlier run of the same sweep; not counted for the speed
   double elapsed_s = 0;
   std::map<std::string, std::size_t> statuses{};  // of those done
   std::string newest{};                           // model that started or ended last
@@ -34,7 +34,7 @@ class ProgressPrinter : public ProgressListener {
  public:
   // `out` (usually stderr) outlives it. `terminal`: draw a bar, `width` columns wide.
   ProgressPrinter(std::FILE* out, const Clock& clock, bool terminal, std::size_t width = 80);
-  // A bar when `out` is a terminal, of that terminal's width whenever it is drawn.
+  // A bar when `out` is a terminal, of the terminal's current width.
   static ProgressPrinter For(std::FILE* out, const Clock& clock);
 
   void OnListing(int resolved, int total) override;

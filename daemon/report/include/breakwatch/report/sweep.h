@@ -16,23 +16,23 @@ namespace breakwatch::report {
 // capture_s, peak_rss_mb, reused, shared_from, config_source, status_detail, differs (DifferenceTable's texts).
 Table ResultTable(std::span<const ModelResult> results, std::span<const ModelResult> others = {});
 
-// A row per pair of results of one model, commit and toolchain that differ by the call alone: eval (the steady state)
-// and cold (the first call), a mode's default call and its variants. `others`: results of earlier sweeps to compare
-// with. Fields: model, mode, other_mode, status, other_status, breaks, other_breaks, break_sites, other_break_sites,
-// text.
+// A row per pair of results of one model, commit and toolchain that differ only by mode or call: eval (the steady
+// state) and cold (the first call), a mode's default call and its variants. `others`: results of earlier sweeps to
+// compare with. Fields: model, mode, other_mode, status, other_status, breaks, other_breaks, break_sites,
+// other_break_sites, text.
 Table DifferenceTable(std::span<const ModelResult> results, std::span<const ModelResult> others = {});
 
 enum class ReasonOrder { kEvents, kSites, kModels, kLeverage };
 std::optional<ReasonOrder> ParseReasonOrder(std::string_view name);  // "events", "sites", "models", "leverage"
 
 // A row per (reason, gb_id) of the main mode's results (where there are none, of the first result's mode), most first.
-// Fields: reason, gb_id, fixability, events, sites, models, leverage (models all of whose breaks have this reason),
+// Fields: reason, gb_id, fixability, events, sites, models, leverage (models whose breaks all have this reason),
 // families, example_model, example_site, url. At most `limit` rows, 0: all.
 Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = ReasonOrder::kEvents,
                   std::size_t limit = 0);
 
 // A row per (status, detail, mode) of models without numbers, most first. Fields: status, mode, phase, status_detail,
-// remedy, models, example_model, error.
+// suggestion, models, example_model, error.
 Table FailureTable(std::span<const ModelResult> results);
 
 // A row per sweep. Fields: sweep_id, trigger, source, toolchain, modes, state, complete, started_at, duration_s,
@@ -46,8 +46,8 @@ Table PlanTable(const Plan& plan);
 // "30 models: 21 full_graph, 6 graph_breaks, 3 skipped_gated; 27 of 30 have numbers". One line, no line end.
 std::string SummaryLine(const Sweep& sweep);
 
-// A whole sweep. Text: the table, what differs by the call, top reasons, failures, summary. JSON: {"sweep", "results",
-// "differences", "reasons", "failures"}. Markdown: the report. CSV: the rows of ResultTable. `others`: as in
+// A whole sweep. Text: the table, differences between modes and calls, top reasons, failures, summary. JSON: {"sweep",
+// "results", "differences", "reasons", "failures"}. Markdown: the report. CSV: the rows of ResultTable. `others`: as in
 // DifferenceTable.
 std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style = {},
                         std::span<const ModelResult> others = {});
@@ -56,15 +56,15 @@ std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results
 // action.
 std::string RenderPlan(const Plan& plan, Format format, Style style = {});
 
-// Of the newest results of a model, the one of this mode and toolchain: the first that fits. No mode means eval, and
-// whatever there is where eval is not. Null when nothing fits.
+// Of the newest results of a model, the one of this mode and toolchain: the first match. No mode means eval, or
+// the first result without eval. Null without a match.
 const ModelResult* SelectResult(std::span<const ModelResult> results, std::string_view mode,
                                 std::string_view toolchain);
 
-// Everything known of one model: status, numbers, commit, structure, graphs and what ended each, sites with file,
+// Everything known about one model: status, numbers, commit, structure, graphs and what ended each, sites with file,
 // line, function, source, module, reason and its page, hints, inputs, versions, times; what the mode found; how it
-// differs from the first call or another call (JSON: "differences"); and in a line (JSON: "other_results") what `all`
-// has of it by other modes and toolchains. CSV: a row per site.
+// differs from the first call or another call (JSON: "differences"); and in a line (JSON: "other_results") the results
+// of other modes and toolchains in `all`. CSV: a row per site.
 std::string RenderModel(const ModelResult& result, Format format, Style style = {},
                         std::span<const ModelResult> all = {});
 

@@ -1,4 +1,4 @@
-// Table: rows for people and programs, made once and written as text, JSON, Markdown or CSV.
+// Table: rows for people and programs, rendered as text, JSON, Markdown or CSV.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct Column {
   bool right = false;      // aligned right
   std::size_t widest = 0;  // columns of a terminal; longer text ends in "…"; 0: any
   int decimals = 1;        // of fractions, for people
-  bool keep_end = false;   // longer text begins with "…": of a place the file's name and line are what matters
+  bool keep_end = false;   // longer text is cut at its beginning: the end of a place is its file and line
 };
 
 struct Table {
   std::string title;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // as many cells as columns
-  std::string when_empty = "nothing";   // said to people instead of a table without rows
+  std::string when_empty = "nothing";   // printed for people if there are no rows
 };
 
 enum class Format { kText, kJson, kMarkdown, kCsv };
@@ -34,12 +34,12 @@ std::optional<Format> ParseFormat(std::string_view name);  // "text", "json", "m
 struct Style {
   bool color = false;               // only for a terminal
   std::size_t width = 0;            // columns of the terminal; 0: unbounded
-  std::string directory{}, home{};  // where who reads it is, and their home: paths are shown relative to these
+  std::string directory{}, home{};  // working and home directory of the reader: paths are shown relative to these
 };
 
-// Text: aligned columns under a heading; where the terminal is too narrow for them, a line per value. JSON: an array of
+// Text: aligned columns under a heading; if the terminal is too narrow, a line per value. JSON: an array of
 // objects, absent cells null. Markdown: a pipe table, pipes, line ends, "<" and backticks escaped. CSV: RFC 4180 with
-// "\n", a header row first; a text that a spreadsheet would take for a formula gets an apostrophe before it. Always
+// "\n", a header row first; an apostrophe precedes text that a spreadsheet would read as a formula. Always
 // ends with a line end; invalid UTF-8 is replaced.
 std::string Render(const Table& table, Format format, Style style = {});
 

@@ -1,7 +1,7 @@
-// WriterLock: who may sweep into a state directory. Locks of the kernel on the directory itself, which removing a file
-// does not free, and on <state_dir>/writer.lock, which names the holder. They end with their process however that ends.
+// WriterLock: the right to sweep into a state directory. Kernel locks on the directory itself, which removing a file
+// does not release, and on <state_dir>/writer.lock, which names the holder. They end with their process.
 //
-// Owner: the command that sweeps or serves, for its whole run. Thread: any, but for Changed.
+// Owner: the command that sweeps or serves, for its whole run. Thread: any, except TakeChanges.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ namespace breakwatch::store {
 
 class WriterLock {
  public:
-  // Makes the directory where it is absent; never waits. Error: kStore; retryable when another process
-  // holds the lock, whose number the message names.
+  // Creates the directory if absent; never waits. Error: kStore; retryable if another process holds the
+  // lock, with its process number.
   static Result<WriterLock> Take(const std::string& state_dir);
 
-  // Error: kStore, the directory is no longer the one that is locked: it was removed, moved or replaced, and another
-  // writer may have what is there now.
+  // Error: kStore if the directory is no longer the locked one: it was removed, moved or replaced, and another
+  // writer may own the new one.
   Result<void> Held() const;
-  // Readable when something in or around the directory was removed or moved: ask Held. -1: cannot be watched.
+  // Readable when something in or around the directory was removed or moved: call Held. -1: cannot be watched.
   int WatchFd() const { return watch_; }
   // Takes what makes WatchFd readable. Thread: the one that waits for it.
   void TakeChanges() const;

@@ -14,8 +14,8 @@ struct ConsoleOptions {
   int top_reasons = 10;
 };
 
-// `out` outlives the exporter, and nobody else writes to it meanwhile. A stream that fails is kTryAgain: its
-// error is cleared first, so that a pipe that is read again goes on.
+// `out` outlives the exporter, which is its only writer. A stream that fails is kTryAgain; its error is cleared
+// before each write, so that a pipe that is read again works.
 std::unique_ptr<MetricExporter> MakeConsoleMetrics(ConsoleOptions options, std::ostream& out);
 std::unique_ptr<EventExporter> MakeConsoleEvents(ConsoleOptions options, std::ostream& out);
 

@@ -1,4 +1,4 @@
-// The Loki exporter: stored events, their bytes and times untouched, by the push API.
+// The Loki exporter: stored events, with unchanged bytes and times, by the push API.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ struct LokiOptions {
   std::string name = "loki";
   std::string url;                                             // "http://host:3100", without /loki/api/v1/push
   std::string tenant;                                          // X-Scope-OrgID; empty: none
-  std::string service_name = "breakwatch", environment, pool;  // stream labels; an empty one is left out
+  std::string service_name = "breakwatch", environment, pool;  // stream labels; an empty one is absent
   bool structured_metadata = true;  // sweep_id, model, commit beside the line; off for stores without schema v13
   bool gzip = true;
   std::string user, password, bearer_token;
@@ -25,8 +25,8 @@ struct LokiOptions {
 };
 
 // A batch longer than `max_push_bytes` goes in several pushes. Answers: 400, 413 and 422 are kRefused: the caller
-// bisects, and what Loki kept of the batch it folds with its repetition; an answer about single entries says so. All
-// else that is not a 2xx, and 260, which is how Loki says that it blocks a tenant, is kTryAgain: nothing is lost to a
+// bisects, and Loki deduplicates what it kept of the batch. All other answers except 2xx are kTryAgain, and so is 260,
+// with which Loki blocks a tenant: nothing is lost because of a
 // wrong URL or password.
 std::unique_ptr<EventExporter> MakeLoki(LokiOptions options, std::unique_ptr<net::HttpSender> sender);
 

@@ -1,4 +1,4 @@
-// The memory exporters keep what they are given, within bounds, for whoever asks: a page, a test, a debugger.
+// The memory exporters keep what they receive, within limits, for a page, a test or a debugger.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace breakwatch::exporters {
 
 struct MemoryOptions {
   std::string name = "memory";
-  std::size_t max_snapshots = 4;  // the oldest goes first
+  std::size_t max_snapshots = 4;  // the oldest is removed first
   std::size_t max_events = 10'000;
 };
 

@@ -1,4 +1,4 @@
-// The Pushgateway exporter: the whole snapshot by PUT, one group (or N shards) per daemon, journalled.
+// The Pushgateway exporter: the whole snapshot by PUT, one group (or N shards) per daemon, recorded.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ struct PushgatewayOptions {
   std::string url;                   // "http://host:9091", with the gateway's own prefix, if any
   std::string job = "breakwatch";    // never empty: the gateway refuses that
   std::string pool;                  // empty: no pool in the group
-  int shards = 1;                    // groups the models are split into
+  int shards = 1;                    // groups over which the models are split
   bool gzip = true;
   std::string user, password;  // basic auth
   net::TlsOptions tls;
   std::chrono::milliseconds connect_timeout{5'000}, timeout{30'000};
 };
 
-// The groups that this daemon put on a gateway, durably: a group nobody remembers stays there for ever, and
-// its series stand in the way of every later push. Thread: the exporter's.
+// The groups that this daemon pushed to a gateway, stored: a forgotten group stays on the gateway for ever, and
+// its series conflict with every later push. Thread: the exporter's.
 class GroupJournal {
  public:
   virtual ~GroupJournal() = default;
@@ -33,14 +33,14 @@ class GroupJournal {
   virtual Result<void> Save(const std::vector<std::string>& groups) = 0;
 };
 
-// Forgets with the process: for tests, and where a store is not to be had.
+// In memory only: for tests, and without a store.
 std::unique_ptr<GroupJournal> MakeMemoryGroupJournal();
 
 // The paths of the groups, in the order of their shards: "/metrics/job/breakwatch/pool@base64/ZXUvMQ/shard/0".
 std::vector<std::string> GroupPaths(const PushgatewayOptions& options);
 
-// Journalled groups outside the layout are deleted before the first PUT. Answers: 400 and 413 are kRefused, all
-// else that is not 200 or 202 is kTryAgain, slowly where a person has to mend something.
+// Recorded groups outside the layout are deleted before the first PUT. Answers: 400 and 413 are kRefused, all
+// else that is not 200 or 202 is kTryAgain, slowly if somebody must change something.
 std::unique_ptr<MetricExporter> MakePushgateway(PushgatewayOptions options, std::unique_ptr<GroupJournal> journal,
                                                 std::unique_ptr<net::HttpSender> sender);
 

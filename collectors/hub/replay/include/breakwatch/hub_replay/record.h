@@ -27,7 +27,7 @@ struct RecordOptions {
   std::vector<std::string> files{"config.json"};  // fetched at each model's commit
   bool pipelines = true;  // of diffusers repositories also model_index.json and each component's config.json
   std::string note;       // kept in recording.json
-  std::size_t max_file_bytes = 8u << 20;         // of one file; a larger one is left out
+  std::size_t max_file_bytes = 8u << 20;         // of one file; a larger one is skipped
   int attempts = 5;                              // per request, for 408, 429, 5xx and lost connections
   std::chrono::milliseconds first_pause{1'000};  // before the second attempt, doubled each time up to 8 s
 };
@@ -37,14 +37,14 @@ struct RecordSummary {
   std::vector<std::string> left_out;  // "org/name: config.json: 401 ...", one line each
 };
 
-// What a list request asks for, as `query`, `sort`, `top` and `ids` of the options. A request by family is one overall.
+// `query`, `sort`, `top` and `ids` of the options for a list request. A request by family becomes one overall.
 RecordOptions RecordOptionsOf(const ListRequest& request);
 
 using RecordProgress = std::function<void(std::size_t done, std::size_t total)>;
 
-// Writes `dir`, which must not exist: a temporary folder beside it, renamed when all is there.
-// Thread: the caller's, which runs `pool`. Error: kUsage when `dir` exists, kUnavailable when the list (or an id's
-// model) cannot be had after all attempts, kStore when it cannot be written, kInterrupted.
+// Writes `dir`, which must not exist: a temporary folder beside it, renamed when it is complete.
+// Thread: the caller's, which runs `pool`. Error: kUsage when `dir` exists, kUnavailable if the list (or an id's
+// model) cannot be fetched after all attempts, kStore if it cannot be written, kInterrupted.
 Result<RecordSummary> Record(const RecordOptions& options, net::HttpPool& pool, const std::string& dir,
                              std::stop_token stop = {}, const RecordProgress& progress = {},
                              const Clock& clock = RealClock());

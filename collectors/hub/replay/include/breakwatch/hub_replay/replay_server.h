@@ -1,4 +1,4 @@
-// ReplayServer: a Hub on loopback that answers from a recording (FORMAT.md) as the Hub would.
+// ReplayServer: a Hub on loopback that answers from a recording (FORMAT.md) like the real one.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct ReplayOptions {
   std::string host = "127.0.0.1";  // where to listen
   int port = 0;                    // 0: any free one
   // Whom `Link: rel="next"` names. The Hub always names itself, behind mirrors too, so this is the default;
-  // "self" names the host that was asked, for clients that follow the link as it stands.
+  // "self" names the requested host, for clients that follow the link unchanged.
   std::string link_endpoint = "https://huggingface.co";
 
   std::size_t threads = 16;                           // connections served at once
@@ -33,8 +33,8 @@ struct ReplayOptions {
 // Stop, which the destructor calls.
 class ReplayServer {
  public:
-  // Reads the recording and listens. Error: kNotFound without a recording, kInvalid for one that cannot be
-  // understood (file and line named), kUnavailable when the port cannot be had.
+  // Reads the recording and listens. Error: kNotFound without a recording, kInvalid for an invalid
+  // one (with file and line), kUnavailable if the port is not available.
   static Result<std::unique_ptr<ReplayServer>> Start(const ReplayOptions& options, const Clock& clock = RealClock());
 
   virtual ~ReplayServer() = default;

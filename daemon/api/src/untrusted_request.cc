@@ -1,4 +1,4 @@
-#include "strangers.h"
+#include "untrusted_request.h"
 
 #include <algorithm>
 
@@ -12,22 +12,22 @@ namespace {
 Result<void> CheckModel(const std::string& id) {
   if (!IsSelector(id)) return {};
   return Error{ErrorCode::kUsage, Quoted(id) +
-                                      " runs code, which a request cannot ask for: run `breakwatch sweep` as the "
-                                      "daemon's user; a request names models as org/name or org/name@revision"};
+                                      " runs code, which is not allowed here: expected org/name or org/name@revision; "
+                                      "run `breakwatch sweep` as the daemon's user instead"};
 }
 
 }  // namespace
 
-Result<void> CheckStranger(const SweepRequest& request, const std::vector<std::string>& toolchains) {
+Result<void> CheckUntrusted(const SweepRequest& request, const std::vector<std::string>& toolchains) {
   if (!request.python.empty()) {
-    return Error{ErrorCode::kUsage, "an interpreter can be named by the daemon's own user only"};
+    return Error{ErrorCode::kUsage, "only the daemon's own user can name an interpreter"};
   }
   const bool known = std::find(toolchains.begin(), toolchains.end(), request.toolchain) != toolchains.end();
   // What is imported was captured elsewhere: its toolchain is a name and runs nothing.
   if (!request.toolchain.empty() && !request.imported && !known) {
     const std::vector<std::string_view> names(toolchains.begin(), toolchains.end());
     return Error{ErrorCode::kUsage,
-                 "no toolchain " + Quoted(request.toolchain) + " is configured here; configured: " + OneOf(names)};
+                 "no toolchain " + Quoted(request.toolchain) + " is configured; configured: " + OneOf(names)};
   }
   for (const std::string& id : request.list.ids) {
     if (auto checked = CheckModel(id); !checked) return checked;

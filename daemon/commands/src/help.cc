@@ -1,0 +1,294 @@
+#include "help.h"
+
+#include <algorithm>
+
+#include "breakwatch/commands/app.h"
+#include "breakwatch/config/keys.h"
+
+namespace breakwatch::commands {
+namespace {
+
+constexpr std::size_t kLongestMeaning = 92;
+
+std::string_view NameOf(int exit_code) {
+  switch (exit_code) {
+    case kExitOk:
+      return "success";
+    case kExitFailure:
+      return "failure";
+    case kExitRegressions:
+      return "regressions";
+    case kExitIncomplete:
+      return "incomplete";
+    case kExitUsage:
+      return "wrong usage";
+    case kExitUnavailable:
+      return "Hub or worker unavailable";
+    case kExitStore:
+      return "store or disk";
+    case kExitConfig:
+      return "invalid settings";
+    case kExitInterrupted:
+      return "interrupted";
+    default:
+      return "";
+  }
+}
+
+// What commands can end with, by what they work with.
+const std::vector<int> kPrints = {kExitOk, kExitUsage, kExitStore, kExitConfig};
+const std::vector<int> kReads = {kExitOk, kExitFailure, kExitUsage, kExitStore, kExitConfig};
+const std::vector<int> kFetches = {kExitOk, kExitFailure, kExitUsage, kExitUnavailable, kExitStore, kExitConfig};
+const std::vector<int> kSweeps = {kExitOk,          kExitFailure, kExitIncomplete, kExitUsage,
+                                  kExitUnavailable, kExitStore,   kExitConfig,     kExitInterrupted};
+
+std::vector<CommandHelp> SweepHelp() {
+  return {
+      {.name = "sweep",
+       .settings = {"hub.source", "hub.top", "hub.sort", "hub.per_family", "capture.modes", "capture.calls",
+                    "capture.limits.capture", "capture.limits.rss_bytes", "capture.sandbox", "capture.extra_toolchains",
+                    "sweep.rebuild", "exporters.pushgateway.url", "exporters.loki.url", "delivery.drain_timeout"},
+       .examples = {{"sweep --hub.source snapshot", "sweep the top 30 of the bundled model list"},
+                    {"sweep --top 100 --track", "sweep and track the Hub's 100 most downloaded models"},
+                    {"sweep --model org/name@main --modes eval,train", "sweep one model in two modes"}},
+       .exit_codes = kSweeps},
+      {.name = "plan",
+       .settings = {"hub.source", "hub.top", "hub.sort", "hub.per_family", "capture.modes", "capture.calls",
+                    "sweep.rebuild", "sweep.quarantine_after", "sweep.quarantine_for"},
+       .examples = {{"plan --top 100", "list what a sweep would capture, share, reuse and skip"},
+                    {"plan --output plan.json", "save the plan; `breakwatch sweep --plan plan.json` sweeps it"}},
+       .exit_codes = kSweeps},
+      {.name = "serve",
+       .settings = {"sweep.interval", "hub.source", "hub.top", "capture.extra_toolchains", "metrics.extra",
+                    "web.listen_address", "web.token_file", "web.enable_lifecycle", "exporters.pushgateway.url",
+                    "exporters.loki.url", "retention.sweeps"},
+       .examples = {{"serve --sweep.interval 24h", "sweep once a day"},
+                    {"serve --config.file site.yaml", "read the settings from a file; SIGHUP reads it again"},
+                    {"serve --web.listen_address 127.0.0.1:0", "use any free port; the log has the address"}},
+       .exit_codes = {kExitOk, kExitFailure, kExitUsage, kExitUnavailable, kExitStore, kExitConfig, kExitInterrupted}},
+      {.name = "bisect",
+       .settings = {"capture.toolchain", "capture.toolchains", "capture.limits.capture", "capture.limits.rss_bytes",
+                    "exporters.pushgateway.url", "exporters.loki.url"},
+       .examples = {{"bisect org/name", "compare with the newest stored state that breaks differently"},
+                    {"bisect org/name --from old", "compare toolchain \"old\" with the primary one"},
+                    {"bisect org/name --from old@1a2b3c4", "compare toolchain and commit with the new state"},
+                    {"bisect org/name --from 1a2b3c4", "compare two commits with one toolchain"}},
+       .exit_codes = kSweeps,
+       .note = "Captures the missing combinations: the old torch with the new transformers, and so on. An environment\n"
+               "that combines two is made of links in STATE/toolchains; nothing is installed. Exit code 3: too few\n"
+               "combinations could be captured.\n"},
+      {.name = "import",
+       .settings = {"metrics.extra", "exporters.pushgateway.url", "exporters.loki.url", "store.url"},
+       .examples = {{"TORCH_TRACE=/tmp/trace python train.py", "write the trace of a job"},
+                    {"import /tmp/trace --model acme/net --commit 3f9a1c2", "store its breaks"},
+                    {"breakwatch show acme/net", "show them"}},
+       .exit_codes = {kExitOk, kExitFailure, kExitIncomplete, kExitUsage, kExitStore, kExitConfig, kExitInterrupted},
+       .note = "Of several ranks the lowest one's numbers are stored; the result lists the ranks that differ.\n"},
+      {.name = "discover",
+       .settings = {"capture.worker", "capture.sandbox", "capture.environment", "capture.scratch_bytes"},
+       .examples = {{"discover train.py", "list the outermost modules that the script calls"},
+                    {"discover train.py --max-depth 1 -- --epochs 1", "also list the modules that those call"},
+                    {"breakwatch sweep --allow-factories --model script:train.py::6f0c1d2e3a4b",
+                     "capture one of them"}},
+       .exit_codes = {kExitOk, kExitFailure, kExitUsage, kExitUnavailable, kExitStore, kExitConfig, kExitInterrupted}},
+  };
+}
+
+std::vector<CommandHelp> ReadHelp() {
+  return {
+      {.name = "show",
+       .settings = {"state_dir", "store.url", "capture.toolchain"},
+       .examples = {{"show org/name", "show graphs, break sites, inputs and versions"},
+                    {"show name --mode train", "show the result of another mode"},
+                    {"show name --mode eval+minimal", "show the call with the required arguments only"},
+                    {"show name --json | jq .segments", "print every field of every graph"}},
+       .exit_codes = kReads},
+      {.name = "reasons",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"reasons", "list the reasons of the last sweep, most break events first"},
+                    {"reasons --by leverage", "list first the reason whose fix unblocks the most models"},
+                    {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"}},
+       .exit_codes = kReads},
+      {.name = "report",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"report --format md --output sweep.md", "write the last sweep as Markdown"},
+                    {"report --list", "list the stored sweeps"},
+                    {"report --sweep 20261121T165921Z-0ffa5e --format csv", "print another sweep, a row per model"}},
+       .exit_codes = kReads},
+      {.name = "compare",
+       .settings = {"state_dir", "store.url", "capture.toolchain"},
+       .examples = {{"compare previous latest", "show what the last sweep changed"},
+                    {"compare previous latest --fail-on worse", "exit with code 2 if a model got worse"},
+                    {"compare toolchain:old toolchain:default", "compare the newest results by two toolchains"},
+                    {"compare org/name@1a2b3c4 org/name@5d6e7f8", "compare two commits of one model"}},
+       .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitStore, kExitConfig},
+       .note =
+           "\"previous\" is the newest finished sweep before the latest one with the same source, the same toolchain\n"
+           "and at least half of its models. Results are compared even if versions, modes, depths or inputs\n"
+           "differ; the differences are listed. A model that had numbers and now fails, times out or crashes is\n"
+           "worse.\n"},
+      {.name = "doctor",
+       .settings = {"state_dir", "store.url", "hub.endpoint", "capture.worker", "capture.toolchain",
+                    "capture.toolchains", "capture.sandbox", "exporters.pushgateway.url", "exporters.loki.url"},
+       .examples = {{"doctor", "check this machine"},
+                    {"doctor --config.file site.yaml", "check with the settings of a daemon"}},
+       .exit_codes = kReads,
+       .note = "Exit code 1: a check failed.\n"},
+      {.name = "version", .settings = {}, .examples = {{"version --json", "print it as JSON"}}, .exit_codes = kPrints},
+  };
+}
+
+std::vector<CommandHelp> StoreHelp() {
+  return {
+      {.name = "store info",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"store info --state-dir /var/lib/breakwatch", "describe the store of a daemon"}},
+       .exit_codes = kReads},
+      {.name = "store check",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"store check", "list damaged rows"}, {"store check --json | jq .damage", "list them as JSON"}},
+       .exit_codes = kReads,
+       .note = "Exit code 74: the store is damaged.\n"},
+      {.name = "store finish",
+       .settings = {"state_dir", "store.url", "retention.sweeps"},
+       .examples = {{"store finish", "write missing reports"}},
+       .exit_codes = kReads},
+      {.name = "store rebuild",
+       .settings = {"state_dir", "store.url", "retention.unranked_sweeps"},
+       .examples = {{"store rebuild", "compute the current state again"}},
+       .exit_codes = kReads},
+      {.name = "store repair",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"store repair", "replace a damaged SQLite database by a copy of what is undamaged"}},
+       .exit_codes = kReads},
+      {.name = "events status",
+       .settings = {"state_dir", "store.url", "exporters.loki.url", "exporters.file.enabled"},
+       .examples = {{"events status", "list pending events by exporter"}},
+       .exit_codes = kReads},
+      {.name = "dead-letters list",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"dead-letters list --exporter loki", "list the events that Loki refused"}},
+       .exit_codes = kReads},
+      {.name = "dead-letters show",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"dead-letters show 4711", "show one event and the answer to it"}},
+       .exit_codes = kReads},
+      {.name = "dead-letters retry",
+       .settings = {"state_dir", "store.url", "exporters.loki.url", "delivery.drain_timeout"},
+       .examples = {{"dead-letters retry 4711 4712", "send two events again"},
+                    {"dead-letters retry --all", "send all of them again"}},
+       .exit_codes = {kExitOk, kExitFailure, kExitIncomplete, kExitUsage, kExitStore, kExitConfig, kExitInterrupted},
+       .note =
+           "If a daemon runs on the store, it sends them within seconds. Otherwise they are sent at once; exit code\n"
+           "3: not all were accepted within delivery.drain_timeout.\n"},
+      {.name = "dead-letters drop",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"dead-letters drop --exporter loki --all", "remove the events that Loki refused"}},
+       .exit_codes = kReads},
+  };
+}
+
+std::vector<CommandHelp> OtherHelp() {
+  return {
+      {.name = "config show",
+       .settings = {},
+       .examples = {{"config show --config.file site.yaml", "print the settings that a daemon would use"}},
+       .exit_codes = kPrints},
+      {.name = "config check",
+       .settings = {},
+       .examples = {{"config check --config.file site.yaml", "report problems by line and column"}},
+       .exit_codes = kPrints,
+       .note = "Exit code 78: the settings are invalid.\n"},
+      {.name = "config explain",
+       .settings = {},
+       .examples = {{"config explain capture.limits", "explain a section"},
+                    {"config explain --json", "print all settings as JSON"}},
+       .exit_codes = kPrints},
+      {.name = "config example",
+       .settings = {},
+       .examples = {{"config example > breakwatch.yaml", "start a settings file"}},
+       .exit_codes = kPrints},
+      {.name = "hub record",
+       .settings = {"hub.endpoint", "hub.top", "hub.sort", "hub.filters", "hub.concurrency", "hub.timeout"},
+       .examples = {{"hub record mirror --top 100", "record the 100 most downloaded models"},
+                    {"hub record mirror --model org/name", "record one model"}},
+       .exit_codes = kFetches},
+      {.name = "hub serve",
+       .settings = {},
+       .examples = {{"hub serve mirror --port 8080", "serve a recording"},
+                    {"HF_ENDPOINT=http://127.0.0.1:8080 breakwatch sweep --top 100", "sweep it"}},
+       .exit_codes = kFetches},
+  };
+}
+
+// The first sentence, or its first clauses if it is long: one line of a list.
+std::string ShortMeaning(const std::string& doc) {
+  std::string text = doc.substr(0, doc.find(". "));
+  if (text.size() > kLongestMeaning) text.resize(std::min(text.size(), text.find_last_of(":;", kLongestMeaning)));
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string Padded(std::string_view text, std::size_t width) {
+  return std::string(text) + std::string(width > text.size() ? width - text.size() : 0, ' ');
+}
+
+std::string SettingsText(const CommandHelp& help) {
+  if (help.settings.empty()) return {};
+  std::size_t width = 0;
+  for (const std::string_view name : help.settings) width = std::max(width, name.size());
+  std::string text = "Settings:\n";
+  for (const std::string_view name : help.settings) {
+    const config::Key* key = config::FindKey(name);
+    text += "  " + Padded(name, width) + "  " + (key == nullptr ? "" : ShortMeaning(key->doc)) + "\n";
+  }
+  return text +
+         "Each is a flag (--KEY VALUE), an environment variable and a key of the settings file:\n"
+         "`breakwatch config explain KEY` describes it.\n\n";
+}
+
+std::string ExamplesText(const CommandHelp& help) {
+  const auto line = [](const Example& example) {
+    const bool whole = example.command.find("breakwatch ") != std::string_view::npos ||
+                       example.command.find("python ") != std::string_view::npos;
+    return (whole ? "" : "breakwatch ") + std::string(example.command);
+  };
+  std::size_t width = 0;
+  for (const Example& example : help.examples) width = std::max(width, line(example).size());
+  std::string text = "Examples:\n";
+  for (const Example& example : help.examples) {
+    text += "  " + Padded(line(example), width) + "  " + std::string(example.result) + "\n";
+  }
+  return text + "\n";
+}
+
+std::string ExitCodesText(const CommandHelp& help) {
+  std::string text;
+  for (const int code : help.exit_codes) {
+    text += (text.empty() ? "Exit codes: " : ", ") + std::to_string(code) + " " + std::string(NameOf(code));
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+std::span<const CommandHelp> AllCommandHelp() {
+  static const std::vector<CommandHelp> all = [] {
+    std::vector<CommandHelp> out;
+    for (auto part : {SweepHelp(), ReadHelp(), StoreHelp(), OtherHelp()})
+      out.insert(out.end(), part.begin(), part.end());
+    return out;
+  }();
+  return all;
+}
+
+std::string HelpFooter(std::string_view command) {
+  for (const CommandHelp& help : AllCommandHelp()) {
+    if (help.name != command) continue;
+    return SettingsText(help) + ExamplesText(help) + std::string(help.note) + ExitCodesText(help) +
+           "\nOptions of all commands: `breakwatch --help`.";
+  }
+  return {};
+}
+
+}  // namespace breakwatch::commands
