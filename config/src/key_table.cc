@@ -61,8 +61,9 @@ std::vector<Key> HubKeys() {
       {KEY(hub.concurrency), .doc = "Requests to the Hub in flight.", .restart = true, .min = 1, .max = 256},
       {KEY(hub.retries), .doc = "Retries of a request that failed temporarily.", .restart = true, .max = 100},
       {KEY(hub.timeout),
-       .doc = "Deadline of the whole listing, including retries and pauses, and of each request. Null: 10 minutes for the "
-              "listing, HF_HUB_DOWNLOAD_TIMEOUT for each request.",
+       .doc =
+           "Deadline of the whole listing, including retries and pauses, and of each request. Null: 10 minutes for the "
+           "listing, HF_HUB_DOWNLOAD_TIMEOUT for each request.",
        .restart = true, .min = 100, .max = kDay},
       {KEY(hub.cache_dir),
        .doc = "Model cache shared with the Python client; empty: HF_HUB_CACHE, else the client's default.",
@@ -90,8 +91,9 @@ std::vector<Key> CaptureKeys() {
       {KEY(capture.environment), .doc = "Names or patterns of further environment variables that workers get.",
        .restart = true, .check = OneLine},
       {KEY(capture.worker),
-       .doc = "Command that starts a worker. Empty: python -m breakwatch_worker of the primary toolchain, which is .venv "
-              "unless capture.toolchain names another.",
+       .doc =
+           "Command that starts a worker. Empty: python -m breakwatch_worker of the primary toolchain, which is .venv "
+           "unless capture.toolchain names another.",
        .restart = true, .check = NotEmpty},
       {KEY(capture.toolchain), .doc = "The primary toolchain, whose numbers are published.", .restart = true,
        .check = Name},
