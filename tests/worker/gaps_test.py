@@ -6,7 +6,7 @@ import pytest
 import transformers
 from breakwatch_worker import build, gaps, inputs, tables
 from breakwatch_worker.attempt import Attempt
-from breakwatch_worker.phases import Phases
+from breakwatch_worker.process.phases import Phases
 from inputs_test import TEXT, VISION, made
 
 

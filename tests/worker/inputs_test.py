@@ -11,7 +11,8 @@ import pytest
 import torch
 import transformers
 import yaml
-from breakwatch_worker import architecture, build, child, copies, inputs, make_values, tables, version, weights
+from breakwatch_worker import architecture, build, copies, inputs, make_values, tables, version, weights
+from breakwatch_worker.process import child
 from worker_support import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
@@ -135,7 +136,7 @@ def test_the_version_digests_every_file_that_decides_what_is_found():
     here = pathlib.Path(version.__file__).parent
     names = version._digested(str(here))
     assert {"breaks.py", "recipes.yaml", "trace.py", "../../structure_ignored.yaml"} <= set(names)
-    assert not {"zygote.py", "version.py"} & set(names)
+    assert not {"process/zygote.py", "version.py"} & set(names)
     assert all((here / name).exists() for name in names)
 
 

@@ -168,13 +168,13 @@ def _no_signal_scope() -> bool:
 
 
 def test_a_capture_that_gets_no_process_is_not_attempted_and_names_the_limit(monkeypatch):
-    from breakwatch_worker import leg
+    from breakwatch_worker.process import child_run
 
     def refuse():
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(leg.os, "fork", refuse)
-    made = leg.Leg({"job": "a"}, lambda *_: None, lambda _: None)
+    monkeypatch.setattr(child_run.os, "fork", refuse)
+    made = child_run.ChildRun({"job": "a"}, lambda *_: None, lambda _: None)
     made.kill("cancel")  # there is nobody to kill: least of all ourselves
     assert made.finished and made.descriptors() == set()
     assert made.outcome()["status"] == "not_attempted"

@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from breakwatch_worker import child, sources
+from breakwatch_worker import sources
+from breakwatch_worker.process import child
 from worker_support import BERT, environment
 
 MODULES = '''

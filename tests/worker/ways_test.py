@@ -5,7 +5,8 @@ import types
 import pytest
 import torch
 import transformers
-from breakwatch_worker import architecture, attempt, build, child, inputs, phases
+from breakwatch_worker import architecture, attempt, build, inputs
+from breakwatch_worker.process import child, phases
 from inputs_test import TEXT, VISION, made
 
 

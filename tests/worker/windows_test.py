@@ -8,7 +8,8 @@ import sys
 
 import pytest
 import transformers
-from breakwatch_worker import build, child, inputs, sizes, windows
+from breakwatch_worker import build, inputs, sizes, windows
+from breakwatch_worker.process import child
 from inputs_test import TEXT
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64,

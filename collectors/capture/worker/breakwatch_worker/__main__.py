@@ -24,7 +24,7 @@ def main() -> int:
 
         print(json.dumps(version.hello()))
         return 0
-    from . import zygote
+    from .process import zygote
 
     code = zygote.main()
     sys.stderr.flush()

@@ -9,12 +9,13 @@ import os
 import pickle
 import time
 
-from . import apart, architecture, build, calls, copies, depths, failure, gaps, host, inputs, modes, room, sizes
-from .ends import CAPTURED
-from .leg import limits_of
-from .lines import one_line
-from .phases import Phases
+from . import architecture, build, calls, copies, depths, failure, gaps, inputs, modes, sizes
+from .process import fork, host, tuning
+from .process.child_run import limits_of
+from .process.ends import CAPTURED
+from .process.phases import Phases
 from .rounds import Round
+from .text import one_line
 
 _GAP_ROUNDS = 5  # a default may lack one value behind another
 
@@ -154,7 +155,7 @@ class Attempt:
 
     def _called(self, model, make, sizes=None, remake=None) -> dict:
         """In the phases `inputs` and `eager`: the model called without a compiler with what `make` gives; modes.Call
-        says the rest. Where the first call is to be captured, this one is made apart."""
+        says the rest. Where the first call is to be captured, this one is made in a fork."""
         if self._mode.cold:
             return self._called_apart(model, make)
         self._call = self._call_of(model, make(), sizes=sizes, remake=remake)
@@ -168,7 +169,7 @@ class Attempt:
             return arguments, self._is_finite(), self._skips_denormals
 
         arguments, finite, skips_denormals = self._apart(call)
-        room.skip_denormals(skips_denormals)
+        tuning.skip_denormals(skips_denormals)
         self._call = self._call_of(model, pickle.loads(arguments), forks=True)
         self._mode.ready(self._call)
         return {"finite": finite}
@@ -190,7 +191,7 @@ class Attempt:
 
     def _skip_denormals(self, skip: bool) -> None:
         self._skips_denormals = skip
-        room.skip_denormals(skip)
+        tuning.skip_denormals(skip)
 
     def _eager(self):
         """The output of the call without a compiler, as the job's mode makes it."""
@@ -200,7 +201,7 @@ class Attempt:
 
     def _apart(self, function, *arguments):
         """What the function returns, run in a fork that goes on with the phases. Raises Failed or Stop."""
-        said = apart.call(self._told, self._phases.state(), function, arguments)
+        said = fork.call(self._told, self._phases.state(), function, arguments)
         self._phases.go_on(said["phases"])
         if "stop" in said:
             raise architecture.Stop(*said["stop"])

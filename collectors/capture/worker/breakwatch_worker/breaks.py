@@ -11,7 +11,7 @@ import sysconfig
 from torch._dynamo import exc as dynamo_exc
 
 from . import dynamo_compat
-from .lines import clip
+from .text import clip
 
 REASON_BYTES = 120
 _TEXT_BYTES = 2000

@@ -5,9 +5,9 @@ import re
 
 from .architecture import Stop
 from .copies import signature_of
-from .lines import clip
 from .make_values import CannotMake
 from .tables import read_beside
+from .text import clip
 
 DEFAULT = "default"
 _NO_TENSOR = {"value", "list", "session"}

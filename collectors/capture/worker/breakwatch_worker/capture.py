@@ -1,8 +1,8 @@
 """One `capture` job: which legs it needs, and what is published of them."""
 
 from . import modes, remedies, repeat, version
-from .ends import CAPTURED
-from .leg import Leg
+from .process.child_run import ChildRun
+from .process.ends import CAPTURED
 
 # Depths that need one leg. The last two are there to prove the size policy by: the config's own widths at reduced
 # depth, and the config as it is.
@@ -97,32 +97,32 @@ class Capture:
         self._wanted = repeat.count_of(job)
         self._published = None  # while repeats of its leg are under way
         self._repeats = []
-        self.leg = self._start(depth if depth in _ALONE else "reduced")
+        self.run = self._start(depth if depth in _ALONE else "reduced")
 
     def cancel(self) -> None:
         self._cancelled = True
-        self.leg.kill("cancel")
+        self.run.kill("cancel")
 
     def advance(self) -> None:
         """Called when the leg has finished: the next leg, or the result."""
-        outcome = self.leg.outcome()
+        outcome = self.run.outcome()
         self._helped = self._helped or outcome.get("helped")
         if self._cancelled:
-            self._finish({"status": "not_attempted", "detail": "cancelled", "phase": self.leg.phase})
+            self._finish({"status": "not_attempted", "detail": "cancelled", "phase": self.run.phase})
         elif self._published is not None:
             self._repeats.append(outcome)
             self._repeat_or_finish()
         elif self._reduced is not None and self._stacks and needs_every_stack(self._stacks, outcome):
             self._reduced.update(_cost_of(self._reduced, outcome))
             self._stacks = None
-            self.leg = self._start("full")
+            self.run = self._start("full")
         elif self._reduced is not None:
             published = combine(self._reduced, outcome)
             self._settle(published, outcome if published.get("depth") == outcome.get("depth") else self._reduced)
         elif self._depth not in _ALONE and needs_full(self._depth, outcome):
             self._reduced = outcome
             self._stacks = outcome.get("stacks") if self._depth == "auto" else None
-            self.leg = self._start("full")
+            self.run = self._start("full")
         else:
             self._settle(outcome, outcome)
 
@@ -139,11 +139,11 @@ class Capture:
             self._finish(repeat.publish(self._published, self._repeats))
         else:
             depth = "full" if self._repeats[0].get("depth") == "full" else "reduced"
-            self.leg = self._start(self._depth if self._depth in _ALONE else depth, attempt=len(self._repeats))
+            self.run = self._start(self._depth if self._depth in _ALONE else depth, attempt=len(self._repeats))
 
-    def _start(self, depth: str, attempt: int = 0) -> Leg:
+    def _start(self, depth: str, attempt: int = 0) -> ChildRun:
         job = {**self.job, "attempt": attempt, "stacks": self._stacks, "helped": self._helped}
-        return Leg(self.job, self._body_of(job, depth), lambda phase: self._say({
+        return ChildRun(self.job, self._body_of(job, depth), lambda phase: self._say({
             "type": "phase", "job": self.id, "phase": phase}))
 
     def _finish(self, outcome: dict) -> None:

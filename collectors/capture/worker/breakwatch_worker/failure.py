@@ -2,8 +2,9 @@
 
 import traceback
 
-from . import architecture, build, copies, host
-from .lines import one_line
+from . import architecture, build, copies
+from .process import host
+from .text import one_line
 
 _ERROR_BYTES = 16 << 10
 

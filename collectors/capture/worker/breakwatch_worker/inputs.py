@@ -12,9 +12,9 @@ import torch
 
 from . import calls, inputs_spec, windows
 from .copies import fresh
-from .lines import clip
 from .make_values import CannotMake, Sizes, make_value, sub_configs
 from .tables import for_release, read_beside
+from .text import clip
 
 PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
     (("image_token_id", "image_token_index"), "pixel_values", "get_image_features"),

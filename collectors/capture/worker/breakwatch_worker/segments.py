@@ -4,7 +4,7 @@ import collections
 import re
 
 from .breaks import plain_function, relative_file
-from .lines import clip
+from .text import clip
 
 MAX_SEGMENTS = 512
 _TOP_OPS = 16

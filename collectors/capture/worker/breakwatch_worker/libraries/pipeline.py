@@ -5,9 +5,9 @@ import hashlib
 import json
 
 from .. import architecture, attempt, failure
-from ..ends import CAPTURED
-from ..lines import one_line
+from ..process.ends import CAPTURED
 from ..segments import MAX_SEGMENTS
+from ..text import one_line
 from .diffusers_model import ComponentAttempt, class_of
 
 _SUMS = ("params", "graphs", "breaks", "dynamo_counter_breaks", "explain_breaks", "ops_captured", "frames_total",

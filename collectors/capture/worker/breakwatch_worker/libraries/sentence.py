@@ -1,7 +1,7 @@
 """A sentence-transformers repository: its config.json is the encoder's."""
 
 from .. import attempt
-from ..ends import CAPTURED
+from ..process.ends import CAPTURED
 
 
 class EncoderAttempt(attempt.Attempt):

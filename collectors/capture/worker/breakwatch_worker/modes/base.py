@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 
 from ..copies import fresh, module_of, signature_of
-from ..lines import clip
+from ..text import clip
 from ..trace import Trace, trace
 
 

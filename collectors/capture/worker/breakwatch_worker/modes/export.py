@@ -3,7 +3,7 @@
 import dataclasses
 
 from ..breaks import Event
-from ..lines import one_line
+from ..text import one_line
 from ..trace import Trace
 from . import legs
 from .base import Call, Found, Mode

@@ -15,10 +15,11 @@ import torch
 from torch._dynamo import exc as dynamo_exc
 from torch._logging import structured
 
-from .. import apart, copies, host
+from .. import copies
 from ..breaks import Event, make_event, relative_file
 from ..build import byte_count
-from ..lines import clip, one_line
+from ..process import fork, host
+from ..text import clip, one_line
 from ..trace import reset
 from .base import Call, said_by
 
@@ -119,7 +120,7 @@ def _as_it_was(model):
 
 
 def run(way, call: Call, watch: Watch) -> Leg:
-    return apart.call(_run, way, call, watch) if call.forks else _run(way, call, watch)
+    return fork.call(_run, way, call, watch) if call.forks else _run(way, call, watch)
 
 
 def _run(way, call: Call, watch: Watch) -> Leg:

@@ -8,7 +8,7 @@ from torch._dynamo import utils as dynamo_utils
 
 from ..breaks import plain_function, relative_file
 from ..copies import CannotCopy, tensors_in, with_rows
-from ..lines import clip, one_line
+from ..text import clip, one_line
 from ..trace import Trace, is_recompile, trace
 from .base import Call, Found, Mode
 

@@ -9,9 +9,9 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 
 from ..copies import module_of
-from ..lines import one_line
 from ..make_values import CannotMake, make_value
 from ..tables import read_beside
+from ..text import one_line
 from ..trace import Trace, trace
 from .base import Call, Found, Mode, said_by, seed
 

@@ -8,8 +8,9 @@ import weakref
 
 import torch
 
-from .. import apart, architecture, attempt, build, copies, failure, inputs
-from ..ends import CAPTURED
+from .. import architecture, attempt, build, copies, failure, inputs
+from ..process import fork
+from ..process.ends import CAPTURED
 from . import allowed, script
 from .digest import digest_of
 from .watch import Watch, uncompiled
@@ -41,7 +42,7 @@ class SourceAttempt(attempt.Attempt):
             self._known["params"] = build.parameter_count(target)
         self._phases.enter("inputs")
         tensors = [*copies.tensors_of(target), *(tensor for _, tensor in copies.tensors_in((positional, named)))]
-        call = self._call = self._call_of(target, named, positional=positional, forks=apart.is_possible(tensors))
+        call = self._call = self._call_of(target, named, positional=positional, forks=fork.is_possible(tensors))
         self._mode.ready(call)
         return self._capture_cold(call, notes) if call.forks else self._capture_before(call, notes)
 
@@ -154,7 +155,7 @@ class FactoryAttempt(SourceAttempt):
             ways = inputs.Ways(type(target), trains=self._mode.trains)
             return attempt.pickled(inputs.make(target.eval(), config, next(iter(ways))))
 
-        return pickle.loads(self._apart(make) if apart.is_possible(copies.tensors_of(target)) else make())
+        return pickle.loads(self._apart(make) if fork.is_possible(copies.tensors_of(target)) else make())
 
 
 def _go_to(source: dict) -> None:

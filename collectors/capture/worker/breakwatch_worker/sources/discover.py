@@ -13,7 +13,7 @@ import weakref
 
 from ..build import parameter_count
 from ..inputs import describe
-from ..lines import clip, one_line
+from ..text import clip, one_line
 from . import script
 from .digest import digest_of
 from .watch import Watch
@@ -117,7 +117,7 @@ def main(path: str, arguments: list, max_depth: int, seconds: float) -> int:
     with tempfile.TemporaryFile() as output:
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
-        from .. import host
+        from ..process import host
 
         host.scrub_secrets()
         import torch

@@ -10,7 +10,7 @@ import warnings
 _MODELLING = ("bert", "llama", "gpt2", "vit", "t5", "clip", "qwen2", "whisper", "roberta", "mistral", "siglip", "bart")
 
 
-def up() -> None:
+def prepare() -> None:
     gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of the start
     try:
         _import_and_trace()
@@ -38,8 +38,9 @@ def _import_and_trace() -> None:
     for name in _MODELLING:
         _try_import(f"transformers.models.{name}.modeling_{name}")
 
-    from . import architecture, attempt, build, child, inputs, quiet, sizes, trace, weights  # noqa: F401
-    from .modes import table  # noqa: F401
+    from .. import architecture, attempt, build, inputs, quiet, sizes, trace, weights  # noqa: F401
+    from ..modes import table  # noqa: F401
+    from . import child  # noqa: F401
 
     inputs.load_recipes()
     sizes.load_rules()
@@ -60,7 +61,7 @@ def _trace_tiny(trace) -> None:
     import torch
     import transformers
 
-    from . import build
+    from .. import build
 
     model = build.construct(transformers.LlamaForCausalLM, transformers.LlamaConfig(
         num_hidden_layers=1, hidden_size=32, num_attention_heads=2, num_key_value_heads=2, intermediate_size=32,

@@ -10,7 +10,8 @@ import traceback
 
 import torch
 
-from . import attempts, failure, host, modes, room, trace
+from .. import attempts, failure, modes, trace
+from . import host, tuning
 from .lines import write_line
 from .phases import Phases
 
@@ -23,7 +24,7 @@ def body(job: dict, depth: str, scratch: str, protocol: int):
         try:
             _confine(job, output_fd, protocol, scratch)
             trace.seed = job.get("attempt") or 0
-            result = room.in_one_block(_guarded, job, depth, lambda message: write_line(result_fd, message))
+            result = tuning.in_one_block(_guarded, job, depth, lambda message: write_line(result_fd, message))
             write_line(result_fd, {"type": "result", **result})
             code = 0
         except BaseException:
@@ -62,7 +63,7 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (data_now + rss + _GIB, data_now + rss + _GIB))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_GIB, _GIB))
-    room.keep_freed_memory()
+    tuning.keep_freed_memory()
     torch.set_num_threads(1)
     # Few long collections beat many short ones: most of what tracing makes lives as long as the child.
     gc.set_threshold(100_000, 50, 100)

@@ -5,8 +5,9 @@ import traceback
 
 import pytest
 import torch
-from breakwatch_worker import attempt, room
-from breakwatch_worker.phases import Phases
+from breakwatch_worker import attempt
+from breakwatch_worker.process import tuning
+from breakwatch_worker.process.phases import Phases
 
 
 def _depth(left):
@@ -17,30 +18,30 @@ _depth.__code__ = _depth.__code__.replace(co_stacksize=10_000)  # wide frames fi
 
 
 def test_the_value_and_the_arguments_pass_through():
-    assert room.in_one_block(divmod, 7, 3) == (2, 1)
+    assert tuning.in_one_block(divmod, 7, 3) == (2, 1)
 
 
 def test_an_exception_passes_through_with_its_own_frames():
     with pytest.raises(ZeroDivisionError) as caught:
-        room.in_one_block(lambda: 1 / 0)
+        tuning.in_one_block(lambda: 1 / 0)
     assert [frame.name for frame in traceback.extract_tb(caught.tb)][-2:] == ["in_one_block", "<lambda>"]
 
 
 def test_calls_may_go_deeper_than_the_block_has_room():
-    assert room.in_one_block(_depth, 200) == 200
+    assert tuning.in_one_block(_depth, 200) == 200
 
 
 def test_the_frame_can_be_looked_at():
-    assert room.in_one_block(lambda: sys._getframe(1).f_code.co_name) == "in_one_block"
+    assert tuning.in_one_block(lambda: sys._getframe(1).f_code.co_name) == "in_one_block"
 
 
 def test_numbers_next_to_nothing_count_as_nothing():
     nearly = torch.full((64,), 1e-39)
-    room.skip_denormals()
+    tuning.skip_denormals()
     try:
         assert (nearly * 0.5).max() == 0
     finally:
-        room.skip_denormals(False)
+        tuning.skip_denormals(False)
     assert (nearly * 0.5).max() > 0
 
 

@@ -46,13 +46,3 @@ def write_line(descriptor: int, message: dict) -> None:
     data = memoryview((json.dumps(message, ensure_ascii=True, allow_nan=False, default=str) + "\n").encode())
     while data:
         data = data[os.write(descriptor, data):]
-
-
-def clip(text: str, limit: int) -> str:
-    """At most `limit` bytes of UTF-8, never cutting a character."""
-    data = str(text).encode("utf-8", "replace")
-    return data[:limit].decode("utf-8", "ignore")
-
-
-def one_line(text: str, limit: int = 400) -> str:
-    return clip(" ".join(str(text).split()), limit)

@@ -7,7 +7,7 @@ from . import host
 _SHARE = 0.2  # of the zygote's time, at most, for reading what is shared: a walk through every page
 
 
-class Memory:
+class MemoryUse:
     """Of one child and its descendants. Owner: the zygote's loop."""
 
     def __init__(self, pid: int):

@@ -9,9 +9,11 @@ import signal
 import sys
 import time
 
-from . import host, sources, version
-from .capture import Capture
-from .lines import LineReader, LineTooLong, one_line, write_line
+from .. import sources, version
+from ..capture import Capture
+from ..text import one_line
+from . import host
+from .lines import LineReader, LineTooLong, write_line
 from .scratch import Scratch
 
 _HEARTBEAT_S = 1.0
@@ -42,8 +44,8 @@ class Zygote:
             for descriptor in self._wait():
                 if descriptor == 0:
                     self._read_commands()
-                elif self._capture is not None and descriptor in self._capture.leg.descriptors():
-                    self._capture.leg.ready(descriptor)
+                elif self._capture is not None and descriptor in self._capture.run.descriptors():
+                    self._capture.run.ready(descriptor)
             self._watch()
             if self._leaving and self._capture is None:
                 return 0
@@ -55,7 +57,7 @@ class Zygote:
         timeout = max(0.0, self._next_heartbeat - time.monotonic())
         if self._capture is not None:
             timeout = min(timeout, _CHECK_S)
-            for descriptor in self._capture.leg.descriptors():
+            for descriptor in self._capture.run.descriptors():
                 poll.register(descriptor, select.POLLIN)
         return [descriptor for descriptor, _ in poll.poll(timeout * 1000)]
 
@@ -63,7 +65,7 @@ class Zygote:
         capture = self._capture
         if capture is None:
             return
-        if capture.leg.finished:
+        if capture.run.finished:
             capture.advance()
             if capture.result is not None:
                 self._capture = None
@@ -72,9 +74,9 @@ class Zygote:
                 if not self._scratch.empty():
                     self._leave()  # what one capture left behind is not for the next
             return
-        capture.leg.check(time.monotonic())
-        if self._scratch.over(time.monotonic()) and not capture.leg.finished:
-            capture.leg.kill("scratch", self._scratch.limit)
+        capture.run.check(time.monotonic())
+        if self._scratch.over(time.monotonic()) and not capture.run.finished:
+            capture.run.kill("scratch", self._scratch.limit)
 
     def _heartbeat(self) -> None:
         now = time.monotonic()
@@ -145,9 +147,9 @@ def main() -> int:
     sources.keep_hub_cache()
     os.environ["HF_HOME"] = os.path.join(scratch.folder, "hf")
     try:
-        from . import warm
+        from . import warm_up
 
-        warm.up()
+        warm_up.prepare()
         if (threads := len(os.listdir("/proc/self/task"))) > 1:
             print(f"breakwatch_worker: {threads} threads before the first fork", file=sys.stderr)
         host.adopt_orphans()

@@ -10,7 +10,7 @@ import time
 from . import host
 from .ends import End, status_of
 from .lines import MAX_LINE_BYTES, LineReader, LineTooLong
-from .memory import Memory
+from .memory_use import MemoryUse
 
 _OUTPUT_TAIL_BYTES = 8 << 10
 _ATTEMPT = ("create", "inputs", "eager")  # the phases before a capture
@@ -29,7 +29,7 @@ def limits_of(job: dict) -> dict:
     return limits
 
 
-class Leg:
+class ChildRun:
     """Forks on construction. `body(result_fd)` runs in the child and never returns to us."""
 
     def __init__(self, job: dict, body, on_phase):
@@ -68,7 +68,7 @@ class Leg:
         os.close(output_write)
         for descriptor in (result_read, output_read):
             os.set_blocking(descriptor, False)
-        self._memory = Memory(self.pid)
+        self._memory = MemoryUse(self.pid)
         self._pidfd = os.pidfd_open(self.pid)
         self._reader = LineReader(result_read)
         self._result_fd, self._output_fd = result_read, output_read
@@ -119,7 +119,7 @@ class Leg:
         host.kill_family(self.pid)
 
     def outcome(self) -> dict:
-        """The result message of this leg, whatever way it ended."""
+        """The result message of this run, however it ended."""
         if self._not_begun:
             return {"status": "not_attempted", "detail": self._not_begun, "phase": self.phase}
         result = self.result
