@@ -18,7 +18,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import torch  # noqa: E402
 import torch._dynamo  # noqa: E402
 import transformers  # noqa: E402
-from breakwatch_worker import architecture, inputs, sizes  # noqa: E402
+from breakwatch_worker import inputs  # noqa: E402
+from breakwatch_worker.model import architecture, sizes  # noqa: E402
 
 
 def build(cls, config):

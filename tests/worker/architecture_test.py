@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from breakwatch_worker import architecture
+from breakwatch_worker.model import architecture
 
 
 def test_a_float_that_json_cannot_spell_is_a_number_again():

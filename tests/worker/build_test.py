@@ -5,7 +5,7 @@ import types
 import pytest
 import torch
 import transformers
-from breakwatch_worker import architecture, build
+from breakwatch_worker.model import architecture, build
 from inputs_test import TEXT
 
 

@@ -3,8 +3,9 @@
 import pytest
 import torch
 import transformers
-from breakwatch_worker import attempts, build, calls, copies, inputs
-from breakwatch_worker.architecture import Stop
+from breakwatch_worker import attempts, calls, copies, inputs
+from breakwatch_worker.model import build
+from breakwatch_worker.model.architecture import Stop
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
 T5 = {"d_model": 32, "d_kv": 16, "d_ff": 32, "num_layers": 1, "num_heads": 2, "vocab_size": 120,

@@ -5,8 +5,9 @@ import types
 import modes_zoo as zoo
 import pytest
 import torch
-from breakwatch_worker import architecture, modes
+from breakwatch_worker import modes
 from breakwatch_worker import trace as tracing
+from breakwatch_worker.model import architecture
 from breakwatch_worker.modes import plain, recompile, train
 from depth_test import BREAKING_SWITCH
 

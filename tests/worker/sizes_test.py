@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import transformers
-from breakwatch_worker import depths, pictures, sizes
+from breakwatch_worker.model import depths, images, sizes
 
 
 def plans(config, depth="reduced"):
@@ -296,7 +296,7 @@ def test_a_picture_said_twice_is_cut_twice_though_only_one_says_its_patch():
 def test_a_picture_without_a_side_said_twice_stays_as_it_is(side):
     base = {"image_size": side, "vision_config": {"image_size": side, "patch_size": 16}}
     tree = copy.deepcopy(base)
-    assert pictures.same_pictures(base, tree) == [] and tree == base
+    assert images.same_pictures(base, tree) == [] and tree == base
 
 
 def test_a_clip_is_cut_to_the_frames_that_its_tubelets_need():
@@ -308,7 +308,7 @@ def test_a_clip_is_cut_to_the_frames_that_its_tubelets_need():
 def test_maps_that_are_no_maps_of_the_picture_stay_as_they_are(maps):
     base = {"backbone_feature_sizes": maps, "image_size": 1024}
     tree = {**base, "image_size": 256}
-    pictures.smaller_maps(base, tree)
+    images.smaller_maps(base, tree)
     assert tree["backbone_feature_sizes"] == maps
 
 

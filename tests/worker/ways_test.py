@@ -5,7 +5,8 @@ import types
 import pytest
 import torch
 import transformers
-from breakwatch_worker import architecture, attempt, build, inputs
+from breakwatch_worker import attempt, inputs
+from breakwatch_worker.model import architecture, build
 from breakwatch_worker.process import child, phases
 from inputs_test import TEXT, VISION, made
 
@@ -59,8 +60,8 @@ def attempts_of(monkeypatch, failures, phase="eager", at_odds=False) -> list:
         raise ValueError(failures(*tried[-1]))
 
     monkeypatch.setattr(attempt.Attempt, "_prepare", fail)
-    monkeypatch.setattr(attempt.gaps, "fill_required", lambda *_: [])
-    monkeypatch.setattr(attempt.gaps, "is_at_odds", lambda *_: at_odds)
+    monkeypatch.setattr(attempt.config_fixes, "fix", lambda *_: [])
+    monkeypatch.setattr(attempt.config_fixes, "is_at_odds", lambda *_: at_odds)
     job = {"job": "1", "config": {"model_type": "bert", **TEXT}, "architecture": "BertLMHeadModel"}
     assert attempt.Attempt(job, "reduced", phases.Phases(lambda _: None)).run()["status"] == f"failed_{phase}"
     return [pair for pair in tried if pair[0] != "text only"]

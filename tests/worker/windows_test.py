@@ -8,7 +8,8 @@ import sys
 
 import pytest
 import transformers
-from breakwatch_worker import build, inputs, sizes, windows
+from breakwatch_worker import inputs
+from breakwatch_worker.model import build, sizes, windows
 from breakwatch_worker.process import child
 from inputs_test import TEXT
 

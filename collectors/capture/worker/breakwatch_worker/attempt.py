@@ -9,7 +9,8 @@ import os
 import pickle
 import time
 
-from . import architecture, build, calls, copies, depths, failure, gaps, inputs, modes, sizes
+from . import calls, copies, failure, inputs, modes
+from .model import architecture, build, config_fixes, depths, sizes
 from .process import fork, host, tuning
 from .process.child_run import limits_of
 from .process.ends import CAPTURED
@@ -45,13 +46,13 @@ class Attempt:
         values = self._job.get("config")
         architecture.check_library(self._job.get("library") or "", values)
         config_class = architecture.config_class_of(self._job, values)
-        config, notes = gaps.make_config(config_class, values)
+        config, notes = config_fixes.make_config(config_class, values)
         cls, note = architecture.model_class_of(self._job, values, config)
         notes += [note] if note else []
         cls, config, note = architecture.stand_in(cls, config)
         self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
         notes += [note] if note else []
-        notes += gaps.fill_padding(cls, config)
+        notes += config_fixes.fill_padding(cls, config)
         first = None
         for part in (False, True):  # a part of what it takes only where nothing makes it take all
             self._patient = self._hurried = False
@@ -71,13 +72,13 @@ class Attempt:
         config_class = type(config)
         helped = list(self._job.get("helped") or [])  # by the leg before
         for text in helped:
-            notes = notes + gaps.fill_required(config, text)
+            notes = notes + config_fixes.fix(config, text)
         result = latest = self._run_smallest(cls, config_class, config, notes, part)
         for _ in range(_GAP_ROUNDS):
             if latest["status"] not in ("failed_create", "failed_inputs", "failed_eager"):
                 break
             # What the config itself says comes first; only a model that cannot be made of it is helped along.
-            text, filled = next(((text, said) for text in self._said if (said := gaps.fill_required(config, text))),
+            text, filled = next(((text, said) for text in self._said if (said := config_fixes.fix(config, text))),
                                 ("", []))
             if not filled:
                 break
@@ -145,7 +146,7 @@ class Attempt:
 
     def _prepare(self, cls, config_class, size, variant: dict) -> tuple:
         config = size.make(config_class)
-        tokens = gaps.fill_gaps(config)
+        tokens = config_fixes.fill_gaps(config)
         model = build.construct(cls, config)
         self._phases.enter("inputs")
         plan = inputs.Plan(model, config, variant)

@@ -1,7 +1,7 @@
 """Which attempt captures a job: a transformers model, a model of another library, or a source of the user's own."""
 
 from . import calls, libraries
-from .architecture import Stop
+from .model.architecture import Stop
 
 
 def of(job: dict):

@@ -3,9 +3,9 @@
 import functools
 import re
 
-from .architecture import Stop
 from .copies import signature_of
 from .make_values import CannotMake
+from .model.architecture import Stop
 from .tables import read_beside
 from .text import clip
 

@@ -2,7 +2,8 @@
 
 import traceback
 
-from . import architecture, build, copies
+from . import copies
+from .model import architecture, build
 from .process import host
 from .text import one_line
 

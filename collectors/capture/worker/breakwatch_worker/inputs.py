@@ -10,9 +10,10 @@ import sys
 
 import torch
 
-from . import calls, inputs_spec, windows
+from . import calls, inputs_spec
 from .copies import fresh
 from .make_values import CannotMake, Sizes, make_value, sub_configs
+from .model import windows
 from .tables import for_release, read_beside
 from .text import clip
 

@@ -1,6 +1,6 @@
 """What the failures of one round of attempts mean for those still to come: another size, another way, or none."""
 
-from . import gaps
+from .model import config_fixes
 
 _NO_WAY = {"status": "failed_inputs", "detail": "inputs: nothing can be left out"}
 
@@ -57,4 +57,4 @@ class Round:
         larger ones take time and memory and say it, too."""
         said = failed["detail"]
         return not self._patient and failed["phase"] != "create" and said in self._heard and (
-            gaps.is_at_odds(self._config, said))
+            config_fixes.is_at_odds(self._config, said))

@@ -2,7 +2,7 @@
 
 import importlib
 
-from .. import architecture, sizes
+from ..model import architecture, sizes
 from . import diffusers_inputs, diffusers_sizes
 from .plain import PlainAttempt, Way, construct, need
 

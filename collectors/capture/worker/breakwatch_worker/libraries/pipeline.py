@@ -4,7 +4,8 @@ import gc
 import hashlib
 import json
 
-from .. import architecture, attempt, failure
+from .. import attempt, failure
+from ..model import architecture
 from ..process.ends import CAPTURED
 from ..segments import MAX_SEGMENTS
 from ..text import one_line

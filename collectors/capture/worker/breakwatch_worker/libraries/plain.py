@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import torch
 
-from .. import architecture, attempt, build
+from .. import attempt
+from ..model import architecture, build
 
 
 @dataclasses.dataclass

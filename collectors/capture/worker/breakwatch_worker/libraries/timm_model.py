@@ -2,7 +2,7 @@
 
 import torch
 
-from ..architecture import Stop
+from ..model.architecture import Stop
 from .plain import PlainAttempt, Way, construct, need
 
 _SIDE = 128  # large pictures are made smaller where the model lets one choose

@@ -17,7 +17,7 @@ from torch._logging import structured
 
 from .. import copies
 from ..breaks import Event, make_event, relative_file
-from ..build import byte_count
+from ..model.build import byte_count
 from ..process import fork, host
 from ..text import clip, one_line
 from ..trace import reset

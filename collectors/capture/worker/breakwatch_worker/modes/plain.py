@@ -3,7 +3,7 @@
 import torch
 import torch._dynamo
 
-from .. import architecture
+from ..model import architecture
 from .base import Mode
 
 

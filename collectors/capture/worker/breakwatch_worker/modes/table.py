@@ -1,6 +1,6 @@
 """Which name means which mode."""
 
-from .. import architecture
+from ..model import architecture
 from . import NAMES
 from .base import Mode
 from .export import Export

@@ -38,7 +38,8 @@ def _import_and_trace() -> None:
     for name in _MODELLING:
         _try_import(f"transformers.models.{name}.modeling_{name}")
 
-    from .. import architecture, attempt, build, inputs, quiet, sizes, trace, weights  # noqa: F401
+    from .. import attempt, inputs, quiet, trace  # noqa: F401
+    from ..model import architecture, build, sizes, weights  # noqa: F401
     from ..modes import table  # noqa: F401
     from . import child  # noqa: F401
 
@@ -61,7 +62,7 @@ def _trace_tiny(trace) -> None:
     import torch
     import transformers
 
-    from .. import build
+    from ..model import build
 
     model = build.construct(transformers.LlamaForCausalLM, transformers.LlamaConfig(
         num_hidden_layers=1, hidden_size=32, num_attention_heads=2, num_key_value_heads=2, intermediate_size=32,

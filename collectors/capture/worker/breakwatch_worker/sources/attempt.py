@@ -8,7 +8,8 @@ import weakref
 
 import torch
 
-from .. import architecture, attempt, build, copies, failure, inputs
+from .. import attempt, copies, failure, inputs
+from ..model import architecture, build
 from ..process import fork
 from ..process.ends import CAPTURED
 from . import allowed, script

@@ -11,8 +11,8 @@ import time
 import traceback
 import weakref
 
-from ..build import parameter_count
 from ..inputs import describe
+from ..model.build import parameter_count
 from ..text import clip, one_line
 from . import script
 from .digest import digest_of

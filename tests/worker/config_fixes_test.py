@@ -4,49 +4,51 @@ import types
 
 import pytest
 import transformers
-from breakwatch_worker import build, gaps, inputs, tables
+from breakwatch_worker import inputs, tables
 from breakwatch_worker.attempt import Attempt
+from breakwatch_worker.model import build, config_fixes
 from breakwatch_worker.process.phases import Phases
 from inputs_test import TEXT, VISION, made
 
 
 def test_a_value_that_a_config_leaves_open_is_filled_only_where_the_model_asked_for_it():
     config = transformers.BertConfig(**{**TEXT, "pad_token_id": None})
-    assert gaps.fill_required(config, "eager: ValueError: something else") == []
-    assert gaps.fill_required(config, "create: TypeError: NoneType") == ["pad_token_id set"]
+    assert config_fixes.fix(config, "eager: ValueError: something else") == []
+    assert config_fixes.fix(config, "create: TypeError: NoneType") == ["pad_token_id set"]
     missed = "eager: AttributeError: 'BertConfig' object has no attribute 'num_key_value_heads'"
-    assert gaps.fill_required(config, missed) == ["num_key_value_heads set"]
+    assert config_fixes.fix(config, missed) == ["num_key_value_heads set"]
     assert config.num_key_value_heads == config.num_attention_heads
 
 
 def test_values_a_default_leaves_at_odds_are_made_to_agree():
     config = transformers.BertConfig(hidden_size=48, num_attention_heads=7)
-    assert gaps.fill_required(config, "create: ValueError: embed_dim must be divisible by num_heads")
+    assert config_fixes.fix(config, "create: ValueError: embed_dim must be divisible by num_heads")
     assert config.num_attention_heads == 6
     rotary = transformers.Qwen3OmniMoeTextConfig(hidden_size=48, num_attention_heads=7, num_key_value_heads=1)
     said = "eager: RuntimeError: The size of tensor a (7) must match the size of tensor b (8) at dimension 3"
-    assert gaps.fill_required(rotary, said) == ["num_attention_heads 7->6"]
+    assert config_fixes.fix(rotary, said) == ["num_attention_heads 7->6"]
 
 
 def test_a_classifier_without_a_padding_token_gets_one():
     config = transformers.LlamaConfig(**TEXT, num_key_value_heads=2)
-    assert gaps.fill_padding(transformers.LlamaModel, config) == []
-    assert gaps.fill_padding(transformers.LlamaForSequenceClassification, config) == ["pad_token_id set"]
+    assert config_fixes.fill_padding(transformers.LlamaModel, config) == []
+    assert config_fixes.fill_padding(transformers.LlamaForSequenceClassification, config) == ["pad_token_id set"]
     assert set(made(transformers.LlamaForSequenceClassification, config)) == {"input_ids", "attention_mask"}
 
 
 def test_a_completion_is_made_only_where_the_model_failed_of_it():
     config = transformers.TimmBackboneConfig()
-    assert gaps.fill_required(config, "create: ValueError: something else") == []
-    assert gaps.fill_required(config, "create: ValueError: backbone is not set in the config") == ["backbone set"]
+    assert config_fixes.fix(config, "create: ValueError: something else") == []
+    assert config_fixes.fix(config, "create: ValueError: backbone is not set in the config") == ["backbone set"]
     assert config.backbone
-    assert gaps.fill_required(config, "create: ValueError: backbone is not set in the config") == []
+    assert config_fixes.fix(config, "create: ValueError: backbone is not set in the config") == []
 
 
 def test_every_completion_has_a_reason_and_a_type_that_exists():
     entries = inputs.load_recipes()["completions"]
     assert all(entry["reason"] and entry["said"] and (entry.get("set") or entry.get("equal")) for entry in entries)
-    assert {part for entry in entries for part in gaps.listed(entry["part"])} <= set(transformers.CONFIG_MAPPING)
+    parts = {part for entry in entries for part in config_fixes.listed(entry["part"])}
+    assert parts <= set(transformers.CONFIG_MAPPING)
 
 
 class _Composed:
@@ -66,13 +68,13 @@ class _Composed:
 
 
 def test_a_type_composed_of_parts_that_its_default_does_not_name_gets_them():
-    config, notes = gaps.make_config(_Composed, {"model_type": "musicgen"})
+    config, notes = config_fixes.make_config(_Composed, {"model_type": "musicgen"})
     assert notes == ["text_encoder set", "audio_encoder set", "decoder set"]
     assert [config.text_encoder["model_type"], config.decoder["model_type"]] == ["t5", "musicgen_decoder"]
 
 
 def test_a_part_that_a_config_names_stays():
-    config, notes = gaps.make_config(_Composed, {"text_encoder": {"model_type": "bert"}})
+    config, notes = config_fixes.make_config(_Composed, {"text_encoder": {"model_type": "bert"}})
     assert notes == ["audio_encoder set", "decoder set"]
     assert config.text_encoder == {"model_type": "bert"}
 
@@ -82,7 +84,7 @@ def test_a_config_that_cannot_be_made_and_is_not_composed_says_why():
         model_type = "bert"
 
     with pytest.raises(ValueError, match="has to be initialized"):
-        gaps.make_config(Alone, {"model_type": "bert"})
+        config_fixes.make_config(Alone, {"model_type": "bert"})
 
 
 def test_every_composed_type_exists():
@@ -92,16 +94,16 @@ def test_every_composed_type_exists():
 def test_a_hybrid_without_the_package_of_kernels_runs_the_way_without_them():
     config = transformers.JambaConfig()
     said = "eager: ValueError: Fast Mamba kernels are not available. Make sure to they are installed"
-    assert gaps.fill_required(config, said) == ["use_mamba_kernels set"]
+    assert config_fixes.fix(config, said) == ["use_mamba_kernels set"]
     assert config.use_mamba_kernels is False
 
 
 def test_a_detector_gets_the_kernels_and_the_stages_that_its_default_leaves_out():
     config = transformers.PPOCRV6MediumDetConfig()
-    notes = gaps.fill_required(config, "create: TypeError: 'NoneType' object is not subscriptable")
+    notes = config_fixes.fix(config, "create: TypeError: 'NoneType' object is not subscriptable")
     assert notes == ["kernel_list set", "scale_factor_list set", "intraclass_block_config set"]
     said = "eager: RuntimeError: expected input[2, 384, 14, 56] to have 96 channels, but got 384 channels instead"
-    assert gaps.fill_required(config, said) == ["backbone_config.out_indices set", "backbone_config.block_configs set"]
+    assert config_fixes.fix(config, said) == ["backbone_config.out_indices set", "backbone_config.block_configs set"]
     strides = [blocks[0][3] for blocks in config.backbone_config.block_configs]
     assert (strides, config.backbone_config.out_indices) == ([1, 2, 2, 2], [1, 2, 3, 4])
 
@@ -109,7 +111,7 @@ def test_a_detector_gets_the_kernels_and_the_stages_that_its_default_leaves_out(
 def test_the_first_of_several_languages_is_the_default_one():
     config = transformers.XmodConfig(**TEXT, languages=["de_DE", "en_XX"])
     said = "eager: ValueError: Input language unknown. Please call `XmodPreTrainedModel.set_default_language()`"
-    assert "default_language set" in gaps.fill_required(config, said)
+    assert "default_language set" in config_fixes.fix(config, said)
     assert config.default_language == "de_DE"
 
 
@@ -117,9 +119,9 @@ def test_a_head_made_for_every_stage_gets_the_maps_of_every_stage():
     config = transformers.UVDocConfig()
     stages = len(config.backbone_config.stage_names) - 1
     other = "eager: RuntimeError: expected input[2, 32, 8, 8] to have 96 channels, but got 32 channels instead"
-    assert gaps.fill_required(config, other) == []
+    assert config_fixes.fix(config, other) == []
     said = other.replace("96", str(32 * stages))
-    assert gaps.fill_required(config, said) == ["backbone_config.out_indices set"]
+    assert config_fixes.fix(config, said) == ["backbone_config.out_indices set"]
     assert len(config.backbone_config.out_features) == stages
 
 
@@ -127,8 +129,8 @@ def test_tokens_past_the_end_of_the_vocabulary_are_moved_inside_where_the_model_
     config = transformers.LlavaConfig(
         text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
         vision_config={"model_type": "clip_vision_model", **VISION}, image_token_id=5000)
-    assert gaps.fill_required(config, "eager: ValueError: something else") == []
-    assert gaps.fill_required(config, "eager: IndexError: index out of range in self")
+    assert config_fixes.fix(config, "eager: ValueError: something else") == []
+    assert config_fixes.fix(config, "eager: IndexError: index out of range in self")
     assert 64 < config.image_token_id < TEXT["vocab_size"]
 
 
@@ -136,16 +138,16 @@ def test_tokens_past_the_end_of_the_vocabulary_are_moved_inside_where_the_model_
 def test_features_that_are_not_as_wide_as_the_text_are_made_so(features):
     config = transformers.Qwen2_5_VLConfig(text_config={"hidden_size": 64}, vision_config={"out_hidden_size": 32})
     said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: %d"
-    assert gaps.fill_required(config, said % 12) == []
-    assert gaps.fill_required(config, said % features) == ["out_hidden_size 32->64"]
+    assert config_fixes.fix(config, said % 12) == []
+    assert config_fixes.fix(config, said % features) == ["out_hidden_size 32->64"]
     assert config.vision_config.out_hidden_size == config.text_config.hidden_size == 64
 
 
 def test_features_of_which_there_are_too_few_numbers_for_their_places_are_made_as_wide_as_the_text():
     config = transformers.Qwen2_5_VLConfig(text_config={"hidden_size": 64}, vision_config={"out_hidden_size": 32})
     said = "eager: RuntimeError: Number of elements of source < number of ones in mask"
-    assert gaps.fill_required(config, said) == ["out_hidden_size 32->64"]
-    assert gaps.fill_required(config, said) == []
+    assert config_fixes.fix(config, said) == ["out_hidden_size 32->64"]
+    assert config_fixes.fix(config, said) == []
 
 
 def test_every_size_that_a_picture_is_cut_from_is_made_of_whole_tiles():
@@ -153,49 +155,49 @@ def test_every_size_that_a_picture_is_cut_from_is_made_of_whole_tiles():
         text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
         image_grid_pinpoints=[[336, 672], [90, 336]],
         vision_config={"model_type": "clip_vision_model", **VISION, "image_size": 192})
-    assert gaps.fill_required(config, "eager: ValueError: something else") == []
+    assert config_fixes.fix(config, "eager: ValueError: something else") == []
     said = "eager: ValueError: Image feature shape does not line up with the provided patch size."
-    assert gaps.fill_required(config, said) == ["image_grid_pinpoints set"]
+    assert config_fixes.fix(config, said) == ["image_grid_pinpoints set"]
     assert config.image_grid_pinpoints == [[384, 768], [192, 384]]
-    assert gaps.fill_required(config, said) == []
+    assert config_fixes.fix(config, said) == []
 
 
 def test_a_grid_of_patches_that_is_folded_in_two_gets_an_even_side():
     config = transformers.LlavaConfig(
         text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
         vision_config={"model_type": "clip_vision_model", **VISION, "image_size": 7 * 16})
-    assert gaps.fill_required(config, "eager: RuntimeError: something else") == []
+    assert config_fixes.fix(config, "eager: RuntimeError: something else") == []
     said = "inputs: RuntimeError: shape '[2, 3, 2, 3, 2, 32]' is invalid for input of size 3136"
-    assert gaps.fill_required(config, said) == ["image_size 112->96"]
-    assert gaps.fill_required(config, said) == []
+    assert config_fixes.fix(config, said) == ["image_size 112->96"]
+    assert config_fixes.fix(config, said) == []
 
 
 def test_a_grid_of_patches_gets_a_side_that_its_fold_divides():
     config = transformers.ModernVBertConfig(vision_config={**VISION, "image_size": 7 * 16}, pixel_shuffle_factor=3)
     said = "inputs: RuntimeError: shape '[2, 7, 2, 96]' is invalid for input of size 3136"
-    assert gaps.fill_required(config, said) == ["image_size 112->96"]
+    assert config_fixes.fix(config, said) == ["image_size 112->96"]
 
 
 def test_what_a_part_hands_over_is_made_as_wide_as_the_text():
     vision = {"embed_dim": 48, "hidden_size": 32}
     config = transformers.Qwen2VLConfig(text_config={"hidden_size": 64}, vision_config=vision)
     said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: 8"
-    assert gaps.fill_required(config, said) == ["hidden_size 32->64"]
+    assert config_fixes.fix(config, said) == ["hidden_size 32->64"]
     assert config.vision_config.hidden_size == 64
 
 
 def test_a_part_that_states_another_width_than_it_reads_is_told_it():
     config = transformers.Blip2Config(qformer_config={"encoder_hidden_size": 1408, "hidden_size": 32})
     said = "inputs: RuntimeError: addmm: mat1 and mat2 shapes cannot be multiplied (150x1024 and %dx768)"
-    assert gaps.fill_required(config, said % 1407) == []
-    assert gaps.fill_required(config, said % 1408) == ["encoder_hidden_size 1408->1024"]
+    assert config_fixes.fix(config, said % 1407) == []
+    assert config_fixes.fix(config, said % 1408) == ["encoder_hidden_size 1408->1024"]
 
 
 def test_a_decoder_that_must_be_called_one_is_called_one():
     config = transformers.BertConfig(**TEXT)
-    assert gaps.fill_required(config, "create: AssertionError: something else") == []
+    assert config_fixes.fix(config, "create: AssertionError: something else") == []
     said = "create: AssertionError: If you want to use `Model` make sure that `is_decoder=True`."
-    assert gaps.fill_required(config, said) == ["is_decoder set"] and config.is_decoder
+    assert config_fixes.fix(config, said) == ["is_decoder set"] and config.is_decoder
 
 
 def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed_in_the_compiler(monkeypatch):
@@ -205,7 +207,7 @@ def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed
     attempt = Attempt({"job": "1", "config": {"model_type": "bert"}}, "reduced", Phases(lambda _: None))
     attempt._said = ["create: no head_dim"]
     monkeypatch.setattr(attempt, "_run_smallest", lambda *_: rounds.pop(0))
-    monkeypatch.setattr(gaps, "fill_required", lambda *_: ["head_dim set"])
+    monkeypatch.setattr(config_fixes, "fix", lambda *_: ["head_dim set"])
     assert attempt.run() == {**uncompiled, "helped": ["create: no head_dim"]}
     assert not rounds
 
@@ -223,7 +225,7 @@ def test_the_legs_after_a_first_one_start_with_what_that_was_helped_by(monkeypat
 
 def test_names_of_codes_of_pictures_carry_their_numbers_and_ids_of_their_own():
     config = transformers.ChameleonConfig(vocab_size=1024, vq_config={"num_embeddings": 12})
-    assert gaps.fill_required(config, "create: 'NoneType' object has no attribute 'get'")
+    assert config_fixes.fix(config, "create: 'NoneType' object has no attribute 'get'")
     names = config.vocabulary_map
     assert {"IMGIMGAZ", "IMGIMGBBZ", "<|visual token 000011|>"} < set(names) and "IMGIMGBCZ" not in names
     assert len(set(names.values())) == len(names) == 26 and names["<image>"] == config.image_token_id
@@ -238,7 +240,7 @@ def test_a_config_that_refuses_a_value_is_not_helped_and_nothing_is_raised():
 
     config = Strict(**TEXT)
     config.head_dim = None
-    assert "head_dim set" not in gaps.fill_required(config, "create: no head_dim")
+    assert "head_dim set" not in config_fixes.fix(config, "create: no head_dim")
 
 
 class OfSections(types.SimpleNamespace):
@@ -248,8 +250,8 @@ class OfSections(types.SimpleNamespace):
 def test_a_null_in_a_text_without_sections_asks_for_none():
     said = "eager: TypeError: 'NoneType' object is not subscriptable"
     values = {"hidden_size": 64, "num_attention_heads": 4, "vocab_size": 99, "rope_scaling": None}
-    assert gaps._rotary_sections(types.SimpleNamespace(**values), said) == []
-    assert gaps._rotary_sections(OfSections(**values), said) == ["mrope_section set"]
+    assert config_fixes._rotary_sections(types.SimpleNamespace(**values), said) == []
+    assert config_fixes._rotary_sections(OfSections(**values), said) == ["mrope_section set"]
 
 
 @pytest.mark.parametrize("rope, said, sections", [
@@ -260,18 +262,18 @@ def test_a_null_in_a_text_without_sections_asks_for_none():
 ])
 def test_positions_of_a_picture_share_the_rotary_dimensions_as_published_ones_do(rope, said, sections):
     node = OfSections(hidden_size=8192, num_attention_heads=64, vocab_size=99, **rope)
-    assert gaps._rotary_sections(node, "eager: ValueError: something else") == []
-    assert gaps._rotary_sections(node, said) == ["mrope_section set"]
+    assert config_fixes._rotary_sections(node, "eager: ValueError: something else") == []
+    assert config_fixes._rotary_sections(node, said) == ["mrope_section set"]
     assert next(iter(vars(node)[key] for key in rope))["mrope_section"] == sections
-    assert gaps._rotary_sections(node, said) == []
+    assert config_fixes._rotary_sections(node, said) == []
 
 
 def test_a_completion_sets_one_value_to_another_of_its_node(monkeypatch):
     recipes = tables.for_release(tables.read_beside(inputs.__file__, "recipes.yaml"), "5.8.0")
-    monkeypatch.setattr(gaps, "load_recipes", lambda: recipes)
+    monkeypatch.setattr(config_fixes, "load_recipes", lambda: recipes)
     config = transformers.DbrxConfig(d_model=64)
     said = "eager: RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x64 and 3584x4)"
-    assert "ffn_config.ffn_hidden_size set" in gaps.fill_required(config, said)
+    assert "ffn_config.ffn_hidden_size set" in config_fixes.fix(config, said)
     assert config.ffn_config.ffn_hidden_size == config.ffn_config.hidden_size == 64
 
 
@@ -279,17 +281,17 @@ def test_sections_share_the_part_of_a_head_that_turns():
     """Of published models that turn half of each head: 128 wide, 64 turned, 32 angles."""
     node = OfSections(hidden_size=4096, num_attention_heads=96, head_dim=128, partial_rotary_factor=0.5, vocab_size=99,
                       rope_scaling=None)
-    gaps._rotary_sections(node, "eager: TypeError: 'NoneType' object is not subscriptable")
+    config_fixes._rotary_sections(node, "eager: TypeError: 'NoneType' object is not subscriptable")
     assert node.rope_scaling["mrope_section"] == [8, 12, 12]
 
 
 def test_a_completion_may_say_one_value_for_each_layer(monkeypatch):
     entry = {"part": "bert", "said": "not subscriptable", "set": {"kinds": {"per_layer": "mamba"}}}
-    monkeypatch.setattr(gaps, "load_recipes", lambda: {"completions": [entry]})
+    monkeypatch.setattr(config_fixes, "load_recipes", lambda: {"completions": [entry]})
     config, said = transformers.BertConfig(num_hidden_layers=3), "create: 'NoneType' object is not subscriptable"
-    assert gaps._completed(config, said) == ["kinds set"]
+    assert config_fixes._completed(config, said) == ["kinds set"]
     assert config.kinds == ["mamba"] * 3
-    assert gaps._completed(config, said) == []
+    assert config_fixes._completed(config, said) == []
 
 
 def test_no_model_loads_weights_of_its_backbone():

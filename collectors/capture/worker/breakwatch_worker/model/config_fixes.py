@@ -7,9 +7,9 @@ import inspect
 import pathlib
 import re
 
+from ..inputs import PLACEHOLDERS, TOKEN_SUFFIXES, load_recipes
+from ..make_values import NodeSizes, Sizes, sub_configs
 from . import architecture, narrow
-from .inputs import PLACEHOLDERS, TOKEN_SUFFIXES, load_recipes
-from .make_values import NodeSizes, Sizes, sub_configs
 
 _MISSING = object()
 
@@ -54,7 +54,7 @@ def fill_padding(model_class, config) -> list:
     return ["pad_token_id set"]
 
 
-def fill_required(config, why: str) -> list:
+def fix(config, why: str) -> list:
     """Values that models need and configs may leave null or out. `why` is what the model said. Says which were set.
 
     Null is filled where the model could not be made, or named the key, or met a null; a key that is not there where it

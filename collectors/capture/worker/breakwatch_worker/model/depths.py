@@ -6,8 +6,8 @@ time, and those cuts whose stacks grew are not made. Made only, never called: th
 
 import torch
 
-from . import build, gaps, sizes
-from .layers import unnumbered
+from ..layers import unnumbered
+from . import build, config_fixes, sizes
 
 
 def needed(cls, config, stacks: list):
@@ -23,7 +23,7 @@ def _needed(cls, config, stacks: set):
     def lengths(whole) -> dict:
         size = next(sizes.plans(config, "full", whole))
         smaller = size.make(type(config))
-        gaps.fill_gaps(smaller)
+        config_fixes.fill_gaps(smaller)
         return _lengths(build.construct(cls, smaller, filled=False), stacks)
 
     cuts = set(sizes.cuts(config))

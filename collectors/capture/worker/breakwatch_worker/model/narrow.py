@@ -4,7 +4,7 @@ import copy
 import functools
 import math
 
-from . import pictures, windows
+from . import images, windows
 from .size_rules import is_int, load_rules, nodes
 
 _FACTORS = (32, 16, 14, 8, 7, 6, 5, 4, 3, 2)
@@ -44,10 +44,10 @@ def _narrowed(base: dict, cut_windows: bool, divide, note: str) -> tuple:
     if experts:
         notes.append(f"experts {experts}->{load_rules()['experts_kept']}")
     notes += [note for path, node in nodes(tree)
-              for cut in (pictures.smaller_windows, pictures.smaller_picture, _shorter, *[windows.cut] * cut_windows)
+              for cut in (images.smaller_windows, images.smaller_picture, _shorter, *[windows.cut] * cut_windows)
               for note in cut(path, node)]
-    notes += pictures.same_pictures(base, tree)
-    pictures.smaller_maps(base, tree)
+    notes += images.same_pictures(base, tree)
+    images.smaller_maps(base, tree)
     if (cut := _cut_vocabulary(tree)):
         notes.append(f"vocabulary {cut}->{load_rules()['vocabulary_kept']}")
     return tree, notes

@@ -6,8 +6,8 @@ import traceback
 import torch
 from torch.nn.parameter import is_lazy
 
+from ..make_values import sub_configs
 from . import weights
-from .make_values import sub_configs
 
 
 class TooLarge(Exception):

@@ -2,7 +2,7 @@
 
 import functools
 
-from .tables import read_beside
+from ..tables import read_beside
 
 
 @functools.cache

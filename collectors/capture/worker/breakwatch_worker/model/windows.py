@@ -3,9 +3,9 @@
 import functools
 import math
 
-from .make_values import CannotMake, NodeSizes, sub_configs
+from ..make_values import CannotMake, NodeSizes, sub_configs
+from ..tables import read_beside
 from .size_rules import is_int
-from .tables import read_beside
 
 
 @functools.cache
