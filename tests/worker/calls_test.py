@@ -3,7 +3,9 @@
 import pytest
 import torch
 import transformers
-from breakwatch_worker import attempts, calls, copies, inputs
+from breakwatch_worker import attempts
+from breakwatch_worker.inputs import calls, copies, forward_inputs
+from breakwatch_worker.inputs.call_variants import CallVariants
 from breakwatch_worker.model import build
 from breakwatch_worker.model.architecture import Stop
 
@@ -17,15 +19,15 @@ SOUND = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "i
 
 def called(cls, config, call) -> dict:
     """The arguments of the first variant that the model answers, as an attempt finds it."""
-    model, ways, said = build.construct(cls, config), inputs.Ways(cls, call=call), []
-    for variant in ways:
-        arguments = inputs.make(model, config, variant)
+    model, variants, said = build.construct(cls, config), CallVariants(cls, call=call), []
+    for variant in variants:
+        arguments = forward_inputs.make(model, config, variant)
         try:
             with torch.no_grad():
                 model(**copies.fresh(arguments))
         except Exception as error:
             said.append(str(error))
-            ways.learn(str(error))
+            variants.add_fix(str(error))
             continue
         return arguments
     raise AssertionError(said)
@@ -59,18 +61,18 @@ def test_where_a_rule_replaces_the_main_input_its_stand_in_stays():
 
 
 def test_a_variant_never_leaves_out_whole_inputs():
-    assert not list(inputs.Ways(transformers.LlavaForConditionalGeneration, part=True, call="minimal"))
+    assert not list(CallVariants(transformers.LlavaForConditionalGeneration, partial=True, call="minimal"))
 
 
 def test_the_users_own_word_on_inputs_holds_in_every_call():
     model = build.construct(transformers.BertModel, transformers.BertConfig(**TEXT))
-    ways = inputs.Ways(transformers.BertModel, {"add": ["token_type_ids"]}, call="minimal")
-    assert set(inputs.make(model, model.config, next(iter(ways)))) == {"input_ids", "token_type_ids"}
+    variants = CallVariants(transformers.BertModel, {"add": ["token_type_ids"]}, call="minimal")
+    assert set(forward_inputs.make(model, model.config, next(iter(variants)))) == {"input_ids", "token_type_ids"}
 
 
 def test_an_unknown_call_and_one_of_another_library_end_the_capture_with_a_reason():
     with pytest.raises(Stop) as stop:
-        calls.name_of({"call": "some"})
+        calls.call_name({"call": "some"})
     assert stop.value.status == "failed_inputs" and "minimal" in stop.value.detail
     pipeline = {"config": {"model_index": {}, "components": {}}}
     assert attempts.of({**pipeline, "call": "default"})

@@ -4,8 +4,9 @@ import types
 
 import pytest
 import transformers
-from breakwatch_worker import inputs, tables
+from breakwatch_worker import tables
 from breakwatch_worker.attempt import Attempt
+from breakwatch_worker.inputs import forward_inputs
 from breakwatch_worker.model import build, config_fixes
 from breakwatch_worker.process.phases import Phases
 from inputs_test import TEXT, VISION, made
@@ -45,8 +46,8 @@ def test_a_completion_is_made_only_where_the_model_failed_of_it():
 
 
 def test_every_completion_has_a_reason_and_a_type_that_exists():
-    entries = inputs.load_recipes()["completions"]
-    assert all(entry["reason"] and entry["said"] and (entry.get("set") or entry.get("equal")) for entry in entries)
+    entries = forward_inputs.load_recipes()["type_fixes"]
+    assert all(entry["reason"] and entry["error"] and (entry.get("set") or entry.get("equal")) for entry in entries)
     parts = {part for entry in entries for part in config_fixes.listed(entry["part"])}
     assert parts <= set(transformers.CONFIG_MAPPING)
 
@@ -88,7 +89,7 @@ def test_a_config_that_cannot_be_made_and_is_not_composed_says_why():
 
 
 def test_every_composed_type_exists():
-    assert inputs.load_recipes()["composed"].keys() <= set(transformers.CONFIG_MAPPING)
+    assert forward_inputs.load_recipes()["default_parts"].keys() <= set(transformers.CONFIG_MAPPING)
 
 
 def test_a_hybrid_without_the_package_of_kernels_runs_the_way_without_them():
@@ -205,7 +206,7 @@ def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed
     uncompiled = {"status": "failed_capture", "phase": "capture", "detail": "capture: InternalTorchDynamoError"}
     rounds = [unmade, uncompiled]
     attempt = Attempt({"job": "1", "config": {"model_type": "bert"}}, "reduced", Phases(lambda _: None))
-    attempt._said = ["create: no head_dim"]
+    attempt._errors = ["create: no head_dim"]
     monkeypatch.setattr(attempt, "_run_smallest", lambda *_: rounds.pop(0))
     monkeypatch.setattr(config_fixes, "fix", lambda *_: ["head_dim set"])
     assert attempt.run() == {**uncompiled, "helped": ["create: no head_dim"]}
@@ -269,7 +270,7 @@ def test_positions_of_a_picture_share_the_rotary_dimensions_as_published_ones_do
 
 
 def test_a_completion_sets_one_value_to_another_of_its_node(monkeypatch):
-    recipes = tables.for_release(tables.read_beside(inputs.__file__, "recipes.yaml"), "5.8.0")
+    recipes = tables.for_release(tables.read_beside(forward_inputs.__file__, "recipes.yaml"), "5.8.0")
     monkeypatch.setattr(config_fixes, "load_recipes", lambda: recipes)
     config = transformers.DbrxConfig(d_model=64)
     said = "eager: RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x64 and 3584x4)"
@@ -286,8 +287,8 @@ def test_sections_share_the_part_of_a_head_that_turns():
 
 
 def test_a_completion_may_say_one_value_for_each_layer(monkeypatch):
-    entry = {"part": "bert", "said": "not subscriptable", "set": {"kinds": {"per_layer": "mamba"}}}
-    monkeypatch.setattr(config_fixes, "load_recipes", lambda: {"completions": [entry]})
+    entry = {"part": "bert", "error": "not subscriptable", "set": {"kinds": {"per_layer": "mamba"}}}
+    monkeypatch.setattr(config_fixes, "load_recipes", lambda: {"type_fixes": [entry]})
     config, said = transformers.BertConfig(num_hidden_layers=3), "create: 'NoneType' object is not subscriptable"
     assert config_fixes._completed(config, said) == ["kinds set"]
     assert config.kinds == ["mamba"] * 3

@@ -6,7 +6,7 @@ import threading
 import pytest
 import torch
 import transformers
-from breakwatch_worker.copies import CannotCopy, fresh, tensors_in, with_rows
+from breakwatch_worker.inputs.copies import CannotCopy, fresh, tensors_in, with_rows
 
 
 def test_a_fresh_copy_keeps_types_and_what_is_one_object():

@@ -11,7 +11,8 @@ import pytest
 import torch
 import transformers
 import yaml
-from breakwatch_worker import copies, inputs, make_values, tables, version
+from breakwatch_worker import tables, version
+from breakwatch_worker.inputs import copies, forward_inputs, make_values
 from breakwatch_worker.model import architecture, build, weights
 from breakwatch_worker.process import child
 from worker_support import ROOT
@@ -23,16 +24,16 @@ VISION = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "
 
 def made(cls, config, variant=None):
     model = build.construct(cls, config)
-    arguments = inputs.make(model, config, variant or {"name": "all"})
+    arguments = forward_inputs.make(model, config, variant or {"name": "all"})
     with torch.no_grad():
         output = model(**copies.fresh(arguments))
-    assert inputs.is_finite(output)
+    assert forward_inputs.is_finite(output)
     return arguments
 
 
 def test_text_comes_with_its_mask_and_two_samples():
     arguments = made(transformers.BertModel, transformers.BertConfig(**TEXT))
-    assert inputs.describe(arguments) == {
+    assert forward_inputs.describe(arguments) == {
         "input_ids": {"shape": [2, 16], "dtype": "int64"}, "attention_mask": {"shape": [2, 16], "dtype": "int64"}}
 
 
@@ -52,16 +53,16 @@ def test_an_encoder_and_decoder_gets_text_for_both():
 
 def test_a_picture_has_the_size_the_config_says():
     arguments = made(transformers.ViTModel, transformers.ViTConfig(**VISION))
-    assert inputs.describe(arguments) == {"pixel_values": {"shape": [2, 3, 32, 32], "dtype": "float32"}}
+    assert forward_inputs.describe(arguments) == {"pixel_values": {"shape": [2, 3, 32, 32], "dtype": "float32"}}
 
 
 def test_a_picture_takes_the_places_of_a_picture_and_not_those_of_a_clip_too():
     model = types.SimpleNamespace(modules=lambda: [model], get_image_features=lambda pixel_values: torch.ones(2 * 3, 8),
                                   get_video_features=lambda pixel_values: torch.ones(2 * 5, 8))
     config = transformers.BertConfig(**TEXT, image_token_index=100, video_token_index=101)
-    plan = types.SimpleNamespace(sizes=inputs.Sizes(config, {}), tokens=None)
+    plan = types.SimpleNamespace(sizes=forward_inputs.Sizes(config, {}), tokens=None)
     made_of = {"input_ids": torch.ones(2, 4).long(), "pixel_values": torch.ones(2, 3, 8, 8)}
-    inputs._place_tokens(model, made_of, plan)
+    forward_inputs._place_tokens(model, made_of, plan)
     assert [(made_of["input_ids"] == token).sum().item() for token in (100, 101)] == [6, 0]
 
 
@@ -128,7 +129,7 @@ def test_recipes_run_no_code(expression):
 
 
 def test_every_recipe_and_every_ignored_key_has_a_reason():
-    assert all(rule["reason"] and rule["when"] for rule in inputs.load_recipes()["rules"])
+    assert all(rule["reason"] and rule["when"] for rule in forward_inputs.load_recipes()["rules"])
     ignored = yaml.safe_load((ROOT / "collectors/capture/structure_ignored.yaml").read_text())
     assert all(isinstance(reason, str) and reason for reason in ignored.values())
 
@@ -136,8 +137,8 @@ def test_every_recipe_and_every_ignored_key_has_a_reason():
 def test_the_version_digests_every_file_that_decides_what_is_found():
     here = pathlib.Path(version.__file__).parent
     names = version._digested(str(here))
-    assert {"breaks.py", "recipes.yaml", "trace.py", "model/sizes.yaml", "../../structure_ignored.yaml"} <= set(names)
-    assert not {"process/zygote.py", "version.py"} & set(names)
+    assert {"breaks.py", "inputs/recipes.yaml", "model/sizes.yaml", "../../structure_ignored.yaml"} <= {*names}
+    assert not {"process/zygote.py", "version.py"} & {*names}
     assert all((here / name).exists() for name in names)
 
 
@@ -206,8 +207,8 @@ def expressions(value, key=""):
 
 
 def test_every_expression_of_the_recipes_can_be_read():
-    recipes = inputs.load_recipes()
-    parts = (*recipes["rules"], *recipes["mends"], recipes)
+    recipes = forward_inputs.load_recipes()
+    parts = (*recipes["rules"], *recipes["input_fixes"], recipes)
     sizes = [text for part in parts for text in (part.get("sizes") or {}).values() if isinstance(text, str)]
     found = [*expressions(recipes), *sizes]
     assert len(found) > 200
@@ -233,7 +234,7 @@ class Watching(torch.nn.Module):
 
 def test_a_video_under_way_in_which_an_object_is_named_gets_a_prompt():
     config = transformers.CLIPConfig(text_config={"vocab_size": 99}, vision_config={"image_size": 32})
-    arguments = inputs.make(Watching(), config, {"name": "all"})
+    arguments = forward_inputs.make(Watching(), config, {"name": "all"})
     session = arguments["inference_session"]
     assert session.prompt_input_ids[0].shape == session.prompt_attention_masks[0].shape == (1, 16)
     assert session.given["video"].shape == (2, 3, 32, 32) and arguments["frame_idx"] == 0
@@ -246,7 +247,7 @@ def test_the_grid_of_the_picture_to_be_made_stands_beside_those_of_pictures_pass
         def forward(self, pixel_values=None, image_grid_thw=None, images_per_sample=None):
             return pixel_values
 
-    arguments = inputs.make(Making(), transformers.GlmImageConfig(), {"name": "all"})
+    arguments = forward_inputs.make(Making(), transformers.GlmImageConfig(), {"name": "all"})
     grids, counts = arguments["image_grid_thw"], arguments["images_per_sample"]
     assert counts.tolist() == [2, 2] and len(grids) == counts.sum()
     passed = torch.cat([part[:-1] for part in torch.split(grids, counts.tolist())])
@@ -265,7 +266,7 @@ def test_an_encoder_that_may_be_told_a_grid_is_given_pictures():
 
 
 def test_what_is_recorded_of_arguments_is_bounded_and_json():
-    told = inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
+    told = forward_inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
     assert told["bias"] == "-inf" and told["many"][-1] == "and 99744 more"
     assert len(json.dumps(told, allow_nan=False)) < 4000
 
@@ -323,7 +324,7 @@ class Sees(Says):
      {"pixel_values": [1, 32, 3, 14, 14], "cu_seqlens": [3], "image_grid_thw": [2, 3]}),
 ])
 def test_a_part_gets_what_its_signature_wants(cls, config, shapes):
-    arguments = inputs.make(cls(), transformers.PretrainedConfig(**config), {"name": "all"})
+    arguments = forward_inputs.make(cls(), transformers.PretrainedConfig(**config), {"name": "all"})
     assert {name: list(value.shape) for name, value in arguments.items() if hasattr(value, "shape")} == shapes
 
 

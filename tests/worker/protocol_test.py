@@ -126,7 +126,7 @@ def test_attempts_that_never_end_have_together_the_time_of_one(villain_zygote):
     short = dict.fromkeys(("create_s", "inputs_s", "eager_s"), 1.5)
     result = villain_zygote.capture(model="tireless", limits={**LIMITS, **short})
     assert result["status"] == "timeout"
-    assert "limit of 4.5 s for all sizes and ways" in result["detail"]
+    assert "limit of 4.5 s for all sizes and call variants" in result["detail"]
 
 
 @pytest.mark.parametrize("model", ["grow", "grow-below"])

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 import transformers
-from breakwatch_worker import inputs
+from breakwatch_worker.inputs import forward_inputs
+from breakwatch_worker.inputs.call_variants import CallVariants
 from breakwatch_worker.model import build, sizes, windows
 from breakwatch_worker.process import child
 from inputs_test import TEXT
@@ -103,17 +104,18 @@ def test_a_text_that_must_be_so_long_in_training_has_other_lengths_elsewhere(zyg
     result = zygote.capture(config, architecture="ReformerModel", mode="recompile")
     assert "input_ids[1]" in result["mode_detail"]["varied"], result
     small = cut(transformers.ReformerConfig(**config))[1]
-    trains = next(iter(inputs.Ways(transformers.ReformerModel, trains=True)))
-    made = inputs.make(build.construct(transformers.ReformerModel, small), small, trains)
+    trains = next(iter(CallVariants(transformers.ReformerModel, trains=True)))
+    made = forward_inputs.make(build.construct(transformers.ReformerModel, small), small, trains)
     assert made["input_ids"].shape[1] == 256
 
 
 def test_a_text_that_cannot_be_past_a_window_is_said_to_be_shorter():
     config = transformers.MistralConfig(**TEXT, num_key_value_heads=2, sliding_window=1 << 20)
-    plan = inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"})
+    plan = forward_inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"})
     assert plan.too_short() == ["input shorter than sliding_window"]
     config.sliding_window = 16
-    assert inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"}).too_short() == []
+    plan = forward_inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"})
+    assert plan.too_short() == []
 
 
 def test_a_caller_who_says_how_long_the_text_is_gets_the_windows_of_the_config():

@@ -9,13 +9,15 @@ import os
 import pickle
 import time
 
-from . import calls, copies, failure, inputs, modes
+from . import failure, modes
+from .inputs import calls, copies, forward_inputs
+from .inputs.call_variants import CallVariants
 from .model import architecture, build, config_fixes, depths, sizes
 from .process import fork, host, tuning
 from .process.child_run import limits_of
 from .process.ends import CAPTURED
 from .process.phases import Phases
-from .rounds import Round
+from .retries import Retries
 from .text import one_line
 
 _GAP_ROUNDS = 5  # a default may lack one value behind another
@@ -35,10 +37,10 @@ class Attempt:
     def __init__(self, job: dict, depth: str, phases: Phases):
         self._job, self._depth, self._phases = job, depth, phases
         self._known = {}
-        self._said = []  # by the failures of the last round
-        self._made = False  # a model of any size, in any round
-        self._patient = False  # every size and way is tried before the config is helped along
-        self._hurried = False  # not all were
+        self._errors = []  # by the failures of the last round
+        self._built = False  # a model of any size, in any round
+        self._exhaustive = False  # every size and way is tried before the config is helped along
+        self._cut_short = False  # not all were
         self._mode, self._call = modes.of(job), None  # the call that was last made
         self._skips_denormals = False  # in that call
 
@@ -55,15 +57,15 @@ class Attempt:
         notes += config_fixes.fill_padding(cls, config)
         first = None
         for part in (False, True):  # a part of what it takes only where nothing makes it take all
-            self._patient = self._hurried = False
+            self._exhaustive = self._cut_short = False
             result = self._run_filled(cls, copy.deepcopy(config), list(notes), part)
-            if self._hurried and not _came_to_capture(result):
-                self._patient = True
+            if self._cut_short and not _came_to_capture(result):
+                self._exhaustive = True
                 result = self._run_filled(cls, copy.deepcopy(config), list(notes), part)
             if _came_to_capture(result):
                 return result
             first = first or result
-            if not self._made:
+            if not self._built:
                 break  # another way of calling does not mend a model that cannot be made
         return first
 
@@ -78,7 +80,7 @@ class Attempt:
             if latest["status"] not in ("failed_create", "failed_inputs", "failed_eager"):
                 break
             # What the config itself says comes first; only a model that cannot be made of it is helped along.
-            text, filled = next(((text, said) for text in self._said if (said := config_fixes.fix(config, text))),
+            text, filled = next(((text, said) for text in self._errors if (said := config_fixes.fix(config, text))),
                                 ("", []))
             if not filled:
                 break
@@ -92,22 +94,23 @@ class Attempt:
     def _run_smallest(self, cls, config_class, config, notes: list, part: bool) -> dict:
         """In each way of calling the smallest size that builds and runs. Keeps what this round's failures said."""
         whole = self._whole_stacks(cls, config)
-        ways = inputs.Ways(cls, self._job.get("inputs_spec"), part, calls.name_of(self._job), self._mode.trains)
-        failures = Round(config, ways, self._patient)
-        self._said = failures.said
-        for variant in ways:
-            for size in sizes.plans(config, self._depth, whole, cut_windows=not ways.says_length):
+        variants = CallVariants(
+            cls, self._job.get("inputs_spec"), part, calls.call_name(self._job), self._mode.trains)
+        retries = Retries(config, variants, self._exhaustive)
+        self._errors = retries.errors
+        for variant in variants:
+            for size in sizes.plans(config, self._depth, whole, cut_windows=not variants.sets_length):
                 ready, failed = self._try(self._prepare, cls, config_class, size, variant)
                 if ready is not None:
                     return self._capture_ready(ready, size, variant, notes)
                 self._make_room()
                 self._phases.enter("create")
-                if not failures.another_size(failed):
+                if not retries.another_size(failed):
                     break
-            if not failures.another_way():
+            if not retries.another_variant():
                 break
-        self._made, self._hurried = self._made or failures.made, self._hurried or failures.hurried
-        return {**self._known, **failures.reported()}
+        self._built, self._cut_short = self._built or retries.built, self._cut_short or retries.cut_short
+        return {**self._known, **retries.reported()}
 
     def _capture_ready(self, ready: tuple, size, variant: dict, notes: list) -> dict:
         model, summary = ready
@@ -149,9 +152,9 @@ class Attempt:
         tokens = config_fixes.fill_gaps(config)
         model = build.construct(cls, config)
         self._phases.enter("inputs")
-        plan = inputs.Plan(model, config, variant)
-        summary = self._called(model, lambda: inputs.make(model, config, variant), plan.sizes,
-                               lambda vary: inputs.make(model, config, variant, vary))
+        plan = forward_inputs.Plan(model, config, variant)
+        summary = self._called(model, lambda: forward_inputs.make(model, config, variant), plan.sizes,
+                               lambda vary: forward_inputs.make(model, config, variant, vary))
         return model, {**summary, "gaps": tokens + plan.too_short()}
 
     def _called(self, model, make, sizes=None, remake=None) -> dict:
@@ -183,10 +186,10 @@ class Attempt:
         """Whether the eager call's output is. A number next to nothing may be what was divided by: then with those,
         where that helps."""
         self._skip_denormals(True)
-        if inputs.is_finite(self._eager()):
+        if forward_inputs.is_finite(self._eager()):
             return True
         self._skip_denormals(False)
-        finite = inputs.is_finite(self._eager())
+        finite = forward_inputs.is_finite(self._eager())
         self._skip_denormals(not finite)
         return finite
 
@@ -223,7 +226,7 @@ class Attempt:
     def _capture(self, summary: dict, notes: list) -> dict:
         """Of the call that was just made without a compiler."""
         call = self._call
-        described = inputs.describe(call.by_name())
+        described = forward_inputs.describe(call.by_name())
         result = {
             **self._known,
             "inputs": described,

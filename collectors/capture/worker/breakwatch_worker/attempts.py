@@ -1,6 +1,7 @@
 """Which attempt captures a job: a transformers model, a model of another library, or a source of the user's own."""
 
-from . import calls, libraries
+from . import libraries
+from .inputs import calls
 from .model.architecture import Stop
 
 
@@ -11,7 +12,7 @@ def of(job: dict):
 
         return attempt.attempt_of(job)
     found = libraries.attempt_of(job)
-    if calls.name_of(job) != calls.DEFAULT and not libraries.has_recipes(found):
+    if calls.call_name(job) != calls.DEFAULT and not libraries.has_recipes(found):
         raise Stop("skipped_unsupported_library", "call variants are made for models of transformers alone")
     if found is None:
         from .attempt import Attempt as found

@@ -2,7 +2,7 @@
 
 import traceback
 
-from . import copies
+from .inputs import copies
 from .model import architecture, build
 from .process import host
 from .text import one_line

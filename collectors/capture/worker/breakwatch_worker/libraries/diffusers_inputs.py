@@ -8,7 +8,7 @@ import types
 import numpy as np
 import torch
 
-from ..make_values import CannotMake, Sizes, make_value
+from ..inputs.make_values import CannotMake, Sizes, make_value
 from ..tables import read_beside
 
 

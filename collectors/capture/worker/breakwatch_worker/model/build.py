@@ -6,7 +6,7 @@ import traceback
 import torch
 from torch.nn.parameter import is_lazy
 
-from ..make_values import sub_configs
+from ..inputs.make_values import sub_configs
 from . import weights
 
 

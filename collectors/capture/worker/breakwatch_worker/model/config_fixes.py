@@ -7,8 +7,8 @@ import inspect
 import pathlib
 import re
 
-from ..inputs import PLACEHOLDERS, TOKEN_SUFFIXES, load_recipes
-from ..make_values import NodeSizes, Sizes, sub_configs
+from ..inputs.forward_inputs import PLACEHOLDERS, TOKEN_SUFFIXES, load_recipes
+from ..inputs.make_values import NodeSizes, Sizes, sub_configs
 from . import architecture, narrow
 
 _MISSING = object()
@@ -16,7 +16,7 @@ _MISSING = object()
 
 def make_config(config_class, values: dict) -> tuple:
     """(config, notes), as architecture.make_config gives them; with the parts of recipes.yaml where it takes them."""
-    composed = load_recipes()["composed"].get(config_class.model_type, {})
+    composed = load_recipes()["default_parts"].get(config_class.model_type, {})
     missing = {key: part for key, part in composed.items() if values.get(key) is None}
     try:
         config, notes = architecture.make_config(config_class, values)
@@ -50,7 +50,7 @@ def fill_padding(model_class, config) -> list:
     node = Sizes(config, {}).text
     if vars(node).get("pad_token_id", 0) is not None:
         return []
-    node.pad_token_id = load_recipes()["gaps"]["pad_token_id"]
+    node.pad_token_id = load_recipes()["missing_values"]["pad_token_id"]
     return ["pad_token_id set"]
 
 
@@ -64,21 +64,21 @@ def fix(config, why: str) -> list:
     missed = re.search(r"'(\w+)' object has no attribute '(\w+)'", why)
     any_null = why.startswith("create:") or "None" in why or "non-empty" in why
     for node in sub_configs(config):
-        for key, value in load_recipes()["gaps"].items():
+        for key, value in load_recipes()["missing_values"].items():
             here = vars(node).get(key, _MISSING)
             null = (here is None or here in ([], ())) and (any_null or key in why)
             absent = missed and missed.groups() == (type(node).__name__, key)
             if not (null or absent):
                 continue
             try:
-                setattr(node, key, _gap(value, NodeSizes(node)))
+                setattr(node, key, _value_for(value, NodeSizes(node)))
             except Exception:  # whatever a config's own check raises: it takes no such value
                 continue
             notes.append(f"{key} set")
     return list(dict.fromkeys(notes + _made_to_agree(config, why)))
 
 
-def is_at_odds(config, why: str) -> bool:
+def is_contradiction(config, why: str) -> bool:
     """Whether what the model said tells of values at odds with one another, which no size of it mends."""
     return bool(_made_to_agree(copy.deepcopy(config), why))
 
@@ -168,8 +168,8 @@ def _whole_tiles(config, why: str) -> list:
 def _completed(node, why: str) -> list:
     """What the default of one type leaves out and nothing else tells: recipes.yaml says of which, and why."""
     notes = []
-    for entry in load_recipes()["completions"]:
-        if node.model_type not in listed(entry["part"]) or not re.search(entry["said"], why):
+    for entry in load_recipes()["type_fixes"]:
+        if node.model_type not in listed(entry["part"]) or not re.search(entry["error"], why):
             continue
         equal = {path: getattr(node, key, None) for path, key in entry.get("equal", {}).items()}
         for path, value in {**entry.get("set", {}), **equal}.items():
@@ -177,7 +177,7 @@ def _completed(node, why: str) -> list:
             owner = functools.reduce(lambda here, name: getattr(here, name, None), way, node)
             if owner is None:
                 continue
-            wanted = _gap(value, NodeSizes(owner)) if isinstance(value, dict) and "per_layer" in value else value
+            wanted = _value_for(value, NodeSizes(owner)) if isinstance(value, dict) and "per_layer" in value else value
             if getattr(owner, key, None) != wanted:
                 setattr(owner, key, copy.deepcopy(wanted))
                 notes.append(f"{path} set")
@@ -188,7 +188,7 @@ def listed(value) -> list:
     return value if isinstance(value, list) else [value]
 
 
-def _gap(value, sizes: NodeSizes):
+def _value_for(value, sizes: NodeSizes):
     if isinstance(value, dict) and "per_layer" in value:
         return [value["per_layer"]] * sizes(value.get("layers", "num_hidden_layers"))
     if isinstance(value, dict) and "text" in value:

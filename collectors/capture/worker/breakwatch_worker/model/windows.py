@@ -3,7 +3,7 @@
 import functools
 import math
 
-from ..make_values import CannotMake, NodeSizes, sub_configs
+from ..inputs.make_values import CannotMake, NodeSizes, sub_configs
 from ..tables import read_beside
 from .size_rules import is_int
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import torch
 
-from ..copies import fresh, module_of, signature_of
+from ..inputs.copies import fresh, module_of, signature_of
 from ..text import clip
 from ..trace import Trace, trace
 

@@ -15,8 +15,8 @@ import torch
 from torch._dynamo import exc as dynamo_exc
 from torch._logging import structured
 
-from .. import copies
 from ..breaks import Event, make_event, relative_file
+from ..inputs import copies
 from ..model.build import byte_count
 from ..process import fork, host
 from ..text import clip, one_line

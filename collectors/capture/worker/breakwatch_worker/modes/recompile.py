@@ -7,7 +7,7 @@ import torch
 from torch._dynamo import utils as dynamo_utils
 
 from ..breaks import plain_function, relative_file
-from ..copies import CannotCopy, tensors_in, with_rows
+from ..inputs.copies import CannotCopy, tensors_in, with_rows
 from ..text import clip, one_line
 from ..trace import Trace, is_recompile, trace
 from .base import Call, Found, Mode

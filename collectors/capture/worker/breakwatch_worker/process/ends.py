@@ -29,7 +29,7 @@ def status_of(end: End) -> tuple:
     if end.killed_for == "timeout":
         return "timeout", f"{end.phase} passed its limit of {end.limit:g} s"
     if end.killed_for == "attempts":
-        return "timeout", f"{end.phase} passed its limit of {end.limit:g} s for all sizes and ways of calling together"
+        return "timeout", f"{end.phase} passed its limit of {end.limit:g} s for all sizes and call variants together"
     if end.killed_for == "too long":
         return "crashed", f"its result is longer than {end.limit / 2**20:.0f} MiB"
     if end.killed_for == "memory":

@@ -38,12 +38,13 @@ def _import_and_trace() -> None:
     for name in _MODELLING:
         _try_import(f"transformers.models.{name}.modeling_{name}")
 
-    from .. import attempt, inputs, quiet, trace  # noqa: F401
+    from .. import attempt, quiet, trace  # noqa: F401
+    from ..inputs import forward_inputs  # noqa: F401
     from ..model import architecture, build, sizes, weights  # noqa: F401
     from ..modes import table  # noqa: F401
     from . import child  # noqa: F401
 
-    inputs.load_recipes()
+    forward_inputs.load_recipes()
     sizes.load_rules()
     weights.block()
     quiet.down()

@@ -8,7 +8,9 @@ import weakref
 
 import torch
 
-from .. import attempt, copies, failure, inputs
+from .. import attempt, failure
+from ..inputs import copies, forward_inputs
+from ..inputs.call_variants import CallVariants
 from ..model import architecture, build
 from ..process import fork
 from ..process.ends import CAPTURED
@@ -75,7 +77,7 @@ class SourceAttempt(attempt.Attempt):
             _check_fit(self._call)
             raise
         params = {"params": build.parameter_count(target)} if isinstance(target, torch.nn.Module) else {}
-        return inputs.is_finite(output), self._mode.learned(), params
+        return forward_inputs.is_finite(output), self._mode.learned(), params
 
     def _capture_before(self, call, notes: list) -> dict:
         """Where there can be no fork, the capture comes first, and the call without a compiler only where that does not
@@ -153,8 +155,8 @@ class FactoryAttempt(SourceAttempt):
     def _made_apart(self, target, config) -> dict:
         """Parts of the model may be called for them."""
         def make() -> bytes:
-            ways = inputs.Ways(type(target), trains=self._mode.trains)
-            return attempt.pickled(inputs.make(target.eval(), config, next(iter(ways))))
+            variants = CallVariants(type(target), trains=self._mode.trains)
+            return attempt.pickled(forward_inputs.make(target.eval(), config, next(iter(variants))))
 
         return pickle.loads(self._apart(make) if fork.is_possible(copies.tensors_of(target)) else make())
 

@@ -11,7 +11,7 @@ import time
 import traceback
 import weakref
 
-from ..inputs import describe
+from ..inputs.forward_inputs import describe
 from ..model.build import parameter_count
 from ..text import clip, one_line
 from . import script

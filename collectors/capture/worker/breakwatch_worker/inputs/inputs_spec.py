@@ -7,7 +7,7 @@
 An argument with a recipe is passed, one with null is not; `add` passes what the recipes know how to make.
 """
 
-from .model.architecture import Stop
+from ..model.architecture import Stop
 
 _KINDS = {"normal", "uniform", "ones", "zeros", "ids", "range", "flattened_patches", "patch_places", "mask", "boxes",
           "tensor", "value", "list"}

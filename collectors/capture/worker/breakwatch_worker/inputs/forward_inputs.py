@@ -10,12 +10,12 @@ import sys
 
 import torch
 
-from . import calls, inputs_spec
+from ..model import windows
+from ..tables import for_release, read_beside
+from ..text import clip
+from . import calls
 from .copies import fresh
 from .make_values import CannotMake, Sizes, make_value, sub_configs
-from .model import windows
-from .tables import for_release, read_beside
-from .text import clip
 
 PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
     (("image_token_id", "image_token_index"), "pixel_values", "get_image_features"),
@@ -26,9 +26,6 @@ PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method 
 )
 TOKEN_SUFFIXES = ("_token_id", "_token_ids", "_token_index", "_patch_id")
 _ITEMS, _TEXT_BYTES = 256, 400  # what is recorded of one list and of one text among the arguments
-_MENDS = 4  # of one model: a call that is not right after so many is given up
-_OF_A_MEND = ("said", "has", "reason", "transformers")  # when it holds, and why
-_MENDS_OF_A_KIND = 2  # of failures that differ in numbers alone: another size may want another number
 
 
 @functools.cache
@@ -40,8 +37,8 @@ def load_recipes() -> dict:
 def names_of(parameters) -> set:
     """What a call can name: the parameters of forward, and what it hands on unnamed to the part that reads it."""
     named = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    hands_on = "input_ids" in named and any(p.kind == p.VAR_KEYWORD for p in parameters)
-    return named | set(load_recipes()["handed_on"] if hands_on else ())
+    forwards_more = "input_ids" in named and any(p.kind == p.VAR_KEYWORD for p in parameters)
+    return named | set(load_recipes()["forwarded"] if forwards_more else ())
 
 
 class Plan:
@@ -127,73 +124,6 @@ class Plan:
         wanted += [name for name in self.required if name not in wanted]
         wanted += [name for name in self.add if name not in wanted and name in self.names]
         return calls.chosen(self, [name for name in wanted if name not in self.omit])
-
-
-class Ways:
-    """The ways of calling to try: everything, and what the model itself asked for when it failed; with `part` those
-    that leave something out."""
-
-    def __init__(self, model_class, spec: dict = None, part: bool = False, call: str = calls.DEFAULT,
-                 trains: bool = False):
-        self._names = names_of(inspect.signature(model_class.forward).parameters.values())
-        self._spec = inputs_spec.checked(spec, self._names)
-        self._mends = []
-        self._learns = True
-        self._heard = []  # kinds of failure that a mend was found for
-        self._part = part
-        self.says_length = "seq" in self._spec.get("sizes", ()) or "input_ids" in self._spec.get("arguments", ())
-        self._call, self._trains = call, trains
-
-    def __iter__(self):
-        steps = calls.steps_of(self._call, self._part)
-        if steps is None:
-            steps = [way for way in load_recipes()["variants"] if way.get("part", False) == self._part]
-        ways = [way for way in steps if set(way.get("has", ())) <= self._names]
-        if not ways:
-            return
-        first, *others = ways
-        yield self._way(first)
-        tried = 0
-        while tried < len(self._mends):
-            tried = len(self._mends)
-            yield self._way(first)
-        for way in others:
-            yield self._way(way)
-        if self._mends:  # it was left at once for what it said: now with every size
-            self._mends, self._learns = [], False
-            yield self._way(first)
-
-    def learn(self, said: str) -> bool:
-        """Whether the failure names a want that a recipe meets and that was not met yet: then another way follows."""
-        kind = re.sub(r"\d+", "#", said)
-        if not self._learns or len(self._mends) >= _MENDS or self._heard.count(kind) >= _MENDS_OF_A_KIND:
-            return False
-        for mend in load_recipes()["mends"]:
-            found = re.search(mend["said"], said)
-            if found is None or not set(mend.get("has", ())) <= self._names:
-                continue
-            filled = _filled({key: value for key, value in mend.items() if key not in _OF_A_MEND}, found)
-            if filled not in self._mends and set(filled.get("add", ())) <= self._names:
-                self._mends.append(filled)
-                self._heard.append(kind)
-                return True
-        return False
-
-    def _way(self, way: dict) -> dict:
-        names = [way["name"]] * (way["name"] != "all" or not self._mends) + [mend["name"] for mend in self._mends]
-        return {"name": ", ".join(names), "steps": [*self._mends, way], "spec": self._spec, "call": self._call,
-                "trains": self._trains}
-
-
-def _filled(value, found):
-    """A copy with $1, $2, ... replaced by what the pattern found."""
-    if isinstance(value, dict):
-        return {_filled(key, found): _filled(item, found) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_filled(item, found) for item in value]
-    if not isinstance(value, str):
-        return value
-    return re.sub(r"\$(\d)", lambda match: found.group(int(match.group(1))) or "", value)
 
 
 def make(model, config, variant: dict, vary: dict = None) -> dict:

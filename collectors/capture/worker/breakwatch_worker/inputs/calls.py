@@ -3,11 +3,11 @@
 import functools
 import re
 
+from ..model.architecture import Stop
+from ..tables import read_beside
+from ..text import clip
 from .copies import signature_of
 from .make_values import CannotMake
-from .model.architecture import Stop
-from .tables import read_beside
-from .text import clip
 
 DEFAULT = "default"
 _NO_TENSOR = {"value", "list", "session"}
@@ -19,7 +19,7 @@ def load() -> dict:
     return read_beside(__file__, "calls.yaml")
 
 
-def name_of(job: dict) -> str:
+def call_name(job: dict) -> str:
     """The call that a job asks for. Stop with failed_inputs for one that is not known here."""
     call = job.get("call") or DEFAULT
     if call not in (DEFAULT, "minimal", "all"):
@@ -27,12 +27,12 @@ def name_of(job: dict) -> str:
     return call
 
 
-def steps_of(call: str, part: bool):
+def variants_of(call: str, partial: bool):
     """The ways of calling to try, in the order of the table; None: those of the default call. A variant leaves out or
     passes what its name says: it has no `part`."""
     if call == DEFAULT:
         return None
-    return [] if part else load()[call]
+    return [] if partial else load()[call]
 
 
 def begin(plan) -> None:
