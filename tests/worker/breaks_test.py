@@ -4,7 +4,7 @@ import hashlib
 import os
 
 import torch
-from breakwatch_worker import breaks
+from breakwatch_worker.dynamo import breaks
 from torch._dynamo import exc
 
 

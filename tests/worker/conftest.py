@@ -11,7 +11,7 @@ from worker_support import Zygote
 @pytest.fixture(autouse=True)
 def as_in_a_child(monkeypatch):
     """Threads that other tests left are no model's; what a capture in this process sets does not outlive its test."""
-    evaluator, tuning = (sys.modules.get(f"breakwatch_worker.{name}") for name in ("evaluator", "process.tuning"))
+    evaluator, tuning = (sys.modules.get(f"breakwatch_worker.{name}") for name in ("dynamo.evaluator", "process.tuning"))
     if evaluator is not None:
         monkeypatch.setattr(evaluator, "_ALONE", threading.active_count())
     yield

@@ -6,8 +6,8 @@ import pytest
 import torch
 import zoo
 import zoo_run
-from breakwatch_worker import evaluator
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo import evaluator
+from breakwatch_worker.dynamo.trace import trace
 
 pytestmark = pytest.mark.skipif(evaluator._FUNCTIONS is None, reason="this Python does not export its evaluator")
 

@@ -6,7 +6,7 @@ import modes_zoo as zoo
 import pytest
 import torch
 from breakwatch_worker import modes
-from breakwatch_worker import trace as tracing
+from breakwatch_worker.dynamo import trace as tracing
 from breakwatch_worker.model import architecture
 from breakwatch_worker.modes import plain, recompile, train
 from depth_test import BREAKING_SWITCH

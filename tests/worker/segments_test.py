@@ -2,8 +2,8 @@
 
 import torch
 import zoo
-from breakwatch_worker import segments
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo import segments
+from breakwatch_worker.dynamo.trace import trace
 
 
 def capture(module, **arguments):

@@ -17,9 +17,9 @@ import zoo
 import zoo_blocks
 import zoo_counts
 import zoo_run
-from breakwatch_worker import breaks
-from breakwatch_worker import trace as tracing
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo import breaks
+from breakwatch_worker.dynamo import trace as tracing
+from breakwatch_worker.dynamo.trace import trace
 from worker_support import ROOT, environment
 
 HERE = pathlib.Path(__file__).parent

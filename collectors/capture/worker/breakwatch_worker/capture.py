@@ -16,7 +16,7 @@ _BETWEEN_LEGS = ("stacks", "partial", "helped")
 
 def needs_full(depth: str, result: dict) -> bool:
     """Whether a reduced capture is to be repeated at full depth. Where nothing was reduced there is nothing to see, and
-    where no layer was met by itself there is nothing else to see (layers.py)."""
+    where no layer was met by itself there is nothing else to see (layer_groups.py)."""
     if result.get("depth") != "reduced" or result.get("mode") in modes.REDUCED_ONLY or result["status"] not in CAPTURED:
         return False
     return depth == "verify" or (result["status"] == "graph_breaks" and _layers_matter(result))

@@ -5,9 +5,9 @@ import hashlib
 import json
 
 from .. import attempt, failure
+from ..dynamo.segments import MAX_SEGMENTS
 from ..model import architecture
 from ..process.ends import CAPTURED
-from ..segments import MAX_SEGMENTS
 from ..text import one_line
 from .diffusers_model import ComponentAttempt, class_of
 

@@ -1,4 +1,4 @@
-"""Which stacks must be at full depth, of a model in which only some are met layer by layer (layers.py).
+"""Which stacks must be at full depth, of a model in which only some are met layer by layer (layer_groups.py).
 
 Nothing but the model tells which key of its config says how long a stack is: models are made with one cut left out at a
 time, and those cuts whose stacks grew are not made. Made only, never called: their weights stay unwritten.
@@ -6,7 +6,7 @@ time, and those cuts whose stacks grew are not made. Made only, never called: th
 
 import torch
 
-from ..layers import unnumbered
+from ..dynamo.layer_groups import unnumbered
 from . import build, config_fixes, sizes
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import torch
 
+from ..dynamo.trace import Trace, trace
 from ..inputs.copies import fresh, module_of, signature_of
 from ..text import clip
-from ..trace import Trace, trace
 
 
 @dataclasses.dataclass

@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from ..breaks import Event
+from ..dynamo.breaks import Event
+from ..dynamo.trace import Trace
 from ..text import one_line
-from ..trace import Trace
 from . import legs
 from .base import Call, Found, Mode
 

@@ -15,12 +15,12 @@ import torch
 from torch._dynamo import exc as dynamo_exc
 from torch._logging import structured
 
-from ..breaks import Event, make_event, relative_file
+from ..dynamo.breaks import Event, make_event, relative_file
+from ..dynamo.trace import reset
 from ..inputs import copies
 from ..model.build import byte_count
 from ..process import fork, host
 from ..text import clip, one_line
-from ..trace import reset
 from .base import Call, said_by
 
 _FAILURES_KEPT = 64

@@ -6,10 +6,10 @@ import re
 import torch
 from torch._dynamo import utils as dynamo_utils
 
-from ..breaks import plain_function, relative_file
+from ..dynamo.breaks import plain_function, relative_file
+from ..dynamo.trace import Trace, is_recompile, trace
 from ..inputs.copies import CannotCopy, tensors_in, with_rows
 from ..text import clip, one_line
-from ..trace import Trace, is_recompile, trace
 from .base import Call, Found, Mode
 
 # Sizes changed together, most first: a model that takes one length only still takes another batch.

@@ -8,11 +8,11 @@ import re
 import torch
 from torch._dynamo.backends.common import aot_autograd
 
+from ..dynamo.trace import Trace, trace
 from ..inputs.copies import module_of
 from ..inputs.make_values import CannotMake, make_value
 from ..tables import read_beside
 from ..text import one_line
-from ..trace import Trace, trace
 from .base import Call, Found, Mode, said_by, seed
 
 

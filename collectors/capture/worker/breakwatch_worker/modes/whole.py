@@ -6,7 +6,7 @@ import re
 from torch._dynamo import exc as dynamo_exc
 from torch._dynamo import utils as dynamo_utils
 
-from ..breaks import make_event
+from ..dynamo.breaks import make_event
 from .base import Call, Found, Mode, said_by
 from .legs import known_reason
 

@@ -10,7 +10,8 @@ import traceback
 
 import torch
 
-from .. import attempts, failure, modes, trace
+from .. import attempts, failure, modes
+from ..dynamo import trace
 from . import host, tuning
 from .lines import write_line
 from .phases import Phases

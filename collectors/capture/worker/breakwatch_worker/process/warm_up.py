@@ -38,7 +38,8 @@ def _import_and_trace() -> None:
     for name in _MODELLING:
         _try_import(f"transformers.models.{name}.modeling_{name}")
 
-    from .. import attempt, quiet, trace  # noqa: F401
+    from .. import attempt  # noqa: F401
+    from ..dynamo import logging_off, trace  # noqa: F401
     from ..inputs import forward_inputs  # noqa: F401
     from ..model import architecture, build, sizes, weights  # noqa: F401
     from ..modes import table  # noqa: F401
@@ -47,7 +48,7 @@ def _import_and_trace() -> None:
     forward_inputs.load_recipes()
     sizes.load_rules()
     weights.block()
-    quiet.down()
+    logging_off.turn_logging_off()
     _trace_tiny(trace)
 
 

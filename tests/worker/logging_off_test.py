@@ -9,8 +9,8 @@ import pytest
 import torch
 import zoo
 import zoo_run
-from breakwatch_worker import quiet
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo import logging_off
+from breakwatch_worker.dynamo.trace import trace
 from torch._dynamo import guards, symbolic_convert
 from torch.utils import _traceback
 
@@ -21,7 +21,7 @@ def quieted(monkeypatch):
     for owner, name in ((guards, "profile_guard_manager"), (symbolic_convert, "get_funcname"),
                         (traceback.StackSummary, "format_frame_summary"), (_traceback, "shorten_filename")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
-    return quiet.down
+    return logging_off.turn_logging_off
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def settings(tmp_path, monkeypatch):
         "names: list = ['a']\ninstall_config_module(sys.modules[__name__])\n")
     monkeypatch.syspath_prepend(tmp_path)
     module = importlib.import_module("breakwatch_settings")
-    quiet.remember_settings(module)
+    logging_off.remember_settings(module)
     yield module
     del sys.modules[module.__name__]
 

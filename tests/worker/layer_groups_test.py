@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo.trace import trace
 
 FEW, MANY = 2, 5
 

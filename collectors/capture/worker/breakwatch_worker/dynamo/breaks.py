@@ -10,8 +10,8 @@ import sysconfig
 
 from torch._dynamo import exc as dynamo_exc
 
-from . import dynamo_compat
-from .text import clip
+from ..text import clip
+from . import compat
 
 REASON_BYTES = 120
 _TEXT_BYTES = 2000
@@ -24,13 +24,13 @@ _HINT = re.compile(r"\n\s*Hint: (.*?)(?=\n\s*Hint: |\n\n\s*Developer debug conte
 
 # First match names the fixability: from "it will never work" down to "it came from another break".
 _FIXABILITY = (
-    ("fundamental", dynamo_compat.hint_texts("FUNDAMENTAL")),
-    ("user_error", dynamo_compat.hint_texts("USER_ERROR")),
-    ("inference_mode", dynamo_compat.hint_texts("INFERENCE_MODE")),
-    ("supportable", dynamo_compat.hint_texts("SUPPORTABLE")),
-    ("difficult", dynamo_compat.hint_texts("DIFFICULT")),
-    ("dynamo_bug", dynamo_compat.hint_texts("DYNAMO_BUG")),
-    ("caused_by_earlier", dynamo_compat.hint_texts("CAUSED_BY_EARLIER_GRAPH_BREAK")),
+    ("fundamental", compat.hint_texts("FUNDAMENTAL")),
+    ("user_error", compat.hint_texts("USER_ERROR")),
+    ("inference_mode", compat.hint_texts("INFERENCE_MODE")),
+    ("supportable", compat.hint_texts("SUPPORTABLE")),
+    ("difficult", compat.hint_texts("DIFFICULT")),
+    ("dynamo_bug", compat.hint_texts("DYNAMO_BUG")),
+    ("caused_by_earlier", compat.hint_texts("CAUSED_BY_EARLIER_GRAPH_BREAK")),
 )
 
 # Exceptions that carry no gb_type: the closed set of reasons for them. UserError says its kind besides.
@@ -50,10 +50,10 @@ _REASON_OTHER = "Other exception"
 # The texts Dynamo puts in front of a reason when it logs it, and whether it then moves counters["graph_break"].
 # None is the plain text: data-dependent branching is logged as it is, and not counted.
 _PREFIXES = (
-    (f"{dynamo_compat.FRAME_LEFT} {dynamo_compat.IN_LOOP}", "graph break in loop / frame skipped", False),
-    (dynamo_compat.STEPPED_BACK, "cannot resume", False),
-    (dynamo_compat.FRAME_LEFT, "frame skipped", False),
-    (dynamo_compat.MET, "", True),
+    (f"{compat.FRAME_LEFT} {compat.IN_LOOP}", "graph break in loop / frame skipped", False),
+    (compat.STEPPED_BACK, "cannot resume", False),
+    (compat.FRAME_LEFT, "frame skipped", False),
+    (compat.MET, "", True),
 )
 
 
@@ -87,7 +87,7 @@ class Event:
 @functools.cache
 def _registry() -> dict:
     """gb_type (of any revision, as reasons are written) -> id, from the file that ships in the wheel."""
-    return {_bounded(gb_type): gb_id for gb_type, gb_id in dynamo_compat.registry().items()}
+    return {_bounded(gb_type): gb_id for gb_type, gb_id in compat.registry().items()}
 
 
 def _bounded(gb_type: str) -> str:
@@ -98,7 +98,7 @@ def reason_of(error: BaseException) -> tuple:
     """(reason, gb_id, outer type or '', the message of the inner reason) of what was raised."""
     message = str(getattr(error, "msg", "") or error)
     registry = _registry()
-    inner_error = dynamo_compat.replaced(error)
+    inner_error = compat.replaced(error)
     if inner_error is not None:
         reason, gb_id, between, text = reason_of(inner_error)
         own = _bounded(message.split("\n", 1)[0])
@@ -119,8 +119,8 @@ def reason_of(error: BaseException) -> tuple:
         return inner, registry.get(inner, ""), outer if inner != outer else "", inner_message
     if outer:
         return outer, registry.get(outer, ""), "", message
-    if not registry and isinstance(error, (dynamo_compat.Jump, dynamo_exc.Unsupported)):
-        return _bounded(dynamo_compat.old_reason(inner_message)) or untyped_reason(error), "", "", message
+    if not registry and isinstance(error, (compat.Jump, dynamo_exc.Unsupported)):
+        return _bounded(compat.old_reason(inner_message)) or untyped_reason(error), "", "", message
     return untyped_reason(error), "", "", message
 
 

@@ -15,7 +15,7 @@ _FRAMES_KEPT = 1 << 14
 _FILES_KEPT = 1 << 12
 
 
-def down() -> None:
+def turn_logging_off() -> None:
     from torch._dynamo import guards, symbolic_convert
 
     if hasattr(guards, "profile_guard_manager"):

@@ -3,8 +3,8 @@
 import collections
 import re
 
+from ..text import clip
 from .breaks import plain_function, relative_file
-from .text import clip
 
 MAX_SEGMENTS = 512
 _TOP_OPS = 16

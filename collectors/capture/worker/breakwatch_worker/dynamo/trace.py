@@ -8,9 +8,9 @@ import torch
 import torch._dynamo
 from torch._dynamo import utils as dynamo_utils
 
-from . import dynamo_compat, segments
+from . import compat, segments
 from .breaks import Event, UserFiles, make_event, sites_of
-from .layers import Layers
+from .layer_groups import Layers
 from .module_paths import Paths, met_in
 
 # What counting does not need. The zoo in tests/worker gives the same counts with and without.
@@ -93,7 +93,7 @@ class _Breaks:
 
 
 def reset() -> None:
-    dynamo_compat.reset()
+    compat.reset()
 
 
 def trace(function, arguments: dict, suppress_errors: bool = False, *, positional: tuple = (), backend=None, call=None,
@@ -117,8 +117,8 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, positiona
     _reseed()
     dynamo_utils.set_compilation_metrics_limit(_METRICS_KEPT)
     breaks = _Breaks(function, found.events)
-    patch = dynamo_compat.known_config({**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})})
-    with torch._dynamo.config.patch(patch), dynamo_compat.listening(
+    patch = compat.known_config({**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})})
+    with torch._dynamo.config.patch(patch), compat.listening(
             breaks.logged, breaks.counted, breaks.layers.frame_begins), torch.set_grad_enabled(grad):
         try:
             compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
