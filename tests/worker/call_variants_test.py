@@ -5,7 +5,7 @@ import types
 import pytest
 import torch
 import transformers
-from breakwatch_worker import attempt
+from breakwatch_worker import model_run
 from breakwatch_worker.inputs import forward_inputs
 from breakwatch_worker.inputs.call_variants import CallVariants
 from breakwatch_worker.model import architecture, build
@@ -54,18 +54,18 @@ def attempts_at(monkeypatch, failures, phase="eager", contradiction=False) -> li
     """(variant, size) of each attempt at a model of three sizes that fails as `failures(variant, size)` says."""
     tried = []
     sizes = [types.SimpleNamespace(depth="reduced", note=name) for name in ("small", "middle", "large")]
-    monkeypatch.setattr(attempt.sizes, "plans", lambda *_, **__: iter(sizes))
+    monkeypatch.setattr(model_run.sizes, "plans", lambda *_, **__: iter(sizes))
 
     def fail(self, cls, config_class, size, variant):
         self._phases.enter(phase)
         tried.append((variant["name"], size.note))
         raise ValueError(failures(*tried[-1]))
 
-    monkeypatch.setattr(attempt.Attempt, "_prepare", fail)
-    monkeypatch.setattr(attempt.config_fixes, "fix", lambda *_: [])
-    monkeypatch.setattr(attempt.config_fixes, "is_contradiction", lambda *_: contradiction)
+    monkeypatch.setattr(model_run.ModelRun, "_prepare", fail)
+    monkeypatch.setattr(model_run.config_fixes, "fix", lambda *_: [])
+    monkeypatch.setattr(model_run.config_fixes, "is_contradiction", lambda *_: contradiction)
     job = {"job": "1", "config": {"model_type": "bert", **TEXT}, "architecture": "BertLMHeadModel"}
-    assert attempt.Attempt(job, "reduced", phases.Phases(lambda _: None)).run()["status"] == f"failed_{phase}"
+    assert model_run.ModelRun(job, "reduced", phases.Phases(lambda _: None)).run()["status"] == f"failed_{phase}"
     return [pair for pair in tried if pair[0] != "text only"]
 
 
@@ -201,7 +201,7 @@ def test_a_part_of_the_input_is_left_out_when_a_model_was_built_and_no_call_runs
         self._built, self._errors = built_once, ["eager: ValueError: no"]
         return {"status": "failed_eager", "detail": "no", "phase": "eager"}
 
-    monkeypatch.setattr(attempt.Attempt, "_run_smallest", fail)
+    monkeypatch.setattr(model_run.ModelRun, "_run_smallest", fail)
     result = child._guarded({"config": {"model_type": "bert", "architectures": ["BertModel"], **TEXT}}, "reduced",
                             lambda message: None)
     assert tried == stages and result["status"] == "failed_eager"

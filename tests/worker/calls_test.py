@@ -3,7 +3,7 @@
 import pytest
 import torch
 import transformers
-from breakwatch_worker import attempts
+from breakwatch_worker import run_classes
 from breakwatch_worker.inputs import calls, copies, forward_inputs
 from breakwatch_worker.inputs.call_variants import CallVariants
 from breakwatch_worker.model import build
@@ -75,9 +75,9 @@ def test_an_unknown_call_and_one_of_another_library_end_the_capture_with_a_reaso
         calls.call_name({"call": "some"})
     assert stop.value.status == "failed_inputs" and "minimal" in stop.value.detail
     pipeline = {"config": {"model_index": {}, "components": {}}}
-    assert attempts.of({**pipeline, "call": "default"})
+    assert run_classes.run_class_of({**pipeline, "call": "default"})
     with pytest.raises(Stop) as stop:
-        attempts.of({**pipeline, "call": "minimal"})
+        run_classes.run_class_of({**pipeline, "call": "minimal"})
     assert stop.value.status == "skipped_unsupported_library"
 
 

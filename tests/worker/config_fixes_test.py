@@ -5,9 +5,9 @@ import types
 import pytest
 import transformers
 from breakwatch_worker import tables
-from breakwatch_worker.attempt import Attempt
 from breakwatch_worker.inputs import forward_inputs
 from breakwatch_worker.model import build, config_fixes
+from breakwatch_worker.model_run import ModelRun
 from breakwatch_worker.process.phases import Phases
 from inputs_test import TEXT, VISION, made
 
@@ -205,22 +205,22 @@ def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed
     unmade = {"status": "failed_create", "phase": "create", "detail": "create: no head_dim"}
     uncompiled = {"status": "failed_capture", "phase": "capture", "detail": "capture: InternalTorchDynamoError"}
     rounds = [unmade, uncompiled]
-    attempt = Attempt({"job": "1", "config": {"model_type": "bert"}}, "reduced", Phases(lambda _: None))
-    attempt._errors = ["create: no head_dim"]
-    monkeypatch.setattr(attempt, "_run_smallest", lambda *_: rounds.pop(0))
+    run = ModelRun({"job": "1", "config": {"model_type": "bert"}}, "reduced", Phases(lambda _: None))
+    run._errors = ["create: no head_dim"]
+    monkeypatch.setattr(run, "_run_smallest", lambda *_: rounds.pop(0))
     monkeypatch.setattr(config_fixes, "fix", lambda *_: ["head_dim set"])
-    assert attempt.run() == {**uncompiled, "helped": ["create: no head_dim"]}
+    assert run.run() == {**uncompiled, "fixed_errors": ["create: no head_dim"]}
     assert not rounds
 
 
 def test_the_legs_after_a_first_one_start_with_what_that_was_helped_by(monkeypatch):
     seen = []
     values = {"model_type": "bert", "pad_token_id": None}
-    job = {"job": "1", "config": values, "architecture": "BertModel", "helped": ["create: TypeError: NoneType"]}
-    attempt = Attempt(job, "full", Phases(lambda _: None))
-    monkeypatch.setattr(attempt, "_run_smallest", lambda cls, config_class, config, notes, part: seen.append(
+    job = {"job": "1", "config": values, "architecture": "BertModel", "fixed_errors": ["create: TypeError: NoneType"]}
+    run = ModelRun(job, "full", Phases(lambda _: None))
+    monkeypatch.setattr(run, "_run_smallest", lambda cls, config_class, config, notes, part: seen.append(
         (config.pad_token_id, notes)) or {"status": "full_graph"})
-    attempt.run()
+    run.run()
     assert [(pad, notes[-1]) for pad, notes in seen] == [(1, "pad_token_id set")]
 
 

@@ -1,7 +1,7 @@
 """Which depths are captured, and what is published of two."""
 
 import pytest
-from breakwatch_worker.capture import combine, needs_every_stack, needs_full
+from breakwatch_worker.capture import combine, needs_every_group, needs_full
 
 DEEP_BERT = {"model_type": "bert", "architectures": ["BertModel"], "hidden_size": 32, "num_hidden_layers": 5,
              "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 99}
@@ -29,8 +29,8 @@ BREAKING_QWEN = {
 }
 REDUCED = {"status": "graph_breaks", "depth": "reduced", "detail": "2 breaks", "breaks": 2, "ops_captured": 10,
            "phase_s": {"create": 1.0}, "capture_s": 1.0, "cpu_s": 1.0, "peak_rss_mb": 5}
-BESIDE = {**REDUCED, "stacks": []}
-PARTIAL = {"status": "graph_breaks", "partial": True, "stacks": ["layers"]}
+BESIDE = {**REDUCED, "layer_groups": []}
+PARTIAL = {"status": "graph_breaks", "partly_full": True, "layer_groups": ["layers"]}
 FULL = {"status": "graph_breaks", "depth": "full", "detail": "6 breaks", "breaks": 6, "ops_captured": 99,
         "phase_s": {"create": 2.0}, "capture_s": 2.0, "cpu_s": 2.0, "peak_rss_mb": 4}
 CLEAN = {**REDUCED, "status": "full_graph", "breaks": 0, "detail": "1 graph"}
@@ -85,11 +85,12 @@ def test_breaks_said_to_be_beside_the_layers_are_a_mismatch_where_full_depth_has
 
 
 @pytest.mark.parametrize("outcome, expected", [
-    (PARTIAL, False), ({**PARTIAL, "stacks": []}, False), ({**PARTIAL, "stacks": ["layers", "blocks"]}, True),
-    ({**PARTIAL, "stacks": None}, True), ({**PARTIAL, "status": "failed_eager"}, True),
-    ({**PARTIAL, "status": "timeout"}, False), ({**PARTIAL, "stacks": None, "partial": False}, False)])
+    (PARTIAL, False), ({**PARTIAL, "layer_groups": []}, False),
+    ({**PARTIAL, "layer_groups": ["layers", "blocks"]}, True),
+    ({**PARTIAL, "layer_groups": None}, True), ({**PARTIAL, "status": "failed_eager"}, True),
+    ({**PARTIAL, "status": "timeout"}, False), ({**PARTIAL, "layer_groups": None, "partly_full": False}, False)])
 def test_every_stack_is_made_whole_where_those_asked_for_were_not_enough(outcome, expected):
-    assert needs_every_stack(["layers"], outcome) == expected
+    assert needs_every_group(["layers"], outcome) == expected
 
 
 def test_where_no_stack_that_matters_was_cut_the_reduced_capture_stands():
@@ -115,7 +116,7 @@ def test_a_model_that_breaks_beside_its_layers_is_captured_once_and_has_what_ful
     zygote.seen.clear()
     once = zygote.capture(BREAKING_BART)
     assert (once["status"], once["depth"], captures_of(zygote)) == ("graph_breaks", "reduced", 1)
-    assert "stacks" not in once and "partial" not in once
+    assert "layer_groups" not in once and "partly_full" not in once
     verified = zygote.capture(BREAKING_BART, depth="verify")
     assert (verified["depth"], verified["depth_mismatch"]) == ("reduced", False)
     full = zygote.capture(BREAKING_BART, depth="full")
@@ -130,7 +131,7 @@ def test_only_the_stacks_that_are_met_layer_by_layer_are_whole_at_full_depth(zyg
     assert "text_config.num_hidden_layers 6->2" in some["detail"] and "depth" not in some["detail"]
     for name in ("breaks", "break_sites", "graphs", "frames_total", "dynamo_counter_breaks", "sites"):
         assert some[name] == every[name], name
-    assert "partial" not in some
+    assert "partly_full" not in some
 
 
 def test_a_stack_that_the_reduced_depth_left_whole_needs_no_second_capture(zygote):

@@ -258,7 +258,7 @@ def found(kind, depth):
 @pytest.mark.parametrize("kind", WITHOUT, ids=lambda kind: kind.__name__)
 def test_breaks_beside_whole_layers_are_the_same_at_any_depth(kind):
     few, many = found(kind, FEW), found(kind, MANY)
-    assert few.stacks == set() and few.events
+    assert few.layer_groups == set() and few.events
     ours, theirs = few.numbers(), many.numbers()
     assert theirs.pop("ops_captured") > ours.pop("ops_captured")
     del ours["segments"], theirs["segments"]
@@ -267,7 +267,7 @@ def test_breaks_beside_whole_layers_are_the_same_at_any_depth(kind):
 
 @pytest.mark.parametrize("kind", WITH, ids=lambda kind: kind.__name__)
 def test_where_layers_are_met_one_by_one_their_stack_is_named_or_any_may_matter(kind):
-    assert found(kind, FEW).stacks == WITH[kind]
+    assert found(kind, FEW).layer_groups == WITH[kind]
 
 
 def test_a_stack_that_is_not_named_changes_nothing_but_the_ops():
@@ -279,4 +279,4 @@ def test_a_stack_that_is_not_named_changes_nothing_but_the_ops():
 
 def test_what_is_no_part_of_a_known_model_may_always_matter():
     module = BreakBeside(FEW).eval()
-    assert trace(lambda x: module(x), {"x": torch.ones(3)}).stacks is None
+    assert trace(lambda x: module(x), {"x": torch.ones(3)}).layer_groups is None

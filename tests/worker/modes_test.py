@@ -23,7 +23,7 @@ VIT = {"model_type": "vit", "architectures": ["ViTForImageClassification"], "hid
 
 
 def capture(mode, module, x=None, limit_s=300.0, before=None):
-    chosen = modes.of({"mode": mode})
+    chosen = modes.mode_of({"mode": mode})
     call = modes.Call(module.eval(), {"x": torch.ones(2, 3) if x is None else x}, limit_s=limit_s)
     chosen.ready(call)
     chosen.eager(call)
@@ -33,9 +33,9 @@ def capture(mode, module, x=None, limit_s=300.0, before=None):
 
 
 def test_a_job_without_a_mode_is_eval_and_an_unknown_mode_is_named_with_those_there_are():
-    assert (modes.name_of({}), modes.name_of({"mode": "train"})) == ("eval", "train")
+    assert (modes.mode_name({}), modes.mode_name({"mode": "train"})) == ("eval", "train")
     with pytest.raises(architecture.Stop) as stop:
-        modes.of({"mode": "nonsense"})
+        modes.mode_of({"mode": "nonsense"})
     assert stop.value.status == "failed_create"
     assert "unknown mode 'nonsense'" in stop.value.detail and "recompile" in stop.value.detail
 
@@ -128,7 +128,7 @@ def test_training_draws_the_same_chance_whatever_was_drawn_before():
 @pytest.mark.parametrize("of", [lambda module: module, lambda module: module.forward], ids=["module", "method"])
 def test_training_leaves_no_gradient_behind(of):
     module = zoo.Linear()
-    call, mode = modes.Call(of(module), {"x": torch.ones(2, 3)}), modes.of({"mode": "train"})
+    call, mode = modes.Call(of(module), {"x": torch.ones(2, 3)}), modes.mode_of({"mode": "train"})
     mode.ready(call)
     mode.eager(call)
     mode.capture(call)
@@ -181,7 +181,7 @@ def test_a_symbol_that_cannot_be_decided_is_fullgraphs_first_error_with_the_plac
     error = GuardOnDataDependentSymNode(
         f'Eq(u0, 1)\n\nfrom user code:\n   File "/a/model.py", line 3, in forward\n    y = f(x)\n'
         f'  File "{zoo.__file__}", line 12, in inner\n    return x')
-    monkeypatch.setattr(type(modes.of({"mode": "fullgraph"})), "_trace", lambda *_: tracing.Trace(error=error))
+    monkeypatch.setattr(type(modes.mode_of({"mode": "fullgraph"})), "_trace", lambda *_: tracing.Trace(error=error))
     found = capture("fullgraph", zoo.Linear())
     site = found.numbers()["sites"][0]
     assert (found.status, site["reason"]) == ("graph_breaks", "Guard on a data-dependent value")
@@ -211,7 +211,7 @@ def test_a_torch_without_nested_breaks_is_named_as_what_is_missing(monkeypatch):
     dynamo = types.SimpleNamespace(config=types.SimpleNamespace())
     monkeypatch.setattr(plain, "torch", types.SimpleNamespace(_dynamo=dynamo, __version__="2.6.0"))
     with pytest.raises(architecture.Stop) as stop:
-        modes.of({"mode": "nested"})
+        modes.mode_of({"mode": "nested"})
     assert (stop.value.status, "2.6.0" in stop.value.detail) == ("skipped_missing_dependency", True)
 
 

@@ -184,7 +184,7 @@ def test_a_capture_that_gets_no_process_is_not_attempted_and_names_the_limit(mon
 def test_a_thread_that_cannot_be_started_is_no_fault_of_the_model():
     from breakwatch_worker import failure
 
-    said = failure.of("eager", RuntimeError("can't start new thread"))
+    said = failure.result_of("eager", RuntimeError("can't start new thread"))
     assert said["status"] == "not_attempted"
     assert "ulimit -u" in said["detail"]
 

@@ -268,15 +268,15 @@ def test_a_full_depth_of_some_stacks_leaves_those_out_of_the_cuts_alone():
 
 def test_the_cuts_that_must_not_be_made_are_found_by_making_the_model():
     cls, config = transformers.Qwen2VLModel, transformers.Qwen2VLConfig()
-    assert depths.needed(cls, config, ["visual.blocks.*"]) == {"vision_config.depth"}
-    assert depths.needed(cls, config, ["visual.merger"]) == frozenset()
-    assert depths.needed(cls, config, ["visual.blocks.*", "language_model.layers.*"]) is None
+    assert depths.keys_of(cls, config, ["visual.blocks.*"]) == {"vision_config.depth"}
+    assert depths.keys_of(cls, config, ["visual.merger"]) == frozenset()
+    assert depths.keys_of(cls, config, ["visual.blocks.*", "language_model.layers.*"]) is None
 
 
 def test_a_model_with_one_cut_or_that_cannot_be_made_is_made_whole():
-    assert depths.needed(transformers.BertModel, transformers.BertConfig(), ["encoder.layer.*"]) is None
+    assert depths.keys_of(transformers.BertModel, transformers.BertConfig(), ["encoder.layer.*"]) is None
     broken = transformers.Qwen2VLConfig(text_config={"num_attention_heads": 7})
-    assert depths.needed(transformers.Qwen2VLModel, broken, ["visual.blocks.*"]) is None
+    assert depths.keys_of(transformers.Qwen2VLModel, broken, ["visual.blocks.*"]) is None
 
 
 def test_maps_said_to_be_made_of_a_picture_follow_it():

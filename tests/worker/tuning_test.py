@@ -5,7 +5,7 @@ import traceback
 
 import pytest
 import torch
-from breakwatch_worker import attempt
+from breakwatch_worker import model_run
 from breakwatch_worker.process import tuning
 from breakwatch_worker.process.phases import Phases
 
@@ -37,11 +37,11 @@ def test_the_frame_can_be_looked_at():
 
 def test_numbers_next_to_nothing_count_as_nothing():
     nearly = torch.full((64,), 1e-39)
-    tuning.skip_denormals()
+    tuning.flush_denormals()
     try:
         assert (nearly * 0.5).max() == 0
     finally:
-        tuning.skip_denormals(False)
+        tuning.flush_denormals(False)
     assert (nearly * 0.5).max() > 0
 
 
@@ -49,7 +49,7 @@ def test_numbers_next_to_nothing_count_as_nothing():
     ([1.0], True, True), ([float("nan"), 1.0], True, False), ([float("nan"), float("nan")], False, True)])
 def test_numbers_next_to_nothing_count_only_where_the_output_is_finite_with_them_alone(
         monkeypatch, outputs, finite, skipped):
-    asked = attempt.Attempt({"config": {}}, "reduced", Phases(lambda _: None))
+    asked = model_run.ModelRun({"config": {}}, "reduced", Phases(lambda _: None))
     monkeypatch.setattr(asked, "_eager", lambda *_, **__: torch.tensor(outputs.pop(0)))
     assert asked._is_finite() is finite
     assert not outputs

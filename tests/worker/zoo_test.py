@@ -152,7 +152,7 @@ def capture(module, **more):
                          ids=lambda kind: kind.__name__)
 def test_what_counting_turns_off_changes_no_count(kind, monkeypatch):
     quiet = capture(kind()).numbers()
-    monkeypatch.setattr(tracing, "_QUIET_CONFIG", {})
+    monkeypatch.setattr(tracing, "_FEATURES_OFF", {})
     assert capture(kind()).numbers() == quiet
 
 

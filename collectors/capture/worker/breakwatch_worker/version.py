@@ -13,7 +13,7 @@ PROTOCOL = 1
 # Files whose content changes no capture. The content of all others is part of the worker's version, so that results of
 # other recipes are never reused.
 _UNDIGESTED = {"__main__.py", "process/child_run.py", "process/ends.py", "process/host.py", "process/lines.py",
-               "process/zygote.py", "remedies.py", "version.py"}
+               "process/zygote.py", "suggestions.py", "version.py"}
 _OUTSIDE = ("../../structure_ignored.yaml",)
 # Libraries whose models are captured, besides transformers, which a toolchain names itself.
 _LIBRARIES = ("diffusers", "timm")

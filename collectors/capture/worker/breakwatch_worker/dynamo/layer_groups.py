@@ -30,19 +30,19 @@ def unnumbered(path: str) -> str:
     return _NUMBER.sub("*", path)
 
 
-def _stacks_on(path: str) -> set:
+def _groups_on(path: str) -> set:
     """The stacks that a module's path leads through: the unnumbered paths of their layers."""
     return {unnumbered(path[:number.end()]) for number in _NUMBER.finditer(path)}
 
 
-class Layers:
+class LayerGroups:
     """Told of each frame and each break of one trace. Owner: the trace; holds no module longer than it lives.
 
     `stacks` are those whose length can matter; None where it is not known which.
     """
 
     def __init__(self, paths):
-        self.stacks = set()
+        self.groups = set()
         self._paths = paths
         self._met = {}
 
@@ -51,7 +51,7 @@ class Layers:
         names = frame.f_code.co_varnames[:1]
         self._look_at(frame.f_locals.get(names[0]) if names else None)
         caller = sys._getframe(1)
-        while caller is not None and self.stacks is not None:
+        while caller is not None and self.groups is not None:
             called = caller.f_locals.get("self") if caller.f_code.co_name in _CALLS else None
             if isinstance(called, torch._dynamo.OptimizedModule):  # the call that is traced
                 break
@@ -71,14 +71,14 @@ class Layers:
         layers = [self._look_at(module) for module in modules]
         # Met again in one compilation, or in no layer: there is a loop, and nothing tells how long it is.
         if before and (not any(layers) or any(event.compile_id in compiled for compiled in before)):
-            self.stacks = None
+            self.groups = None
         met.setdefault(column, set()).add(event.compile_id)
 
     def _look_at(self, value) -> bool:
         """Whether it is in a layer."""
-        if self.stacks is None or not isinstance(value, torch.nn.Module):
+        if self.groups is None or not isinstance(value, torch.nn.Module):
             return False
         path = self._paths.known(value)
-        found = _stacks_on(path) if path is not None else set()
-        self.stacks = self.stacks | found if path is not None else None
+        found = _groups_on(path) if path is not None else set()
+        self.groups = self.groups | found if path is not None else None
         return bool(found)

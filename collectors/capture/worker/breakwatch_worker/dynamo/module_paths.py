@@ -20,7 +20,7 @@ class Paths:
         self._root = root if isinstance(root, torch.nn.Module) else None
         self._names = None
 
-    def of(self, modules: list) -> str:
+    def path_of(self, modules: list) -> str:
         """The path of the first, the root's class for the root itself, or "" where there is none."""
         return (self.known(modules[0]) or type(modules[0]).__name__) if modules else ""
 

@@ -10,11 +10,11 @@ from torch._dynamo import utils as dynamo_utils
 
 from . import compat, segments
 from .breaks import Event, UserFiles, make_event, sites_of
-from .layer_groups import Layers
+from .layer_groups import LayerGroups
 from .module_paths import Paths, met_in
 
 # What counting does not need. The zoo in tests/worker gives the same counts with and without.
-_QUIET_CONFIG = {
+_FEATURES_OFF = {
     "run_gc_after_compile": False,
     "automatic_dynamic_local_pgo": False,
     "automatic_dynamic_remote_pgo": False,
@@ -36,7 +36,7 @@ class Trace:
     frames_ok: int = 0
     recompiles: int = 0
     segments: list = dataclasses.field(default_factory=list)
-    stacks: set = None  # of layers, whose length could change the events, sites, graphs or frames; None: any
+    layer_groups: set = None  # of layers, whose length could change the events, sites, graphs or frames; None: any
     error: BaseException = None
 
     @property
@@ -75,14 +75,14 @@ class _Breaks:
     def __init__(self, function, events: list):
         self.events = events
         self._paths, self._files = Paths(function), UserFiles()
-        self.layers = Layers(self._paths)
+        self.layer_groups = LayerGroups(self._paths)
 
     def logged(self, error, text: str, code_options: dict, translator) -> None:
         event = make_event(error, text, code_options, getattr(translator, "lineno", None), _compile_id(),
                            self._files)
         modules = met_in(error, translator)
-        event.module_path = self._paths.of(modules)
-        self.layers.breaks(event, modules, error, translator)
+        event.module_path = self._paths.path_of(modules)
+        self.layer_groups.breaks(event, modules, error, translator)
         self.events.append(event)
         error._breakwatch_event = event
 
@@ -117,15 +117,15 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, positiona
     _reseed()
     dynamo_utils.set_compilation_metrics_limit(_METRICS_KEPT)
     breaks = _Breaks(function, found.events)
-    patch = compat.known_config({**_QUIET_CONFIG, "suppress_errors": suppress_errors, **(config or {})})
+    patch = compat.known_config({**_FEATURES_OFF, "suppress_errors": suppress_errors, **(config or {})})
     with torch._dynamo.config.patch(patch), compat.listening(
-            breaks.logged, breaks.counted, breaks.layers.frame_begins), torch.set_grad_enabled(grad):
+            breaks.logged, breaks.counted, breaks.layer_groups.frame_begins), torch.set_grad_enabled(grad):
         try:
             compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
             call(compiled) if call is not None else compiled(*positional, **arguments)
         except BaseException as error:  # the code's own SystemExit too
             found.error = error
-    found.stacks = breaks.layers.stacks
+    found.layer_groups = breaks.layer_groups.groups
     counters = dynamo_utils.counters
     found.ops = counters["stats"]["calls_captured"]
     found.counter_breaks = sum(counters["graph_break"].values())

@@ -4,12 +4,12 @@ import gc
 import hashlib
 import json
 
-from .. import attempt, failure
+from .. import failure, model_run
 from ..dynamo.segments import MAX_SEGMENTS
 from ..model import architecture
 from ..process.ends import CAPTURED
 from ..text import one_line
-from .diffusers_model import ComponentAttempt, class_of
+from .diffusers_model import ComponentRun, class_of
 
 _SUMS = ("params", "graphs", "breaks", "dynamo_counter_breaks", "explain_breaks", "ops_captured", "frames_total",
          "frames_fallback", "recompiles", "unexplained_events")
@@ -25,7 +25,7 @@ def components_of(values: dict) -> list:
     return found
 
 
-class PipelineAttempt(attempt.Attempt):
+class PipelineRun(model_run.ModelRun):
     def run(self) -> dict:
         values = architecture.decode_floats(self._job["config"])
         pipeline = values["model_index"].get("_class_name")
@@ -60,19 +60,19 @@ class PipelineAttempt(attempt.Attempt):
             result.setdefault("phase", self._phases.current)
             return result
         except Exception as error:
-            return {**failure.of(self._phases.current, error), "phase": self._phases.current}
+            return {**failure.result_of(self._phases.current, error), "phase": self._phases.current}
 
     def _of_transformers(self, cls: str, config):
         if config is None and architecture._exported(cls) is None:
             return None
         job = {**self._job, "config": config, "library": "transformers", "architecture": cls, "task": ""}
-        return attempt.Attempt(job, self._depth, self._phases)
+        return model_run.ModelRun(job, self._depth, self._phases)
 
     def _of_diffusers(self, library: str, cls: str, config):
         if class_of(library, cls) is None:
             return None
         job = {**self._job, "config": {**(config or {}), "_class_name": cls}, "library": library}
-        return ComponentAttempt(job, self._depth, self._phases)
+        return ComponentRun(job, self._depth, self._phases)
 
 
 def combine(parts: dict, others: list) -> dict:
@@ -102,7 +102,7 @@ def combine(parts: dict, others: list) -> dict:
     else:
         broken = any(part["status"] == "graph_breaks" for part in parts.values())
         result.update(status="graph_breaks" if broken else "full_graph", phase="done")
-        said.insert(0, attempt.verdict({"breaks": 0, "graphs": 0, **result, "break_sites": len(sites)}))
+        said.insert(0, model_run.verdict({"breaks": 0, "graphs": 0, **result, "break_sites": len(sites)}))
     if others:
         said.append("no modules: " + ", ".join(others))
     depths = [part.get("depth") for part in parts.values()]

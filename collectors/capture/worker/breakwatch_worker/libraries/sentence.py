@@ -1,10 +1,10 @@
 """A sentence-transformers repository: its config.json is the encoder's."""
 
-from .. import attempt
+from .. import model_run
 from ..process.ends import CAPTURED
 
 
-class EncoderAttempt(attempt.Attempt):
+class EncoderRun(model_run.ModelRun):
     """The encoder as transformers builds it. Its pooling is an operation or two behind it, and needs modules.json."""
 
     def run(self) -> dict:

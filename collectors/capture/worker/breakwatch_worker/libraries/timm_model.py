@@ -3,7 +3,7 @@
 import torch
 
 from ..model.architecture import Stop
-from .plain import PlainAttempt, Way, construct, need
+from .library_run import Candidate, LibraryRun, construct, need
 
 _SIDE = 128  # large pictures are made smaller where the model lets one choose
 
@@ -17,8 +17,8 @@ def _input_size(values: dict) -> tuple:
     return 3, 224, 224
 
 
-class TimmAttempt(PlainAttempt):
-    def ways(self):
+class TimmRun(LibraryRun):
+    def candidates(self):
         timm = need("timm")
         values = self._job["config"]
         name = values["architecture"]
@@ -45,8 +45,8 @@ class TimmAttempt(PlainAttempt):
         # A model that takes any picture takes a small one; one that asserts its size fails there and gets its own.
         if height > _SIDE and width > _SIDE:
             note = f"picture {height}x{width}->{_SIDE}x{_SIDE}"
-            yield Way("original", note, make, call(_SIDE, _SIDE))
-        yield Way("original", "", make, call(height, width))
+            yield Candidate("original", note, make, call(_SIDE, _SIDE))
+        yield Candidate("original", "", make, call(height, width))
 
 
 def _first_name(model) -> str:

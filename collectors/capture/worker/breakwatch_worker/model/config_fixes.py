@@ -31,7 +31,7 @@ def make_config(config_class, values: dict) -> tuple:
     return config, notes + [f"{key} set" for key in missing]
 
 
-def fill_gaps(config) -> list:
+def fill_tokens(config) -> list:
     """A placeholder token that the config leaves open gets one of the last ids of the vocabulary. Says which."""
     notes = []
     vocab = Sizes(config, {})("vocab")

@@ -1,8 +1,7 @@
-"""Which stacks must be at full depth, of a model in which only some are met layer by layer (layer_groups.py).
+"""Which config keys set the length of which layer groups (layer_groups.py).
 
-Nothing but the model tells which key of its config says how long a stack is: models are made with one cut left out at a
-time, and those cuts whose stacks grew are not made. Made only, never called: their weights stay unwritten.
-"""
+Only the model can tell. So models are built with one depth key uncut at a time: if a layer group grows, the key is one
+of its keys. These models are built and never called, and their weights stay unwritten. """
 
 import torch
 
@@ -10,21 +9,21 @@ from ..dynamo.layer_groups import unnumbered
 from . import build, config_fixes, sizes
 
 
-def needed(cls, config, stacks: list):
-    """The cuts (sizes.cuts) that must not be made for these stacks to be at full depth; empty where none of them was
-    cut, None where that cannot be told."""
+def keys_of(cls, config, groups: list):
+    """The depth keys (sizes.cuts) that must stay uncut so that these layer groups are at full depth. Empty if none of
+    the groups is cut, None if that cannot be determined."""
     try:
-        return _needed(cls, config, set(stacks))
-    except Exception:  # whatever stands in the way is met again, and told, where the model is made to be captured
+        return _keys_of(cls, config, set(groups))
+    except Exception:  # the run meets the same error when it builds the model, and reports it
         return None
 
 
-def _needed(cls, config, stacks: set):
-    def lengths(whole) -> dict:
-        size = next(sizes.plans(config, "full", whole))
+def _keys_of(cls, config, groups: set):
+    def lengths(uncut) -> dict:
+        size = next(sizes.plans(config, "full", uncut))
         smaller = size.make(type(config))
-        config_fixes.fill_gaps(smaller)
-        return _lengths(build.construct(cls, smaller, filled=False), stacks)
+        config_fixes.fill_tokens(smaller)
+        return _lengths(build.construct(cls, smaller, filled=False), groups)
 
     cuts = set(sizes.cuts(config))
     short, full = lengths(frozenset()), lengths(cuts)
@@ -34,11 +33,11 @@ def _needed(cls, config, stacks: set):
     return found if found != cuts and lengths(found) == full else None
 
 
-def _lengths(model: torch.nn.Module, stacks: set) -> dict:
-    """How many layers each of the stacks has, by its path."""
+def _lengths(model: torch.nn.Module, groups: set) -> dict:
+    """The number of layers of each group, by its path."""
     found = {}
     for path, _ in model.named_modules(remove_duplicate=False):
-        if unnumbered(path) in stacks:
-            stack = path.rstrip("0123456789")
-            found[stack] = found.get(stack, 0) + 1
+        if unnumbered(path) in groups:
+            group = path.rstrip("0123456789")
+            found[group] = found.get(group, 0) + 1
     return found

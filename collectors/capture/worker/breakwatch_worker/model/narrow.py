@@ -10,7 +10,7 @@ from .size_rules import is_int, load_rules, nodes
 _FACTORS = (32, 16, 14, 8, 7, 6, 5, 4, 3, 2)
 
 
-def ways(base: dict, cut_windows: bool = True):
+def narrowings(base: dict, cut_windows: bool = True):
     """(tree, notes) of each way to make the rest smaller: all widths by one divisor, or where that is small and the
     text's own is not each part by its own; then only what is no width: experts, pictures, the vocabulary, and windows
     unless they are to stay. The last is for parts that speak of each other's widths by keys that nothing here knows."""

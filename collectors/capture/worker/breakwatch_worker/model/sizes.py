@@ -54,7 +54,7 @@ def plans(config, depth: str, whole=None, cut_windows: bool = True):
         short, notes = _shortened(base) if depth == "wide" else (None, [])
         yield Size("reduced", ", ".join(notes), short) if notes else Size("original", "", None, config)
         return
-    narrowed = [(tree, notes) for tree, notes in narrow.ways(base, cut_windows) if notes]
+    narrowed = [(tree, notes) for tree, notes in narrow.narrowings(base, cut_windows) if notes]
     if depth == "full":
         for small, width_notes in [*narrowed, (base, [])]:
             short, depth_notes = _shortened(small, whole) if whole is not None else (small, [])

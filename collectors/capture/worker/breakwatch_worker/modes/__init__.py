@@ -9,17 +9,17 @@ NAMES = ("eval", "train", "dynamic", "fullgraph", "nested", "export", "recompile
 REDUCED_ONLY = frozenset({"fullgraph", "export", "recompile"})
 
 
-def name_of(job: dict) -> str:
+def mode_name(job: dict) -> str:
     """The mode a job asks for; `eval` where it names none."""
     mode = job.get("mode")
     return mode if isinstance(mode, str) and mode else "eval"
 
 
-def of(job: dict):
+def mode_of(job: dict):
     """The mode of a job. Raises architecture.Stop for a name that is not in the table or a torch that lacks it."""
     from . import table
 
-    return table.find(name_of(job))
+    return table.find(mode_name(job))
 
 
 def __getattr__(name: str):  # these need torch

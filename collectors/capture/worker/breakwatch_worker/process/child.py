@@ -10,7 +10,7 @@ import traceback
 
 import torch
 
-from .. import attempts, failure, modes
+from .. import failure, modes, run_classes
 from ..dynamo import trace
 from . import host, tuning
 from .lines import write_line
@@ -73,14 +73,14 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
 def _guarded(job: dict, depth: str, say) -> dict:
     phases = Phases(say)
     try:
-        result = attempts.of(job)(job, depth, phases).run()
+        result = run_classes.run_class_of(job)(job, depth, phases).run()
     except BaseException as error:  # a model's or a factory's own SystemExit too
-        result = failure.of(phases.current, error)
+        result = failure.result_of(phases.current, error)
     result.setdefault("phase", phases.current)
     phases.enter("done")
     result["phase_s"] = phases.numbers()
     result["phase_cpu_s"] = phases.processor_numbers()
     result["capture_s"] = round(sum(result["phase_s"].values()), 4)
-    result["mode"] = modes.name_of(job)
+    result["mode"] = modes.mode_name(job)
     result["device"] = "cpu"
     return result

@@ -38,7 +38,7 @@ def _import_and_trace() -> None:
     for name in _MODELLING:
         _try_import(f"transformers.models.{name}.modeling_{name}")
 
-    from .. import attempt  # noqa: F401
+    from .. import model_run  # noqa: F401
     from ..dynamo import logging_off, trace  # noqa: F401
     from ..inputs import forward_inputs  # noqa: F401
     from ..model import architecture, build, sizes, weights  # noqa: F401

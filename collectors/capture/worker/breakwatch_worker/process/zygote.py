@@ -46,7 +46,7 @@ class Zygote:
                     self._read_commands()
                 elif self._capture is not None and descriptor in self._capture.run.descriptors():
                     self._capture.run.ready(descriptor)
-            self._watch()
+            self._check_run()
             if self._leaving and self._capture is None:
                 return 0
 
@@ -61,7 +61,7 @@ class Zygote:
                 poll.register(descriptor, select.POLLIN)
         return [descriptor for descriptor, _ in poll.poll(timeout * 1000)]
 
-    def _watch(self) -> None:
+    def _check_run(self) -> None:
         capture = self._capture
         if capture is None:
             return

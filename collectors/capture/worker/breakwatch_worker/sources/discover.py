@@ -15,8 +15,8 @@ from ..inputs.forward_inputs import describe
 from ..model.build import parameter_count
 from ..text import clip, one_line
 from . import script
+from .call_observer import CallObserver
 from .digest import digest_of
-from .watch import Watch
 
 _MAX_MODULES = 1000
 _TAIL_BYTES = 8 << 10
@@ -100,7 +100,7 @@ def discover(path: str, arguments: list, max_depth: int, seconds: float = 0) -> 
     listing, error = Listing(max_depth), ""
     begun = time.monotonic()
     try:
-        with Watch(listing.take).active(), _at_most(seconds), _exits_told():
+        with CallObserver(listing.take).active(), _at_most(seconds), _exits_told():
             ended = script.run(path, arguments)
     except _Ended as early:
         ended = str(early)

@@ -1,10 +1,10 @@
-"""A capture without an answer says what can be done about it."""
+"""A failed capture comes with a suggestion."""
 
 import pytest
-from breakwatch_worker import remedies
+from breakwatch_worker.suggestions import suggestion_for
 
 
-@pytest.mark.parametrize("status, detail, remedy", [
+@pytest.mark.parametrize("status, detail, suggestion", [
     ("failed_inputs", "inputs: CannotMake: no recipe for the required argument session of X", "session"),
     ("failed_inputs", "inputs_spec: sizes.seq: a number", "correct sizes.seq in"),
     ("skipped_missing_dependency", "needs natten: ImportError: ...", "install natten "),
@@ -13,11 +13,11 @@ from breakwatch_worker import remedies
     ("failed_create", "create: AttributeError: 'XConfig' object has no attribute 'depth'", "add depth to the config"),
     ("failed_eager", "eager: RuntimeError: something", "when called"),
 ])
-def test_the_remedy_speaks_of_what_failed(status, detail, remedy):
-    assert remedy in remedies.of(status, detail)
+def test_the_suggestion_names_what_failed(status, detail, suggestion):
+    assert suggestion in suggestion_for(status, detail)
 
 
-@pytest.mark.parametrize("status, detail, remedy", [
+@pytest.mark.parametrize("status, detail, suggestion", [
     ("failed_create", "create: AttributeError: module 'mine' has no attribute 'mak'", "mine has no mak"),
     ("failed_create", "create: LookupError: no module 12ab was called; seen: 34cd", "discover` again: the hash 12ab"),
     ("failed_create", "create: ValueError: Net needs x: let the factory return (module, inputs)", "(module, inputs)"),
@@ -27,16 +27,16 @@ def test_the_remedy_speaks_of_what_failed(status, detail, remedy):
     ("failed_inputs", "no second shape: breakwatch cannot copy what the model is called with: x", "cannot be copied"),
     ("failed_inputs", "inputs: these inputs do not fit Linear: missing a required argument: 'y'", "correct the inputs"),
     ("timeout", "create passed its limit of 60 s", "raise capture.limits.create")])
-def test_the_users_own_code_has_no_config_to_complete(status, detail, remedy):
-    assert remedy in remedies.of(status, detail, own=True)
+def test_suggestions_for_the_users_own_code_do_not_mention_a_config(status, detail, suggestion):
+    assert suggestion in suggestion_for(status, detail, own=True)
 
 
 @pytest.mark.parametrize("status", [
     "failed_create", "failed_inputs", "failed_eager", "failed_capture", "out_of_memory", "crashed",
     "skipped_custom_code", "skipped_too_large", "skipped_unsupported_library", "skipped_no_config"])
-def test_every_status_without_an_answer_has_one(status):
-    assert remedies.of(status, "something else")
+def test_every_failed_status_has_a_suggestion(status):
+    assert suggestion_for(status, "something else")
 
 
-def test_an_answer_needs_none():
-    assert not remedies.of("full_graph", "1 graph") and not remedies.of("graph_breaks", "2 breaks at 1 site")
+def test_a_successful_capture_has_no_suggestion():
+    assert not suggestion_for("full_graph", "1 graph") and not suggestion_for("graph_breaks", "2 breaks at 1 site")

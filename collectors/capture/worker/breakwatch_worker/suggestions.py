@@ -43,7 +43,7 @@ _OWN = (
 )
 
 
-def of(status: str, detail: str, own: bool = False) -> str:
+def suggestion_for(status: str, detail: str, own: bool = False) -> str:
     """'' where an answer was found. `own`: of a job with a source."""
     for wanted, pattern, text in (_OWN if own else ()) + _TABLE:
         if wanted == status and (found := re.search(pattern, detail)):

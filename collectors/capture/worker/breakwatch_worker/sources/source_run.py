@@ -8,21 +8,21 @@ import weakref
 
 import torch
 
-from .. import attempt, failure
+from .. import failure, model_run
 from ..inputs import copies, forward_inputs
 from ..inputs.call_variants import CallVariants
 from ..model import architecture, build
 from ..process import fork
 from ..process.ends import CAPTURED
 from . import allowed, script
+from .call_observer import CallObserver, uncompiled
 from .digest import digest_of
-from .watch import Watch, uncompiled
 
 
-def attempt_of(job: dict):
+def run_class_of(job: dict):
     """By `source.kind`; refused where this zygote may not run such code."""
     source = job["source"]
-    kinds = {"python": FactoryAttempt, "script": ScriptAttempt}
+    kinds = {"python": FactoryRun, "script": ScriptRun}
     if not isinstance(source, dict) or source.get("kind") not in kinds:
         raise architecture.Stop("failed_create", "a source of a kind that is not known here")
     if not allowed():
@@ -34,7 +34,7 @@ def _name_of(target) -> str:
     return getattr(target, "__qualname__", None) or type(target).__qualname__
 
 
-class SourceAttempt(attempt.Attempt):
+class SourceRun(model_run.ModelRun):
     """One module, or any callable, as it was given. What its first call alone does is part of it: in the process that
     captures, it is called by nobody before."""
 
@@ -53,10 +53,10 @@ class SourceAttempt(attempt.Attempt):
         """The call without a compiler is another process's."""
         refused = None
         try:
-            finite, learned, params = self._apart(self._eager_given)
+            finite, learned, params = self._in_fork(self._eager_given)
             self._mode.learn(learned)
             self._known.update(params)
-        except attempt.Failed as failed:
+        except model_run.Failed as failed:
             finite, refused = True, failed.result
         if refused is not None and (self._mode.needs_eager or refused["status"] != "failed_eager"):
             return {**self._known, **refused}
@@ -91,7 +91,7 @@ class SourceAttempt(attempt.Attempt):
         try:
             finite, learned, params = self._eager_given()
         except BaseException as error:  # the code's own SystemExit too
-            return {**self._known, **failure.of("eager", error), "phase": "eager"}
+            return {**self._known, **failure.result_of("eager", error), "phase": "eager"}
         self._known.update(params)
         return result if learned == assumed else self._capture({"finite": finite}, notes)
 
@@ -113,7 +113,7 @@ def _dtype_of(target) -> str:
     return str(first.dtype).removeprefix("torch.") if first is not None else "float32"
 
 
-class FactoryAttempt(SourceAttempt):
+class FactoryRun(SourceRun):
     def run(self) -> dict:
         source = self._job["source"]
         _go_to(source)
@@ -156,9 +156,9 @@ class FactoryAttempt(SourceAttempt):
         """Parts of the model may be called for them."""
         def make() -> bytes:
             variants = CallVariants(type(target), trains=self._mode.trains)
-            return attempt.pickled(forward_inputs.make(target.eval(), config, next(iter(variants))))
+            return model_run.pickled(forward_inputs.make(target.eval(), config, next(iter(variants))))
 
-        return pickle.loads(self._apart(make) if fork.is_possible(copies.tensors_of(target)) else make())
+        return pickle.loads(self._in_fork(make) if fork.is_possible(copies.tensors_of(target)) else make())
 
 
 def _go_to(source: dict) -> None:
@@ -181,7 +181,7 @@ class _Captured(BaseException):
     """Ends the script once its module is captured; no `except Exception` of its own stops it."""
 
 
-class ScriptAttempt(SourceAttempt):
+class ScriptRun(SourceRun):
     """Runs the script again up to the first call of the module with that hash, and captures it in that place."""
 
     def run(self) -> dict:
@@ -189,11 +189,11 @@ class ScriptAttempt(SourceAttempt):
         self._wanted, self._result = source.get("hash") or "", None
         self._seen = {}  # digests, in the order they were met
         self._digests = weakref.WeakKeyDictionary()
-        self._watch = Watch(self._take)
+        self._observer = CallObserver(self._take)
         _go_to(source)
         ended = ""
         try:
-            with self._watch.active():
+            with self._observer.active():
                 ended = script.run(source["path"], source.get("args") or [])
         except _Captured:
             pass
@@ -216,12 +216,12 @@ class ScriptAttempt(SourceAttempt):
         self._seen[digest] = True
         if self._wanted and digest != self._wanted:
             return
-        self._watch.stop()
+        self._observer.stop()
         try:
             self._result = self._capture_given(module, arguments, options, [f"called at {_short(place)}"])
         except BaseException as error:  # the code's own SystemExit too
             phase = self._phases.current
-            self._result = {**self._known, **failure.of(phase, error), "phase": phase}
+            self._result = {**self._known, **failure.result_of(phase, error), "phase": phase}
         raise _Captured
 
 

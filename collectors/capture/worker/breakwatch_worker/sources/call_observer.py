@@ -11,7 +11,7 @@ _TORCH = os.path.dirname(torch.__file__) + os.sep
 _WRAPPERS = ("OptimizedModule",)  # what torch.compile returns: the module in it is the user's
 
 
-class Watch:
+class CallObserver:
     """`on_call(module, depth, place, args, kwargs)` before each call; depth 0 is outermost in its thread.
 
     While active, torch.compile and Module.compile give back what they get: what is counted is counted here.

@@ -8,7 +8,7 @@ from torch._dynamo import utils as dynamo_utils
 
 from ..dynamo.breaks import make_event
 from .base import Call, Found, Mode, said_by
-from .legs import known_reason
+from .exporters import known_reason
 
 # What Dynamo takes for a break where breaks are allowed. Of the rest, what depends on data is the model's as well: here
 # sizes and numbers are symbols that elsewhere a break would have ended. Anything else is an error there too.

@@ -1,4 +1,4 @@
-"""The ways of exporting, each run on its own: what came out, or the error with its place."""
+"""The exporters, each run by itself: its result, or its error with the place of the error."""
 
 import contextlib
 import dataclasses
@@ -25,7 +25,7 @@ from .base import Call, said_by
 
 _FAILURES_KEPT = 64
 _GUARD = "Guard on a data-dependent value"
-# Errors of a class that names what the model does; an error of any other class is only told.
+# Reasons by error class. An error of another class is reported without a reason.
 _REASON_BY_CLASS = {
     "GuardOnDataDependentSymNode": _GUARD,
     "DataDependentOutputException": "Data-dependent output",
@@ -42,29 +42,30 @@ _REASON_OF_FAILURE = {
 }
 
 
-class Late(BaseException):
-    """A leg passed its share of the time. Not an Exception: nothing on the way may take it for the model's."""
+class OutOfTime(BaseException):
+    """An exporter used up its share of the time. A BaseException: no handler may take it for a model's error."""
 
 
-class Watch:
-    """The phase's time, shared by the legs: none may take more than half, so that a slow one costs itself alone."""
+class TimeBudget:
+    """The time of the phase, shared by the exporters. Each gets at most half, so that a slow one leaves time for
+    others."""
 
     def __init__(self, limit_s: float):
         self._share = limit_s / 2
         self._end = time.monotonic() + 0.9 * limit_s
 
     @contextlib.contextmanager
-    def leg(self):
-        """Raises Late in the block when its time is over. Only from the main thread."""
+    def share(self):
+        """Raises OutOfTime in the block when its time is over. For the main thread only."""
         seconds = min(self._share, self._end - time.monotonic())
         if seconds <= 0:
-            raise Late
+            raise OutOfTime
 
         def late(*_):
-            raise Late
+            raise OutOfTime
 
         before = signal.signal(signal.SIGALRM, late)
-        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again: code that swallows one meets the next
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # repeated, in case code swallows the first
         try:
             yield
         finally:
@@ -73,12 +74,12 @@ class Watch:
 
 
 class NotApplicable(Exception):
-    """This way of exporting is not for this model or not in this toolchain; the text says why."""
+    """This exporter does not support this model or is not in this toolchain; the text gives the reason."""
 
 
 @dataclasses.dataclass
-class Leg:
-    """How one way ended. `events` are the failures whose reason is known."""
+class ExportResult:
+    """The result of one exporter. `events` are the failures with a known reason."""
 
     outcome: str  # exported, failed, timeout, skipped
     error: str = ""
@@ -105,8 +106,8 @@ class Leg:
 
 
 @contextlib.contextmanager
-def _as_it_was(model):
-    """What a leg leaves on the modules (fake tensors in caches of the model's own) is taken off again."""
+def _restored(model):
+    """Undoes what an exporter leaves on the modules, such as fake tensors in the model's own caches."""
     modules = model.modules() if isinstance(model, torch.nn.Module) else ()
     kept = [(module, dict(vars(module)), dict(module._buffers)) for module in modules]
     try:
@@ -119,33 +120,34 @@ def _as_it_was(model):
             module._buffers.update(buffers)
 
 
-def run(way, call: Call, watch: Watch) -> Leg:
-    return fork.call(_run, way, call, watch) if call.forks else _run(way, call, watch)
+def run(exporter, call: Call, budget: TimeBudget) -> ExportResult:
+    return fork.call(_run, exporter, call, budget) if call.forks else _run(exporter, call, budget)
 
 
-def _run(way, call: Call, watch: Watch) -> Leg:
+def _run(exporter, call: Call, budget: TimeBudget) -> ExportResult:
     reset()
-    gc.collect()  # the program of the leg before
-    if way is strict and (wanted := _bytes_of(call.model) + host.resident_bytes(os.getpid())) > 0.9 * call.limit_bytes:
-        # It copies every parameter: passing the bound would end the capture, and lose what the other legs found.
-        return Leg("skipped", text=f"copies the parameters: {wanted >> 20} MiB, near the bound on memory")
+    gc.collect()  # the program of the previous exporter
+    wanted = _bytes_of(call.model) + host.resident_bytes(os.getpid())
+    if exporter is strict and wanted > 0.9 * call.limit_bytes:
+        # It copies every parameter. Over the memory limit the capture would end and lose the other exporters' results.
+        return ExportResult("skipped", text=f"copies the parameters: {wanted >> 20} MiB, near the memory limit")
     try:
-        with _as_it_was(call.model), watch.leg(), torch.no_grad(), _silent():  # no alarm while it is put back
-            return way(_module_of(call.model), *call.given())
+        with _restored(call.model), budget.share(), torch.no_grad(), _silent():  # no alarm while modules are restored
+            return exporter(_module_of(call.model), *call.given())
     except copies.CannotCopy:
-        raise  # no way of exporting is told from another by it
-    except Late:
-        return Leg("timeout", text="passed its share of the time")
+        raise  # it would fail in every exporter
+    except OutOfTime:
+        return ExportResult("timeout", text="used up its share of the time")
     except NotApplicable as error:
-        return Leg("skipped", text=str(error))
+        return ExportResult("skipped", text=str(error))
     except BaseException as error:  # the code's own SystemExit too
-        event = _event_of(error, way.__name__)
-        return Leg("failed", error=type(error).__name__, text=said_by(error),
+        event = _event_of(error, exporter.__name__)
+        return ExportResult("failed", error=type(error).__name__, text=said_by(error),
                    events=[event] if event is not None else [])
 
 
 class _Module(torch.nn.Module):
-    """A callable that is no module, as torch.export wants it: of an object, the method that is called."""
+    """Wraps a callable that is not a module, because torch.export takes modules only."""
 
     def __init__(self, function):
         super().__init__()
@@ -162,7 +164,7 @@ def _bytes_of(model) -> int:
 
 @contextlib.contextmanager
 def _silent():
-    """torch.export logs each failure with a page of advice; what matters of it is in the result."""
+    """torch.export logs a page of advice for each failure; the result has what matters of it."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -171,16 +173,16 @@ def _silent():
         logging.disable(before)
 
 
-def non_strict(model, positional: tuple, arguments: dict) -> Leg:
+def non_strict(model, positional: tuple, arguments: dict) -> ExportResult:
     return _exported(torch.export.export(model, positional, arguments, strict=False))
 
 
-def strict(model, positional: tuple, arguments: dict) -> Leg:
+def strict(model, positional: tuple, arguments: dict) -> ExportResult:
     return _exported(torch.export.export(model, positional, arguments, strict=True))
 
 
-def library_exporter(model, positional: tuple, arguments: dict) -> Leg:
-    """transformers' own: a non-strict export of the model with its inexportable parts replaced."""
+def library_exporter(model, positional: tuple, arguments: dict) -> ExportResult:
+    """The exporter of transformers: a non-strict export that replaces parts that cannot be exported."""
     try:
         from transformers import PreTrainedModel
         from transformers.exporters.exporter_dynamo import DynamoConfig, DynamoExporter
@@ -189,7 +191,7 @@ def library_exporter(model, positional: tuple, arguments: dict) -> Leg:
     if not isinstance(model, PreTrainedModel):
         raise NotApplicable("not a model of transformers")
     if positional:
-        raise NotApplicable("takes its arguments by name alone")
+        raise NotApplicable("takes arguments by name only")
     try:
         exporter = DynamoExporter()
     except ImportError as error:
@@ -197,37 +199,37 @@ def library_exporter(model, positional: tuple, arguments: dict) -> Leg:
     return _exported(exporter.export(model, arguments, config=DynamoConfig(dynamic=False)).program)
 
 
-def draft(model, positional: tuple, arguments: dict) -> Leg:
-    """Goes on where export stops: every failure, not only the first."""
+def draft(model, positional: tuple, arguments: dict) -> ExportResult:
+    """draft_export continues after a failure, so it reports all of them."""
     try:
         from torch.export._draft_export import draft_export
     except ImportError:
         raise NotApplicable(f"torch {torch.__version__} has no draft_export") from None
     program = draft_export(model, positional, arguments)
     report = program._report
-    leg = _exported(program)
-    leg.failures = [_failure(report, failure) for failure in report.failures[:_FAILURES_KEPT]]
-    leg.events = [_event_of_failure(failure) for failure in leg.failures]
-    return leg
+    result = _exported(program)
+    result.failures = [_failure(report, failure) for failure in report.failures[:_FAILURES_KEPT]]
+    result.events = [_event_of_failure(failure) for failure in result.failures]
+    return result
 
 
 def register_caches(model) -> None:
-    """What models return besides tensors is made known to export, as the library's own exporter does it."""
+    """Registers the cache classes that models return as pytree nodes, as the library's own exporter does."""
     with contextlib.suppress(ImportError, ValueError):
         from transformers.exporters.exporter_dynamo import register_cache_pytrees_for_model
 
         register_cache_pytrees_for_model(model)
 
 
-def _exported(program) -> Leg:
-    return Leg("exported", ops=sum(node.op == "call_function" for node in program.graph.nodes))
+def _exported(program) -> ExportResult:
+    return ExportResult("exported", ops=sum(node.op == "call_function" for node in program.graph.nodes))
 
 
-def _event_of(error: BaseException, way: str):
-    """The failure as an event where its reason is one of the known; None for any other error."""
+def _event_of(error: BaseException, exporter: str):
+    """The failure as an event if its reason is known, else None."""
     filename, line, function = _place(error)
     event = make_event(error, "", {"co_filename": filename, "co_name": function}, line, "")
-    event.wrapped_in = way
+    event.wrapped_in = exporter
     if isinstance(error, (dynamo_exc.Unsupported, dynamo_exc.UserError)):
         return event
     reason = known_reason(error)
@@ -235,7 +237,7 @@ def _event_of(error: BaseException, way: str):
 
 
 def known_reason(error):
-    """The reason that an error's class names; None where it names none."""
+    """The reason for an error of this class, or None."""
     for cls in type(error).__mro__:
         if cls.__name__ in _REASON_BY_CLASS:
             return _REASON_BY_CLASS[cls.__name__]
@@ -243,7 +245,7 @@ def known_reason(error):
 
 
 def _place(error: BaseException) -> tuple:
-    """The innermost frame of the traceback that is the model's and not torch's."""
+    """The innermost frame of the traceback that belongs to the model and not to torch."""
     frames = [(frame.f_code.co_filename, line, frame.f_code.co_name)
               for frame, line in traceback.walk_tb(error.__traceback__)]
     for frame in reversed(frames):
@@ -253,9 +255,9 @@ def _place(error: BaseException) -> tuple:
 
 
 def _failure(report, failure) -> dict:
-    """One failure of draft_export's report, with the innermost place that is the model's."""
+    """One failure of draft_export's report, with the innermost place in the model's code."""
     data = failure.data
-    # The report names only files that no leg before it met; the table it is made from has them all.
+    # The report names only files that no earlier exporter met; the table behind it has all of them.
     known = {number: name for name, number in getattr(structured, "INTERN_TABLE", {}).items()}
     known.update(report.str_to_filename)
     stack = [(known.get(frame["filename"], ""), frame["line"], frame["name"])

@@ -1,17 +1,17 @@
-"""What the libraries' attempts share: sizes tried from the smallest, a build without weights, one call, the capture."""
+"""The run of a library model: tries its sizes from the smallest, builds without weights, calls once, captures."""
 
 import dataclasses
 from collections.abc import Callable
 
 import torch
 
-from .. import attempt
+from .. import model_run
 from ..model import architecture, build
 
 
 @dataclasses.dataclass
-class Way:
-    """One way to build and call a model. `make` and `arguments` may raise: the next way is then tried."""
+class Candidate:
+    """One size of a model to try. If `make` or `arguments` raises, the next candidate is tried."""
 
     depth: str  # "reduced", "full" or "original"
     note: str
@@ -24,11 +24,11 @@ def construct(make) -> torch.nn.Module:
     return build.without_draws(make).float()
 
 
-class PlainAttempt(attempt.Attempt):
-    """Runs the first of `ways()` that builds and answers an eager call. Else the last one's failure is the model's own,
-    unless that is its size."""
+class LibraryRun(model_run.ModelRun):
+    """Captures the first of `candidates()` that builds and runs eagerly. If there is none, the last failure is
+    reported, except one about the candidate's size."""
 
-    def ways(self):
+    def candidates(self):
         raise NotImplementedError
 
     def notes(self) -> list:
@@ -36,29 +36,29 @@ class PlainAttempt(attempt.Attempt):
 
     def run(self) -> dict:
         said = None
-        for way in self.ways():
-            ready, failed = self._try(self._ready, way)
+        for candidate in self.candidates():
+            ready, failed = self._try(self._ready, candidate)
             if ready is not None:
                 model, summary = ready
-                self._known.update(depth=way.depth, dtype="float32")
+                self._known.update(depth=candidate.depth, dtype="float32")
                 if hasattr(model, "parameters"):
                     self._known["params"] = build.parameter_count(model)
-                return self._capture(summary, ([way.note] if way.note else []) + self.notes())
+                return self._capture(summary, ([candidate.note] if candidate.note else []) + self.notes())
             bounded = failed["status"] in ("skipped_too_large", "out_of_memory")
             said = said if said and bounded else failed
             if failed["status"] in ("skipped_missing_dependency", "failed_inputs"):
-                break  # another size has no other dependencies and takes no other arguments
+                break  # another size has the same dependencies and arguments
             self._phases.enter("create")
         return {**self._known, **said}
 
-    def _ready(self, way: Way) -> tuple:
-        model = way.make()
+    def _ready(self, candidate: Candidate) -> tuple:
+        model = candidate.make()
         self._phases.enter("inputs")
-        return model, self._called(model, lambda: way.arguments(model))
+        return model, self._called(model, lambda: candidate.arguments(model))
 
 
 def need(module: str):
-    """The library, or Stop with its name where it is not installed."""
+    """The library. Raises Stop with its name if it is not installed."""
     import importlib
 
     try:
