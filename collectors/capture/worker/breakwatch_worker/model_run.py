@@ -198,9 +198,9 @@ class ModelRun:
         self._flush_denormals(not finite)
         return finite
 
-    def _flush_denormals(self, skip: bool) -> None:
-        self._flushes_denormals = skip
-        tuning.flush_denormals(skip)
+    def _flush_denormals(self, flush: bool) -> None:
+        self._flushes_denormals = flush
+        tuning.flush_denormals(flush)
 
     def _eager(self):
         """The output of the eager call, made as the job's mode requires."""

@@ -2,7 +2,7 @@
 
 
 def clip(text: str, limit: int) -> str:
-    """At most `limit` bytes of UTF-8, never cutting a character."""
+    """At most `limit` bytes of UTF-8, without splitting a character."""
     data = str(text).encode("utf-8", "replace")
     return data[:limit].decode("utf-8", "ignore")
 

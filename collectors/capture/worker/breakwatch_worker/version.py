@@ -1,4 +1,4 @@
-"""What this toolchain calls itself, found without importing torch."""
+"""The names and versions of this toolchain, read without importing torch."""
 
 import functools
 import hashlib
@@ -10,12 +10,12 @@ from . import __version__
 
 PROTOCOL = 1
 
-# Files whose content changes no capture. The content of all others is part of the worker's version, so that results of
-# other recipes are never reused.
+# Files whose content does not affect what a capture finds. The worker's version has a digest of all others, so that
+# results of other recipes are never reused.
 _UNDIGESTED = {"__main__.py", "process/child_run.py", "process/ends.py", "process/host.py", "process/lines.py",
                "process/zygote.py", "suggestions.py", "version.py"}
 _OUTSIDE = ("../../structure_ignored.yaml",)
-# Libraries whose models are captured, besides transformers, which a toolchain names itself.
+# Libraries whose models are captured, other than transformers.
 _LIBRARIES = ("diffusers", "timm")
 
 

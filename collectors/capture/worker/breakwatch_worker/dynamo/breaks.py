@@ -1,4 +1,4 @@
-"""From what Dynamo raises at a graph break to a place in the code with a bounded reason. Pure: no hooks here."""
+"""Turns the exceptions that Dynamo raises at graph breaks into events and sites with a bounded reason. Has no hooks."""
 
 import dataclasses
 import functools
@@ -22,7 +22,7 @@ _CONTEXT = re.compile(r"\n\s*Developer debug context: (.*?)(?:\n\n For more deta
 _EXPLANATION = re.compile(r"\n\s*Explanation: (.*?)(?=\n\s*Hint: |\n\n\s*Developer debug context:|\Z)", re.S)
 _HINT = re.compile(r"\n\s*Hint: (.*?)(?=\n\s*Hint: |\n\n\s*Developer debug context:|\Z)", re.S)
 
-# First match names the fixability: from "it will never work" down to "it came from another break".
+# The first match gives the fixability, from "will never work" to "caused by another break".
 _FIXABILITY = (
     ("fundamental", compat.hint_texts("FUNDAMENTAL")),
     ("user_error", compat.hint_texts("USER_ERROR")),
@@ -33,7 +33,7 @@ _FIXABILITY = (
     ("caused_by_earlier", compat.hint_texts("CAUSED_BY_EARLIER_GRAPH_BREAK")),
 )
 
-# Exceptions that carry no gb_type: the closed set of reasons for them. UserError says its kind besides.
+# Reasons for exceptions without a gb_type. A UserError also has a kind.
 _REASON_BY_CLASS = {
     "UserError": "User error",
     "StepUnsupported": "Step unsupported",
@@ -47,8 +47,8 @@ _REASON_BY_CLASS = {
 }
 _REASON_OTHER = "Other exception"
 
-# The texts Dynamo puts in front of a reason when it logs it, and whether it then moves counters["graph_break"].
-# None is the plain text: data-dependent branching is logged as it is, and not counted.
+# The texts that Dynamo puts in front of a logged reason, and whether it then increments counters["graph_break"].
+# None: no text in front. Data-dependent branching is logged so, and not counted.
 _PREFIXES = (
     (f"{compat.FRAME_LEFT} {compat.IN_LOOP}", "graph break in loop / frame skipped", False),
     (compat.STEPPED_BACK, "cannot resume", False),
@@ -74,9 +74,9 @@ class Event:
     source_line: str
     frame: str
     compile_id: str
-    counted: bool  # Dynamo moves counters["graph_break"] for this kind
+    counted: bool  # whether Dynamo increments counters["graph_break"] for this kind
     module_path: str = ""
-    moved: int = 0  # how often Dynamo did
+    moved: int = 0  # how often Dynamo did so
 
     @property
     def site_id(self) -> str:
@@ -86,7 +86,7 @@ class Event:
 
 @functools.cache
 def _registry() -> dict:
-    """gb_type (of any revision, as reasons are written) -> id, from the file that ships in the wheel."""
+    """gb_type (of any revision, bounded like reasons) -> id, from the file in the torch wheel."""
     return {_bounded(gb_type): gb_id for gb_type, gb_id in compat.registry().items()}
 
 
@@ -95,7 +95,7 @@ def _bounded(gb_type: str) -> str:
 
 
 def reason_of(error: BaseException) -> tuple:
-    """(reason, gb_id, outer type or '', the message of the inner reason) of what was raised."""
+    """(reason, gb_id, outer type or '', message of the inner reason) of an exception."""
     message = str(getattr(error, "msg", "") or error)
     registry = _registry()
     inner_error = compat.replaced(error)
@@ -106,16 +106,16 @@ def reason_of(error: BaseException) -> tuple:
     outer = _bounded(getattr(error, "gb_type", None) or "")
     cause = _first_raised(error).__cause__
     if outer and isinstance(cause, dynamo_exc.UserError):
-        # A user error does not join its text to the break that replaced it. Any other cause is what a break is about,
-        # as the exception behind "Observed exception" is: there the break's own type is the reason.
+        # A user error does not add its text to the break that replaced it. Any other cause is what the break is about,
+        # such as the exception behind "Observed exception": the reason is then the type of the break itself.
         return untyped_reason(cause), "", outer, str(cause)
     if outer and _WHILE_HANDLING not in message:
         return outer, registry.get(outer, ""), "", message
     inner_message = message.split(_WHILE_HANDLING)[0].strip()
     first, _, rest = inner_message.partition("\n")
     inner = _bounded(first)
-    if inner in registry or (outer and rest.lstrip().startswith("Explanation: ")):  # as Dynamo writes types
-        # The same kind met again while handling itself is one kind and no wrapper.
+    if inner in registry or (outer and rest.lstrip().startswith("Explanation: ")):  # the format of Dynamo's types
+        # The same type again, met while the first was handled, is not a wrapper.
         return inner, registry.get(inner, ""), outer if inner != outer else "", inner_message
     if outer:
         return outer, registry.get(outer, ""), "", message
@@ -125,7 +125,7 @@ def reason_of(error: BaseException) -> tuple:
 
 
 def _first_raised(error: BaseException) -> BaseException:
-    """The break that others replaced in turn, each with the text of the one before in front of its own."""
+    """The first of a chain of breaks, in which each replaced the previous one and quotes its text."""
     before = error.__context__
     while isinstance(before, dynamo_exc.Unsupported) and before is not error and str(
             getattr(error, "msg", "")).startswith(f"{before.msg}\n\n{_WHILE_HANDLING}"):
@@ -143,7 +143,7 @@ def untyped_reason(error: BaseException) -> str:
 
 
 def prefix_of(logged_reason: str) -> tuple:
-    """(what the logged text says about the way the break was taken, whether that way is counted)."""
+    """(how Dynamo handled the break according to the logged text, whether Dynamo counts that)."""
     for prefix, name, counted in _PREFIXES:
         if logged_reason.startswith(prefix):
             return name, counted
@@ -161,7 +161,7 @@ def fixability_of(hints: list) -> str:
 
 
 def parse_message(message: str) -> tuple:
-    """(explanation, context, hints) by the grammar of format_graph_break_message."""
+    """(explanation, context, hints), in the format of format_graph_break_message."""
     def clean(text):
         return clip("\n".join(line.strip() for line in text.strip().split("\n")), _TEXT_BYTES)
 
@@ -181,7 +181,8 @@ _ROOTS = tuple(sorted(
 
 
 def source_file(filename: str) -> str:
-    """The file behind a module that Python carries frozen, such as <frozen posixpath>; any other name as it is."""
+    """The source file of a module that Python ships frozen, such as <frozen posixpath>. Other names stay as they
+    are."""
     frozen = _FROZEN.match(filename or "")
     if frozen is None:
         return filename
@@ -192,7 +193,7 @@ def source_file(filename: str) -> str:
 def relative_file(filename: str) -> tuple:
     """(package-relative path, 'torch', 'library' or 'user').
 
-    The path as it is named comes first: in a toolchain of links the package is here and its files are elsewhere.
+    The path is tried as it is first: in a toolchain made of links, the links are in the package and the files are not.
     """
     if not filename or filename.startswith("<"):
         return os.path.basename(filename or ""), "user"
@@ -206,14 +207,14 @@ def relative_file(filename: str) -> tuple:
 
 
 class UserFiles:
-    """Names of files that belong to no package: the bare one for the first of a name that is met, and for another one
-    as much of its path as tells it from those before."""
+    """Names of files outside any package: the base name for the first file with that name. Another file gets as much of
+    its path as distinguishes it from those before."""
 
     def __init__(self):
-        self._met = {}  # bare name -> paths
+        self._met = {}  # base name -> paths
 
     def name(self, filename: str) -> tuple:
-        """As relative_file."""
+        """Like relative_file."""
         file, frame = relative_file(filename)
         if frame != "user":
             return file, frame
@@ -229,14 +230,14 @@ class UserFiles:
 
 
 def plain_function(name: str) -> str:
-    """The user's name for a function: `forward`, where Dynamo resumes in torch_dynamo_resume_in_forward_at_12."""
+    """The user's name of a function: `forward` for Dynamo's torch_dynamo_resume_in_forward_at_12."""
     while match := _RESUME_NAME.match(name or ""):
         name = match.group(1)
     return name or ""
 
 
 def place_of(error, code_options: dict, lineno) -> tuple:
-    """(file, line, function) of the innermost user frame; the frame under translation where no stack was kept."""
+    """(file, line, function) of the innermost user frame, or of the frame under translation if there is no stack."""
     stack = getattr(error, "real_stack", None)
     if stack:
         frame = stack[-1]
@@ -246,7 +247,7 @@ def place_of(error, code_options: dict, lineno) -> tuple:
 
 
 def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id: str, files=None) -> Event:
-    """The event of a break as it is logged. `files` names the user's files over all breaks of a call."""
+    """The event of a logged break. `files` names the user's files, for all breaks of one call."""
     reason, gb_id, outer, message = reason_of(error)
     way, counted = prefix_of(logged_reason)
     filename, line, function = place_of(error, code_options, lineno)
@@ -262,7 +263,7 @@ def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id
 
 
 def sites_of(events: list) -> list:
-    """Events folded by site, in the order first met, as the protocol's objects."""
+    """The sites of the events, in the order of their first events, as in the protocol."""
     sites = {}
     for event in events:
         site = sites.get(event.site_id)
@@ -271,5 +272,5 @@ def sites_of(events: list) -> list:
             del site["counted"], site["moved"]
         site["occurrences"] += 1
         if site["wrapped_in"] and not event.wrapped_in:
-            site["wrapped_in"] = ""  # met bare as well: the wrapper is not what matters
+            site["wrapped_in"] = ""  # it also occurs without the wrapper
     return list(sites.values())

@@ -1,11 +1,12 @@
-"""Where Dynamo differs between torch 2.6 and today, all of it: what is there is asked for, never a version.
+"""All differences of Dynamo between torch 2.6 and today. Checks for features, never for a version.
 
-- The place where breaks are logged: a method with `exc`, a method with `user_stack`, a function of the module.
-- Older releases log fewer breaks: one that leaves the frame alone, and in the oldest one that ends in a step back to
-  the last checkpoint, pass no log there. They are met where Dynamo handles them.
-- The methods with `user_stack` log a break in a loop like any other, and then leave the frame without counting it.
-- An older one logs a branch on a value twice when it is in an inlined callee: inside, then outside. Once is kept.
-- Types and ids of breaks (the registry) and the texts of hints came later; before, the message's first line is all.
+- Breaks are logged by a method with `exc`, a method with `user_stack` or a function of the module.
+- Older releases do not log a break that makes Dynamo skip the frame. The oldest does not log one after which it steps
+back
+  to its last checkpoint. These breaks are observed where Dynamo handles them.
+- The methods with `user_stack` log a break in a loop like any other, and then skip the frame without counting it.
+- Older releases log a branch on a value in an inlined callee twice: inside and outside. One event is kept.
+- Types and ids of breaks (the registry) and the texts of hints are newer. Before, the first line of the message is all.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from torch._dynamo import utils as dynamo_utils
 
 from . import evaluator
 
-# What older releases say, by today's name. Only what is the same break in other words.
+# Reasons of older releases -> today's names, for breaks that differ in wording only.
 _OLD_REASONS = {
     "Data-dependent jump": "Data-dependent branching",
     "should_compile_partial_graph=False": "Data-dependent branching",
@@ -35,7 +36,7 @@ IN_LOOP = "graph break in loop"
 
 
 class Jump(Exception):
-    """Stands for the exception that an older release does not make for a branch on a value."""
+    """Replaces the exception that older releases do not make for a branch on a value."""
 
     def __init__(self, text: str = "Data-dependent jump"):
         self.msg = text
@@ -44,13 +45,13 @@ class Jump(Exception):
 
 
 def registry() -> dict:
-    """gb_type (of any revision) -> id, from the file that ships in the wheel; empty where none does."""
+    """gb_type (of any revision) -> id, from the file in the torch wheel. Empty without this file."""
     load = getattr(dynamo_exc, "_load_gb_type_to_gb_id_map", None)
     return load() if load is not None else {}
 
 
 def hint_texts(name: str) -> list:
-    """The texts of one class of hints, or none."""
+    """The texts of one class of hints; empty if this release has none."""
     try:
         from torch._dynamo import graph_break_hints
     except ImportError:
@@ -59,13 +60,13 @@ def hint_texts(name: str) -> list:
 
 
 def replaced(error):
-    """The break that this one replaced, where a release tells it by the cause alone: later ones quote its text."""
+    """The break that this one replaced, in releases that only set the cause. Later releases quote its text."""
     cause = error.__cause__
     return cause if isinstance(cause, dynamo_exc.Unsupported) and not hasattr(error, "gb_type") else None
 
 
 def old_reason(message: str) -> str:
-    """A reason without what varies, from the first line of a message that has no type."""
+    """The first line of a message without a type, without its variable parts."""
     first = message.strip().split("\n", 1)[0].strip()
     first = first.removeprefix("Unsupported: ").lstrip("'\"")
     if first.startswith("Dynamic control flow is not supported"):
@@ -74,7 +75,7 @@ def old_reason(message: str) -> str:
 
 
 def known_config(values: dict) -> dict:
-    """Those of the settings that this release has."""
+    """The settings that exist in this release."""
     return {name: value for name, value in values.items() if hasattr(torch._dynamo.config, name)}
 
 
@@ -88,9 +89,9 @@ def reset() -> None:
 
 @contextlib.contextmanager
 def listening(on_break, on_counted, on_frame):
-    """Within, `on_break(error, text, code_options, translator)` is called once for each break Dynamo logs, before it
-    goes on, `on_counted(error)` when Dynamo then moves its own counter, and `on_frame(frame)` for each frame it is
-    handed, before it is captured."""
+    """Inside this context, `on_break(error, text, code_options, translator)` is called once for each break that Dynamo
+    logs, before Dynamo continues; `on_counted(error)` when Dynamo then increments its own counter; and
+    `on_frame(frame)` for each frame that is passed to Dynamo, before it is captured."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(_counter(on_counted))
         stack.enter_context(_frames(on_frame))
@@ -147,7 +148,7 @@ def _frames(on_frame):
 def _method(on_break):
     def make(original):
         def log_graph_break(self, code_options, reason, exc):
-            if not getattr(exc, "logged", False):  # Dynamo itself returns at once for one that was logged further in
+            if not getattr(exc, "logged", False):  # Dynamo ignores one that an inner frame has logged
                 on_break(exc, reason, code_options, self)
             return original(self, code_options, reason=reason, exc=exc)
 
@@ -157,7 +158,7 @@ def _method(on_break):
 
 
 class _Once:
-    """An older exception does not know that it was logged."""
+    """Calls back once for each exception: older releases do not mark one as logged."""
 
     def __init__(self, on_break):
         self._on_break = on_break
@@ -175,7 +176,7 @@ def _older_method(on_break):
         def log_graph_break(self, code_options, reason="", *arguments, **options):
             error, text = sys.exc_info()[1], reason
             if not reason.startswith(STEPPED_BACK):
-                # A branch on a value has no exception: what is being handled then is another's.
+                # A branch on a value has no exception; the current one belongs to another break.
                 error = error if reason.startswith(MET) else Jump(reason)
                 text = _older_text(error, self)
             on_break(error, text, self)
@@ -188,7 +189,7 @@ def _older_method(on_break):
 
 
 def _frames_left(on_break):
-    """The breaks that reach the frame's end, which the frame is then left alone for."""
+    """Reports the breaks that leave a frame, which Dynamo then skips."""
     def run(original):
         def run_root(self):
             try:
@@ -205,7 +206,7 @@ def _frames_left(on_break):
 
 @contextlib.contextmanager
 def _function(on_break, on_counted):
-    stored = []  # the refused assignment to an attribute: counted first, logged when the frame is traced again
+    stored = []  # an attribute assignment that was rejected: counted first, logged when the frame is traced again
 
     def remember(original):
         def add_to_stats(self, category="unimplemented"):
@@ -227,7 +228,7 @@ def _function(on_break, on_counted):
             if not isinstance(error, dynamo_exc.Unsupported):
                 error = Jump()
             inlined = not translator.should_compile_partial_graph()
-            if not (inlined and isinstance(error, Jump)):  # the frame it is inlined into logs it next
+            if not (inlined and isinstance(error, Jump)):  # the caller that inlines it logs it next
                 on_break(error, _older_text(error, translator), translator)
             return original(code_options, reason, *arguments, **options)
 
@@ -240,14 +241,15 @@ def _function(on_break, on_counted):
 
 
 def _older_text(error, translator) -> str:
-    """Says by its beginning what becomes of the frame, as later releases do."""
+    """A text that begins as in later releases, according to what Dynamo does with the frame."""
     if translator.maybe_has_backedge():
         return f"{FRAME_LEFT} {IN_LOOP}"
     return "" if isinstance(error, Jump) else MET
 
 
 class _StepLog:
-    """The module's logger: the only thing an older release tells when it steps back to a checkpoint."""
+    """Replaces the module's logger, which is the only thing an older release calls when it steps back to a
+    checkpoint."""
 
     def __init__(self, log, on_break):
         self._log, self._on_break = log, on_break

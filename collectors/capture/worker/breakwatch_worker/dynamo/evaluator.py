@@ -1,8 +1,9 @@
-"""While Dynamo traces, Python evaluates its frames itself.
+"""Restores Python's own frame evaluator while Dynamo traces.
 
-Dynamo watches frames by replacing the interpreter's evaluator, and leaves it replaced while it traces, where it watches
-none: every call then goes through C and back, and no specialised call is taken. A twelfth of a capture's processor time
-(GPT-2 1.26 -> 1.07 s, BERT 1.32 -> 1.17, Qwen3 MoE 1.74 -> 1.52, best of three interleaved pairs on a busy machine).
+Dynamo replaces the interpreter's frame evaluator to observe frames. It keeps it replaced while it traces, although it
+observes no frame then: every call goes through C, and no specialised call is used. This costs a twelfth of a capture's
+processor time (GPT-2 1.26 -> 1.07 s, BERT 1.32 -> 1.17, Qwen3 MoE 1.74 -> 1.52, best of three interleaved pairs on a
+busy machine).
 """
 
 import contextlib
@@ -14,7 +15,7 @@ _NAMES = ("PyInterpreterState_Get", "_PyInterpreterState_GetEvalFrameFunc", "_Py
 
 
 def _functions():
-    """(get, set, Python's own evaluator), or None where this Python does not export them."""
+    """(get, set, Python's own evaluator), or None if this Python does not export them."""
     try:
         interpreter, get, put = (getattr(ctypes.pythonapi, name) for name in _NAMES)
         own = ctypes.cast(ctypes.pythonapi._PyEval_EvalFrameDefault, ctypes.c_void_p).value
@@ -31,13 +32,14 @@ _FUNCTIONS = _functions()
 
 
 def is_pythons_own() -> bool:
-    """Unknown counts as not."""
+    """Whether the evaluator is Python's own. False if this cannot be determined."""
     return _FUNCTIONS is not None and _FUNCTIONS[0]() == _FUNCTIONS[2]
 
 
 @contextlib.contextmanager
 def pythons_own():
-    """The evaluator is the interpreter's: another thread could be in the midst of a call that Dynamo watches."""
+    """Does nothing if other threads run: the evaluator belongs to the interpreter, and Dynamo may observe their
+    calls."""
     if _FUNCTIONS is None or threading.active_count() > _ALONE:
         yield
         return

@@ -1,9 +1,14 @@
-"""Leaves out what Dynamo does only for logs that nobody reads here. No count depends on any of it.
+"""Turns off work that Dynamo does only for logs, and caches settings and texts. No count depends on it.
 
-Measured, of a capture's processor time: timing every new guard, with a cache flush of 32 MB before it, 4 to 12 %;
-formatting the same frames of the stack anew for every node of a graph, 3 to 6 %; tokenizing whole source files to
-name a function in a debug line, 1 to 2 %; asking 90,000 times for settings that stay, 4 to 7 %; cutting the same file
-names short in the text of guards, 1 %. A torch or Python without one of these places loses nothing.
+Shares of a capture's processor time:
+
+- timing each new guard, with a cache flush of 32 MB before it: 4 to 12 %
+- formatting the same frames of the call stack for each node of a graph: 3 to 6 %
+- tokenizing whole source files to name a function in a debug line: 1 to 2 %
+- 90,000 look-ups of settings that do not change: 4 to 7 %
+- shortening the same file names for the text of guards: 1 %
+
+Parts that a release of torch or Python does not have are skipped.
 """
 
 import contextvars
@@ -40,8 +45,8 @@ def _is_plain(value) -> bool:
 
 
 class _Setting:
-    """A setting's own variable, which tells the module's dictionary of every new value. Found there, a value costs a
-    look-up; elsewhere each read asks for aliases, deprecations, the environment and a context variable."""
+    """Replaces the context variable of a setting and copies each new value into the module's dictionary. A read is then
+    one look-up. Without it, each read checks aliases, deprecations, the environment and the context variable."""
 
     def __init__(self, variable, module, name: str):
         self._variable, self._module, self._name = variable, module, name
@@ -52,7 +57,7 @@ class _Setting:
         token = self._variable.set(value)
         if _is_plain(value):
             self.publish()
-        else:  # a mark that it is unset or deleted among them
+        else:  # including the markers for unset and deleted values
             vars(self._module).pop(self._name, None)
         return token
 
@@ -65,14 +70,14 @@ class _Setting:
         values.pop(self._name, None)
         try:
             value = getattr(self._module, self._name)
-        except AttributeError:  # deleted, as mock.patch does before it sets again
+        except AttributeError:  # deleted, which mock.patch does before it sets a value again
             return
         if _is_plain(value):
             values[self._name] = value
 
 
 def remember_settings(module) -> None:
-    """Plain values only, and only where the module keeps each in a variable of its own."""
+    """Caches plain values of a config module, if the module keeps each setting in a context variable."""
     for name, entry in getattr(module, "_config", {}).items():
         variable = getattr(entry, "user_override", None)
         plain = not getattr(entry, "alias", None) and not getattr(entry, "deprecated", False) and "." not in name
@@ -81,7 +86,7 @@ def remember_settings(module) -> None:
 
 
 def remember_frames() -> None:
-    """The text of a frame of equal place, name and line is made once; it is the same text."""
+    """Caches the text of a stack frame by file, line, name and columns."""
     if not hasattr(traceback.FrameSummary, "_original_line") or not hasattr(traceback.FrameSummary, "colno"):
         return
     original = traceback.StackSummary.format_frame_summary

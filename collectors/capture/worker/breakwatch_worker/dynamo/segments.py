@@ -1,4 +1,4 @@
-"""What each captured graph holds, and which break ended it. Pure counting over what the backend is given anyway."""
+"""The content of each captured graph, and the break that ended it. Counts what the backend receives anyway."""
 
 import collections
 import re
@@ -13,7 +13,7 @@ _RESUMED_AT = re.compile(r"^torch_dynamo_resume_in_.+_at_(\d+)$")
 
 
 class Graph:
-    """One graph as the backend met it: counts only, nothing that keeps the graph alive."""
+    """The counts of one graph. Does not keep the graph alive."""
 
     __slots__ = ("compile_id", "ops", "names", "inputs", "ended_by")
 
@@ -42,7 +42,7 @@ def _name_of(node, graph_module) -> str:
 
 
 def _ended_by(graph_module, compile_id: str, events: list):
-    """The break at which this frame's graph ends: a frame compiles one graph, up to the last break it logged."""
+    """The break that ends the graph of this frame: a frame compiles one graph, up to the last break it logged."""
     reason = getattr(graph_module, "compile_subgraph_reason", None)
     if reason is not None and not getattr(reason, "graph_break", True):
         return None
@@ -50,9 +50,9 @@ def _ended_by(graph_module, compile_id: str, events: list):
 
 
 def describe(graphs: list, metrics: list) -> list:
-    """The protocol's `segments`; the frames' places and guards are Dynamo's own metrics of each compilation."""
+    """The protocol's `segments`. Places and guards of frames come from Dynamo's metrics of each compilation."""
     frames = {}
-    for item in metrics:  # the forward's come first, and name the frame; a backward's have the same id
+    for item in metrics:  # those of the forward come first and name the frame; a backward has the same id
         frames.setdefault(str(item.compile_id), item)
     return [_segment(index, graph, frames.get(graph.compile_id))
             for index, graph in enumerate(graphs[:MAX_SEGMENTS])]

@@ -1,4 +1,4 @@
-"""Counts what Dynamo does with one call: graphs, ops, frames, and every break it logs."""
+"""Counts what Dynamo does with one call: graphs, operations, frames and logged breaks."""
 
 import dataclasses
 import random
@@ -11,9 +11,9 @@ from torch._dynamo import utils as dynamo_utils
 from . import compat, segments
 from .breaks import Event, UserFiles, make_event, sites_of
 from .layer_groups import LayerGroups
-from .module_paths import Paths, met_in
+from .module_paths import Paths, modules_of
 
-# What counting does not need. The zoo in tests/worker gives the same counts with and without.
+# Features that counting does not need. The zoo in tests/worker gives the same counts with and without them.
 _FEATURES_OFF = {
     "run_gc_after_compile": False,
     "automatic_dynamic_local_pgo": False,
@@ -21,12 +21,12 @@ _FEATURES_OFF = {
     "side_effect_replay_policy": "silent",
 }
 _METRICS_KEPT = 100_000
-seed = 0  # other than 0: random numbers are drawn anew before tracing, so that what hangs on them shows in a repeat
+seed = 0  # if not 0, the random seed that is set before tracing: a repeat shows what depends on random numbers
 
 
 @dataclasses.dataclass
 class Trace:
-    """What one traced call left behind."""
+    """The counts of one traced call."""
 
     events: list = dataclasses.field(default_factory=list)
     graphs: int = 0
@@ -36,12 +36,13 @@ class Trace:
     frames_ok: int = 0
     recompiles: int = 0
     segments: list = dataclasses.field(default_factory=list)
-    layer_groups: set = None  # of layers, whose length could change the events, sites, graphs or frames; None: any
+    layer_groups: set = None  # layer groups whose length could change these numbers; None: unknown, it could be any
     error: BaseException = None
 
     @property
     def unexplained(self) -> int:
-        """Events that Dynamo did not count as their kind says, and moves of its counter that are no event's."""
+        """Events that Dynamo counted or did not count contrary to their kind, plus increments that belong to no
+        event."""
         wrong = sum(event.moved != event.counted for event in self.events)
         return wrong + abs(self.counter_breaks - sum(event.moved for event in self.events))
 
@@ -70,7 +71,7 @@ def _compile_id() -> str:
 
 
 class _Breaks:
-    """Every break Dynamo logs becomes an event; every move of its counter is charged to one."""
+    """Makes an event of each break that Dynamo logs, and assigns each increment of its counter to an event."""
 
     def __init__(self, function, events: list):
         self.events = events
@@ -80,7 +81,7 @@ class _Breaks:
     def logged(self, error, text: str, code_options: dict, translator) -> None:
         event = make_event(error, text, code_options, getattr(translator, "lineno", None), _compile_id(),
                            self._files)
-        modules = met_in(error, translator)
+        modules = modules_of(error, translator)
         event.module_path = self._paths.path_of(modules)
         self.layer_groups.breaks(event, modules, error, translator)
         self.events.append(event)
@@ -88,7 +89,7 @@ class _Breaks:
 
     def counted(self, error) -> None:
         event = getattr(error, "_breakwatch_event", None)
-        if event is not None:  # a move without an event shows in the counter
+        if event is not None:  # an increment without an event is visible in the counter
             event.moved += 1
 
 
@@ -98,11 +99,11 @@ def reset() -> None:
 
 def trace(function, arguments: dict, suppress_errors: bool = False, *, positional: tuple = (), backend=None, call=None,
           grad: bool = False, dynamic=None, fullgraph: bool = False, config: dict = None) -> Trace:
-    """Calls `function(*positional, **arguments)` once under a counting backend. Never raises: `error` says what came
-    out.
+    """Calls `function(*positional, **arguments)` once under a counting backend. Never raises: `error` has the
+    exception.
 
-    `backend` compiles each counted graph (default: run it as it is); `call` is given the compiled function in place of
-    the one call; `config` holds further values of torch._dynamo.config.
+    `backend` compiles each counted graph (default: run it as it is). `call`, if given, gets the compiled function and
+    makes the call instead. `config` has further values of torch._dynamo.config.
     """
     found = Trace()
     graphs = []
@@ -123,7 +124,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, positiona
         try:
             compiled = torch.compile(function, backend=count, fullgraph=fullgraph, dynamic=dynamic)
             call(compiled) if call is not None else compiled(*positional, **arguments)
-        except BaseException as error:  # the code's own SystemExit too
+        except BaseException as error:  # including a SystemExit of the code
             found.error = error
     found.layer_groups = breaks.layer_groups.groups
     counters = dynamo_utils.counters
@@ -146,8 +147,8 @@ def _reseed() -> None:
 
 
 def is_recompile(metrics) -> bool:
-    """Whether these metrics of a compilation are of a frame that was compiled before: "3/1", or under compiled autograd
-    "!0/3/1"."""
+    """Whether the metrics belong to a frame that was compiled before: compile id "3/1", or "!0/3/1" under compiled
+    autograd."""
     frame, _, compiled = str(metrics.compile_id or "").rpartition("/")
     return bool(frame) and not compiled.startswith("0")
 

@@ -1,4 +1,4 @@
-"""What runs after the fork: confines itself, captures one model, writes one result, exits."""
+"""The child process of a run: confines itself, captures one model, writes one result and exits."""
 
 import gc
 import os
@@ -20,7 +20,7 @@ _GIB = 1 << 30
 
 
 def body(job: dict, depth: str, scratch: str, protocol: int):
-    """The child's whole life as a function of its two pipes; never returns."""
+    """The body of a child process: a function of its two pipes that never returns."""
     def run(result_fd: int, output_fd: int) -> None:
         try:
             _confine(job, output_fd, protocol, scratch)
@@ -55,18 +55,18 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     folder = os.path.join(scratch, "capture")
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
-    os.environ["TMPDIR"] = tempfile.tempdir = folder  # the module remembers the zygote's
+    os.environ["TMPDIR"] = tempfile.tempdir = folder  # tempfile caches the zygote's folder
     limits = job.get("limits") if isinstance(job.get("limits"), dict) else {}
     rss = int(limits.get("rss_bytes") or 6 * _GIB)
     with open("/proc/self/statm") as file:
         data_now = int(file.read().split()[5]) * resource.getpagesize()
-    # A single huge allocation fails here, as an error with a name, before the watcher could see it grow.
+    # A single huge allocation fails here with a clear error, before the zygote can notice it.
     resource.setrlimit(resource.RLIMIT_DATA, (data_now + rss + _GIB, data_now + rss + _GIB))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_GIB, _GIB))
     tuning.keep_freed_memory()
     torch.set_num_threads(1)
-    # Few long collections beat many short ones: most of what tracing makes lives as long as the child.
+    # Few long collections are faster than many short ones: most objects made by tracing live as long as the process.
     gc.set_threshold(100_000, 50, 100)
 
 
@@ -74,7 +74,7 @@ def _guarded(job: dict, depth: str, say) -> dict:
     phases = Phases(say)
     try:
         result = run_classes.run_class_of(job)(job, depth, phases).run()
-    except BaseException as error:  # a model's or a factory's own SystemExit too
+    except BaseException as error:  # including a SystemExit of a model or a factory
         result = failure.result_of(phases.current, error)
     result.setdefault("phase", phases.current)
     phases.enter("done")

@@ -1,4 +1,5 @@
-"""One forked child under watch: its deadlines, memory, output and end. Owner: the zygote's loop, its only thread."""
+"""Supervises the child process of one run: deadlines, memory, output, end. Owner: the zygote's loop, its only
+thread."""
 
 import contextlib
 import json
@@ -13,8 +14,8 @@ from .lines import MAX_LINE_BYTES, LineReader, LineTooLong
 from .memory_use import MemoryUse
 
 _OUTPUT_TAIL_BYTES = 8 << 10
-_ATTEMPT = ("create", "inputs", "eager")  # the phases before a capture
-_EXIT_GRACE_S = 2.0  # between a written result and the exit that should follow at once
+_BEFORE_CAPTURE = ("create", "inputs", "eager")  # the phases of an attempt
+_EXIT_GRACE_S = 2.0  # time to exit after writing the result
 _DEFAULT_LIMITS = {
     "create_s": 120.0, "inputs_s": 30.0, "eager_s": 120.0, "capture_s": 300.0,
     "rss_bytes": 6 << 30, "output_bytes": 1 << 20,
@@ -30,7 +31,7 @@ def limits_of(job: dict) -> dict:
 
 
 class ChildRun:
-    """Forks on construction. `body(result_fd)` runs in the child and never returns to us."""
+    """Forks on construction. `body(result_fd, output_fd)` runs in the child process and never returns."""
 
     def __init__(self, job: dict, body, on_phase):
         self.limits = limits_of(job)
@@ -75,7 +76,7 @@ class ChildRun:
         self._open = {result_read, output_read, self._pidfd}
 
     def _give_up(self, error: OSError, pipes: tuple) -> None:
-        """There is no child, and so no capture."""
+        """The child process could not be started."""
         for descriptor in pipes:
             os.close(descriptor)
         self._open = set()
@@ -94,12 +95,12 @@ class ChildRun:
             self._reap()
 
     def check(self, now: float) -> None:
-        """Deadline and memory; call at least every 0.1 s."""
+        """Checks deadline and memory. Must be called at least every 0.1 s."""
         if self.finished or self._killed_for:
             return
         if now > self._deadline:
             if self.result is not None:
-                host.kill_family(self.pid)  # it has said everything: no need to wait for it
+                host.kill_family(self.pid)  # its result is complete: no need to wait for its exit
                 self._deadline = now + 3600
                 return
             if self._deadline == self._attempts_end:
@@ -119,7 +120,7 @@ class ChildRun:
         host.kill_family(self.pid)
 
     def outcome(self) -> dict:
-        """The result message of this run, however it ended."""
+        """The result of this run, however it ended."""
         if self._not_begun:
             return {"status": "not_attempted", "detail": self._not_begun, "phase": self.phase}
         result = self.result
@@ -157,17 +158,17 @@ class ChildRun:
             self._close(self._result_fd)
 
     def _begin_attempts(self) -> None:
-        """Sizes and ways are tried one after the other, each with its phases: together they have what one may take."""
+        """All attempts (sizes and call variants) together get the time that one attempt may take."""
         self._attempts_end = time.monotonic() + self._attempts_s()
 
     def _attempts_s(self) -> float:
-        return sum(self.limits[f"{phase}_s"] for phase in _ATTEMPT)
+        return sum(self.limits[f"{phase}_s"] for phase in _BEFORE_CAPTURE)
 
     def _enter(self, phase: str) -> None:
-        if self.phase not in _ATTEMPT:
-            self._begin_attempts()  # of the next component of a pipeline
+        if self.phase not in _BEFORE_CAPTURE:
+            self._begin_attempts()  # the next component of a pipeline
         self.phase, self._deadline = phase, time.monotonic() + self.limits[f"{phase}_s"]
-        if phase in _ATTEMPT:
+        if phase in _BEFORE_CAPTURE:
             self._deadline = min(self._deadline, self._attempts_end)
         self._on_phase(phase)
 
@@ -181,13 +182,13 @@ class ChildRun:
         if not data:
             self._close(self._output_fd)
             return
-        room = max(0, int(self.limits["output_bytes"]) - self._output_total)
+        remaining = max(0, int(self.limits["output_bytes"]) - self._output_total)
         self._output_total += len(data)
-        self._output += data[:room]
+        self._output += data[:remaining]
         del self._output[:-_OUTPUT_TAIL_BYTES]
 
     def _drain(self, read, descriptor: int) -> None:
-        for _ in range(4096):  # a bound: a survivor could write for ever
+        for _ in range(4096):  # bounded, because a surviving process could write forever
             if descriptor not in self._open or not select.select([descriptor], [], [], 0)[0]:
                 return
             read()
@@ -204,7 +205,7 @@ class ChildRun:
 
     @staticmethod
     def _kill_adopted() -> None:
-        """Descendants that lost their parent are ours now: end and reap them all."""
+        """Kills and reaps orphaned descendants, which are our children now."""
         for _ in range(64):
             adopted = host.children_of(os.getpid())
             if not adopted:

@@ -1,20 +1,20 @@
-"""How every end of a child becomes one status: the table of PROTOCOL.md."""
+"""The status of each way a child process can end: the table in PROTOCOL.md."""
 
 import dataclasses
 import os
 import signal
 
-CAPTURED = ("full_graph", "graph_breaks")  # the statuses of a capture that has numbers
+CAPTURED = ("full_graph", "graph_breaks")  # the statuses of a result with numbers
 
 
 @dataclasses.dataclass
 class End:
-    """Why a child is gone. `killed_for` is set where the zygote killed it."""
+    """How a child process ended. `killed_for` is set if the zygote killed it."""
 
     wait_status: int
     killed_for: str = ""  # "timeout", "attempts", "memory", "scratch", "too long", "cancel" or ""
     phase: str = "create"
-    limit: float = 0.0  # the limit that was passed: seconds or bytes
+    limit: float = 0.0  # the limit that it exceeded, in seconds or bytes
 
 
 def _signal_name(number: int) -> str:
@@ -25,7 +25,7 @@ def _signal_name(number: int) -> str:
 
 
 def status_of(end: End) -> tuple:
-    """(status, detail) of a child that left no result."""
+    """(status, detail) of a child process that wrote no result."""
     if end.killed_for == "timeout":
         return "timeout", f"{end.phase} passed its limit of {end.limit:g} s"
     if end.killed_for == "attempts":

@@ -1,8 +1,7 @@
-"""Runs a function in a fork of this process, which stays as it was: what was never called in it is cold.
+"""Runs a function in a fork of this process. This process does not change: a model that the fork calls stays cold here.
 
-Owner: the child of a capture, in its only thread. A fork has that thread alone, so none is made where there are others,
-nor where memory is shared between processes, in which a fork would write for both.
-"""
+Owner: the child process of a run, in its only thread. A fork copies one thread only, and writes to memory that is
+shared between processes. So there is no fork if other threads run or if memory is shared. """
 
 import contextlib
 import os
@@ -21,41 +20,42 @@ _FAILED = 70
 
 
 def is_possible(tensors) -> bool:
-    """Whether a fork would be a copy of this process; `tensors` are those that the function may write into."""
+    """Whether a fork would be an exact copy of this process. `tensors` are those that the function may write into."""
     return len(os.listdir("/proc/self/task")) == 1 and not any(map(_is_shared, tensors))
 
 
 def _is_shared(tensor: torch.Tensor) -> bool:
     try:
         return tensor.is_shared()
-    except (RuntimeError, NotImplementedError, ValueError):  # no memory yet, or none of its own
+    except (RuntimeError, NotImplementedError, ValueError):  # it has no memory yet, or none of its own
         return False
 
 
 def call(function, *arguments):
-    """What the function returns there, pickled. Where the fork came to no end of its own, this process ends its way."""
-    # A file, not a pipe, which whatever the function starts could keep open; not in memory, which nothing would bound.
+    """Runs the function in a fork and returns its value. If the fork dies, this process ends in the same way."""
+    # A file: a pipe could be kept open by a process that the function starts, and a file in memory would not be
+    # bounded.
     with tempfile.TemporaryFile() as answer:
         _flush()
-        drawn = random.getstate()  # Python seeds its generator anew in a fork
-        with _children_that_are_waited_for():
+        random_state = random.getstate()  # Python reseeds its generator in a fork
+        with _default_child_signal():
             pid = os.fork()
             if pid:
                 _, status = os.waitpid(pid, 0)
         if pid == 0:
-            random.setstate(drawn)
+            random.setstate(random_state)
             _answer(answer, function, arguments)
-        if status or not answer.tell():  # the code may have ended it with 0
+        if status or not answer.tell():  # the code may have called exit(0)
             _end_by(status)
         answer.seek(0)
         return pickle.load(answer)
 
 
 @contextlib.contextmanager
-def _children_that_are_waited_for():
-    """Where the code ignores the end of its children, the kernel keeps no status of one."""
+def _default_child_signal():
+    """Restores the default handling of SIGCHLD: if it is ignored, the kernel keeps no exit status of a child."""
     handler = signal.getsignal(signal.SIGCHLD)
-    if handler is not None:  # None: one that Python did not install, and cannot put back
+    if handler is not None:  # None: a handler that Python did not install and cannot restore
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         yield
@@ -69,7 +69,8 @@ def _answer(answer, function, arguments) -> None:
     code = _FAILED
     try:
         host.die_with_parent()
-        # After a fork the first caller makes torch's pool of threads anew, unguarded: no thread of autograd may be it.
+        # After a fork, the first use of torch's thread pool makes it anew without a lock. It must not be an autograd
+        # thread.
         torch.set_num_threads(torch.get_num_threads())
         pickle.dump(function(*arguments), answer)
         answer.flush()
@@ -83,12 +84,12 @@ def _answer(answer, function, arguments) -> None:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):  # a script may have closed it, or put its own there
+        with contextlib.suppress(Exception):  # a script may have closed or replaced it
             stream.flush()
 
 
 def _end_by(status: int) -> None:
-    """Never returns: whoever watches this process sees what ended the fork."""
+    """Never returns. The zygote sees how the fork ended."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number != signal.SIGKILL:

@@ -1,4 +1,4 @@
-"""The few things asked of Linux that Python has no call for."""
+"""Linux functions that Python has no call for: confinement, process trees, memory of processes."""
 
 import contextlib
 import ctypes
@@ -11,9 +11,9 @@ _PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
-_CAPABILITIES = 64  # more than there are
+_CAPABILITIES = 64  # more than exist
 _CAPABILITY_VERSION = 0x20080522
-# Landlock's calls have these numbers on every machine.
+# The numbers of Landlock's system calls, the same on every architecture.
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
 _LANDLOCK_VERSION = 1  # a flag: asks for the version
 _MAKE_BLOCK_DEVICE = 1 << 11
@@ -27,7 +27,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Descendants that lose their parent become ours, so that none outlives its capture unseen."""
+    """Makes this process the parent of orphaned descendants, so that none outlives its capture unnoticed."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -36,14 +36,13 @@ def die_with_parent() -> None:
 
 
 def shield() -> None:
-    """No process of the same user reads or writes our memory, descriptors or environment; one with privileges may."""
+    """Prevents other processes of the same user from reading or writing our memory, descriptors and environment."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def confine() -> None:
-    """What only a child gives up: capabilities, which root has without a sandbox; privileges by exec; and, where the
-    kernel has Landlock, all power over processes that are not its own descendants. Its memory is for the zygote, who
-    watches it, to read."""
+    """Drops what a child process does not need: capabilities, new privileges by exec and, with Landlock, signals to
+    other processes than its descendants. The zygote can still read its memory use."""
     _prctl(_PR_SET_DUMPABLE, 1)
     _drop_capabilities()
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
@@ -62,7 +61,7 @@ def _leave_our_domain() -> None:
     version = libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), _LANDLOCK_VERSION)
     if version < 1:
         return
-    # It has to handle something: what no capture does. Signals are in its scope from version 6.
+    # A ruleset must handle something: this is an operation that no capture does. Signals are scoped from version 6.
     rules = (ctypes.c_uint64 * 3)(_MAKE_BLOCK_DEVICE, 0, _SCOPES if version >= 6 else 0)
     ruleset = libc.syscall(_LANDLOCK_CREATE, rules, ctypes.c_size_t(24 if version >= 6 else 8), 0)
     if ruleset >= 0:
@@ -71,7 +70,7 @@ def _leave_our_domain() -> None:
 
 
 def process_limit() -> str:
-    """The limit that a process or thread that cannot be started has met."""
+    """A text that names the limit on processes and threads."""
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     said = "unlimited" if limit == resource.RLIM_INFINITY else str(limit)
     return f"the limit on processes and threads is reached (ulimit -u is {said} here; TasksMax, pids.max)"
@@ -94,7 +93,7 @@ def resident_bytes(pid: int) -> int:
 
 
 def resident_by_process(pid: int) -> dict:
-    """The same of each, by process id. What they share is in each."""
+    """Resident memory by process id. Shared pages count in each process."""
     found = {}
     queue = [pid]
     while queue:
@@ -109,7 +108,7 @@ def resident_by_process(pid: int) -> dict:
 
 
 def proportional_bytes(pid: int) -> int | None:
-    """A process's own memory and its part of what it shares. None where it does not let itself be read."""
+    """A process's own memory and its share of shared pages. None if it cannot be read."""
     try:
         with open(f"/proc/{pid}/smaps_rollup") as file:
             for line in file:
@@ -143,7 +142,7 @@ def scrub_secrets() -> None:
 
 
 def scrub_environment() -> None:
-    """No token reaches code that builds models, and nothing there asks the network."""
+    """Removes secrets, and switches off network access and threads in the libraries that build models."""
     scrub_secrets()
     os.environ.update({
         "HF_HUB_OFFLINE": "1",

@@ -1,4 +1,4 @@
-"""JSON objects, one a line, on file descriptors: the framing of both the protocol and the child's result pipe."""
+"""JSON objects on file descriptors, one object a line: the framing of the protocol and of the child's result pipe."""
 
 import json
 import os
@@ -7,11 +7,11 @@ MAX_LINE_BYTES = 16 << 20
 
 
 class LineTooLong(ValueError):
-    """The peer sent more than a line may hold."""
+    """The peer sent a line that is too long."""
 
 
 class LineReader:
-    """Turns what arrives on a descriptor into complete lines. Owner: one loop; not thread safe."""
+    """Splits the bytes of a descriptor into complete lines. Owner: one loop; not thread-safe."""
 
     def __init__(self, descriptor: int, max_bytes: int = MAX_LINE_BYTES):
         self.descriptor = descriptor
@@ -20,7 +20,7 @@ class LineReader:
         self._max_bytes = max_bytes
 
     def read(self) -> list:
-        """One read(2); returns the lines it completed, as bytes. Sets `ended` at end of file."""
+        """Reads once and returns the lines that are now complete, as bytes. Sets `ended` at end of file."""
         try:
             data = os.read(self.descriptor, 1 << 16)
         except BlockingIOError:
@@ -42,7 +42,7 @@ class LineReader:
 
 
 def write_line(descriptor: int, message: dict) -> None:
-    """Writes the whole line, however many write(2) it takes."""
+    """Writes the complete line, with as many write calls as it takes."""
     data = memoryview((json.dumps(message, ensure_ascii=True, allow_nan=False, default=str) + "\n").encode())
     while data:
         data = data[os.write(descriptor, data):]

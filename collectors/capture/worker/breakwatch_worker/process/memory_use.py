@@ -1,22 +1,22 @@
-"""What a capture's processes hold together, where pages that forks share count once."""
+"""The memory of all processes of a run. Pages that forks share count once."""
 
 import time
 
 from . import host
 
-_SHARE = 0.2  # of the zygote's time, at most, for reading what is shared: a walk through every page
+_SHARE = 0.2  # of the zygote's time, at most, for reading shared memory, which walks through every page
 
 
 class MemoryUse:
-    """Of one child and its descendants. Owner: the zygote's loop."""
+    """Memory of one child process and its descendants. Owner: the zygote's loop."""
 
     def __init__(self, pid: int):
         self._pid = pid
         self._next_walk = 0.0
-        self._once = 0  # at the last walk
+        self._once = 0  # the result of the last walk
 
     def bytes(self, enough: int) -> int:
-        """Exact where it may be over `enough`; below, shared pages may count more than once."""
+        """Exact above `enough`. Below it, shared pages may count more than once."""
         resident = host.resident_by_process(self._pid)
         total = sum(resident.values())
         if len(resident) < 2 or total <= enough:

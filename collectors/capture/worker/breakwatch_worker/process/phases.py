@@ -1,10 +1,10 @@
-"""Where a capture is, and what each phase took."""
+"""The current phase of a run, and the time of each phase."""
 
 import time
 
 
 class Phases:
-    """Announces each phase and keeps the seconds. A phase met again (another attempt) adds up."""
+    """Reports each phase and measures its time. The times of a phase that is entered again (another attempt) add up."""
 
     def __init__(self, say):
         self.seconds = {}
@@ -27,7 +27,7 @@ class Phases:
         self._since, self._since_used = now, used
 
     def state(self) -> tuple:
-        """What another process goes on with, by `go_on`: the clock of a process is its own."""
+        """What another process needs to continue the measurement with `go_on`."""
         self._settle()
         return self.current, self.seconds, self.processor_seconds
 

@@ -1,19 +1,20 @@
-"""The folders that captures write to: emptied after each, and counted where nothing else bounds them."""
+"""The folders that captures write to. They are emptied after each capture; without another limit their size is
+measured."""
 
 import contextlib
 import os
 import shutil
 import tempfile
 
-_FOLDERS = "BREAKWATCH_SCRATCH"  # the worker's alone, as a list with colons; file systems of bounded size
+_FOLDERS = "BREAKWATCH_SCRATCH"  # a colon-separated list of private folders on file systems of limited size
 _BYTES = "BREAKWATCH_SCRATCH_BYTES"
 _DEFAULT_BYTES = 1 << 30
-_PAUSE_S = 1.0  # between two counts
+_PAUSE_S = 1.0  # between two measurements
 _MOST_FILES = 50_000
 
 
 class Scratch:
-    """Owner: the zygote's loop. `folder` is the zygote's own, and holds what its captures write to."""
+    """Owner: the zygote's loop. `folder` belongs to this zygote and holds the files of its captures."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="breakwatch-zygote-")
@@ -22,14 +23,14 @@ class Scratch:
         self._next_count = 0.0
 
     def over(self, now: float) -> bool:
-        """Whether more was written than may be. Looks once a second; a bounded file system says so itself."""
+        """Whether the files exceed the limit. Measures once a second; private file systems limit themselves."""
         if self._private or now < self._next_count:
             return False
         self._next_count = now + _PAUSE_S
         return self._bytes() > self.limit
 
     def empty(self) -> bool:
-        """Removes what a capture left; whether that worked."""
+        """Removes the files of a capture. Returns whether all are gone."""
         left = _remove_all(self.folder, "")
         for folder in self._private:
             left = _remove_all(folder, self.folder) or left
@@ -51,7 +52,7 @@ class Scratch:
 
 
 def _remove_all(folder: str, but: str) -> bool:
-    """Empties a folder, except for `but`; whether something stayed."""
+    """Empties a folder, except for `but`. Returns whether something is left."""
     try:
         entries = list(os.scandir(folder))
     except OSError:
@@ -71,7 +72,7 @@ def _remove_all(folder: str, but: str) -> bool:
 
 
 def _open_up(folder: str) -> None:
-    """A capture may have taken away its own right to look into a folder."""
+    """Restores access to folders, which a capture may have removed."""
     with contextlib.suppress(OSError):
         os.chmod(folder, 0o700)
     for inner, names, _ in os.walk(folder):

@@ -1,4 +1,4 @@
-"""What every capture needs and no capture should pay for: imports, and one tiny model traced before the first fork."""
+"""What the zygote does once for all captures: it imports libraries and traces two tiny models."""
 
 import gc
 import importlib
@@ -6,12 +6,12 @@ import logging
 import os
 import warnings
 
-# Families met so often that their modelling modules are worth a place in the zygote; others import in the child.
+# Frequent model families: the zygote imports their modelling modules. Others are imported in the child process.
 _MODELLING = ("bert", "llama", "gpt2", "vit", "t5", "clip", "qwen2", "whisper", "roberta", "mistral", "siglip", "bart")
 
 
 def prepare() -> None:
-    gc.disable()  # what is imported stays: looking for garbage in it takes a tenth of the start
+    gc.disable()  # imports leave no garbage, and searching for it takes a tenth of the start
     try:
         _import_and_trace()
     finally:
@@ -60,7 +60,7 @@ def _try_import(name: str) -> None:
 
 
 def _trace_tiny(trace) -> None:
-    """Pays Dynamo's lazy first steps: a Llama of one layer and a module that breaks. More saves no capture time."""
+    """Runs Dynamo's lazy initialisation on a Llama of one layer and a module that breaks. More would save no time."""
     import torch
     import transformers
 

@@ -1,4 +1,5 @@
-"""The zygote: imports once, forks one child per capture, answers the protocol. One thread, one poll loop."""
+"""The zygote: imports torch once, forks a child process for each run, and speaks the protocol. One thread, one poll
+loop."""
 
 import functools
 import gc
@@ -17,11 +18,11 @@ from .lines import LineReader, LineTooLong, write_line
 from .scratch import Scratch
 
 _HEARTBEAT_S = 1.0
-_CHECK_S = 0.05  # how late a deadline or a memory limit may be seen
+_CHECK_S = 0.05  # how late a passed deadline or memory limit may be noticed
 
 
 def _take_protocol() -> int:
-    """The protocol gets a descriptor of its own; whatever prints to descriptor 1 from now on reaches the operator."""
+    """Moves the protocol to another descriptor. What is printed to descriptor 1 from now on goes to standard error."""
     protocol = os.dup(1)
     os.dup2(2, 1)
     return protocol
@@ -72,7 +73,7 @@ class Zygote:
                 if not self._leaving:
                     self._say(capture.result)
                 if not self._scratch.empty():
-                    self._leave()  # what one capture left behind is not for the next
+                    self._leave()  # the next capture must not see files of this one
             return
         capture.run.check(time.monotonic())
         if self._scratch.over(time.monotonic()) and not capture.run.finished:
@@ -93,7 +94,7 @@ class Zygote:
             lines = self._input.read()
         except LineTooLong as error:
             self._say({"type": "error", "message": str(error)})
-            self._leave()  # where the next line begins is unknown
+            self._leave()  # the start of the next line is unknown
             return
         for line in lines:
             self._command(line)
@@ -115,7 +116,7 @@ class Zygote:
         elif kind == "exit":
             self._leave()
         elif kind is None:
-            self._say({"type": "error", "message": "not a message: an object with a type was expected"})
+            self._say({"type": "error", "message": "not a message: expected an object with a type"})
 
     def _start(self, job: dict) -> None:
         if not isinstance(job.get("job"), str) or not job["job"]:
@@ -141,7 +142,7 @@ def main() -> int:
     host.shield()
     protocol = _take_protocol()
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's ^C is the daemon's to handle; it will say exit
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the daemon handles ^C and sends exit
     host.scrub_environment()
     scratch = Scratch()
     sources.keep_hub_cache()
