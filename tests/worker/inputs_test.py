@@ -62,7 +62,7 @@ def test_a_picture_takes_the_places_of_a_picture_and_not_those_of_a_clip_too():
     config = transformers.BertConfig(**TEXT, image_token_index=100, video_token_index=101)
     plan = types.SimpleNamespace(sizes=forward_inputs.Sizes(config, {}), tokens=None)
     made_of = {"input_ids": torch.ones(2, 4).long(), "pixel_values": torch.ones(2, 3, 8, 8)}
-    forward_inputs._place_tokens(model, made_of, plan)
+    forward_inputs._insert_placeholders(model, made_of, plan)
     assert [(made_of["input_ids"] == token).sum().item() for token in (100, 101)] == [6, 0]
 
 

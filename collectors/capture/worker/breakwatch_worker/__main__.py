@@ -1,4 +1,5 @@
-"""`python -m breakwatch_worker`: a zygote. `--describe` prints its hello line, `--discover` lists a script's modules."""
+"""`python -m breakwatch_worker`: a zygote. `--describe` prints its hello line, `--discover` lists modules of a
+script."""
 
 import argparse
 import json

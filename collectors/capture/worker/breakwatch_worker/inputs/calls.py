@@ -1,4 +1,5 @@
-"""Call variants: which of forward's optional arguments are passed. What each passes is data: calls.yaml."""
+"""The job's `call` (default, minimal, all): which optional arguments of forward are passed. The data is in
+calls.yaml."""
 
 import functools
 import re
@@ -20,7 +21,7 @@ def load() -> dict:
 
 
 def call_name(job: dict) -> str:
-    """The call that a job asks for. Stop with failed_inputs for one that is not known here."""
+    """The `call` of a job. Raises Stop with failed_inputs for an unknown one."""
     call = job.get("call") or DEFAULT
     if call not in (DEFAULT, "minimal", "all"):
         raise Stop("failed_inputs", f"unknown call {str(call)[:40]!r}; known are default, minimal, all")
@@ -28,15 +29,15 @@ def call_name(job: dict) -> str:
 
 
 def variants_of(call: str, partial: bool):
-    """The ways of calling to try, in the order of the table; None: those of the default call. A variant leaves out or
-    passes what its name says: it has no `part`."""
+    """The call variants to try, in the order of the table. None for the default call, whose variants are in
+    recipes.yaml. Only these can be partial."""
     if call == DEFAULT:
         return None
     return [] if partial else load()[call]
 
 
 def begin(plan) -> None:
-    """What a Plan knows of its call, before the steps of its variant."""
+    """Prepares a Plan for its call, before the steps of its call variant are applied."""
     if plan.call == "minimal" and not plan.step.get("rules"):
         plan.add = []
     if plan.call == "all":
@@ -44,7 +45,7 @@ def begin(plan) -> None:
 
 
 def chosen(plan, wanted: list) -> list:
-    """The arguments to pass, of a Plan and those that its default call passes."""
+    """The arguments to pass. `wanted` are those of the default call."""
     if plan.call == "minimal":
         return _least(plan, wanted)
     if plan.call == "all":
@@ -58,7 +59,7 @@ def _least(plan, wanted: list) -> list:
     if "without" in plan.step:
         kept = [name for name in wanted if name in plan.required or not re.search(plan.step["without"], name)]
         if kept == wanted:
-            raise CannotMake("the default call passes nothing that can be left out")
+            raise CannotMake("the default call passes no argument that can be left out")
         return kept
     instead = (name for name in load()["main_instead"] if name in wanted)
     main = plan.main if plan.main in wanted else next(instead, "")
@@ -77,7 +78,7 @@ def _is_added(plan, name: str, wanted: list) -> bool:
 
 
 def optional_arguments(model, arguments: dict) -> dict:
-    """What the result says of the arguments that forward can do without: which were passed, which were not."""
+    """The optional arguments of forward that were passed and that were not, as in the protocol."""
     signature = signature_of(model)
     if signature is None:
         return {}

@@ -1,5 +1,5 @@
-"""Copies of what a model is called with, for a process that calls it more than once: in memory of their own, and
-otherwise what they copy, in all that code can ask of a tensor."""
+"""Copies of a model's arguments, for a process that calls the model more than once. A copy has its own memory and
+matches its original in everything that code can observe of a tensor."""
 
 import contextlib
 import copy
@@ -9,20 +9,20 @@ import torch
 from torch.nn.parameter import is_lazy
 from torch.utils import _pytree
 
-_MOST_ITEMS = 100_000  # looked into among the arguments
+_MOST_ITEMS = 100_000  # of the arguments are searched for tensors
 
 
 class CannotCopy(Exception):
-    """Nothing is said of the model: the copies are breakwatch's own need."""
+    """The arguments cannot be copied. This is no fault of the model: only breakwatch needs copies."""
 
     def __init__(self, why):
         super().__init__(f"breakwatch cannot copy what the model is called with: {why}")
 
 
 def fresh(value, owner=None, change=None):
-    """A deep copy that a call may write into; what is one object in it, or one memory, stays one. The modules and
-    tensors of `owner`, and what lies in their memory, are no copies. `change` gives the copy of a tensor, or None for
-    one that stays as it is. Raises CannotCopy."""
+    """A deep copy that a call may write into. Objects and memory that are shared within it stay shared. Modules and
+    tensors of `owner`, and tensors in their memory, are not copied. `change` returns the copy of a tensor, or None to
+    copy it as usual. Raises CannotCopy."""
     copier = _Copier(owner, change)
     try:
         with copier.of_tensors():
@@ -34,12 +34,13 @@ def fresh(value, owner=None, change=None):
 
 
 def with_rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Other indices of its first dimension, laid out in memory as the tensor is, a view where it is one."""
+    """The tensor with other rows (indices of its first dimension), with the same memory layout; a view if it was
+    one."""
     if not _is_plain(tensor):
         return tensor.detach()[rows].requires_grad_(tensor.requires_grad)
     size, strides = [len(rows), *tensor.shape[1:]], list(tensor.stride())
     for dim in range(1, tensor.dim()):
-        if strides[dim] > strides[0] > 0:  # the rows lie within it
+        if strides[dim] > strides[0] > 0:  # the rows are inside this dimension
             strides[dim] = strides[dim] // tensor.shape[0] * len(rows)
     places = 1 + sum((length - 1) * stride for length, stride in zip(size, strides, strict=True))
     with torch.no_grad():
@@ -53,14 +54,14 @@ def with_rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
 
 
 def _once(tensor: torch.Tensor) -> torch.Tensor:
-    """Each element of an expanded tensor a single time."""
+    """The tensor without the repeated elements of expanded dimensions."""
     for dim, stride in enumerate(tensor.stride()):
         tensor = tensor.narrow(dim, 0, 1) if stride == 0 and tensor.shape[dim] > 1 else tensor
     return tensor
 
 
 def tensors_of(owner) -> list:
-    """Parameters and buffers of a module, or of the one that a method is bound to; of anything else none."""
+    """The parameters and buffers of a module, or of the module that a method is bound to; otherwise none."""
     module = module_of(owner)
     return [*module.parameters(), *module.buffers()] if module is not None else []
 
@@ -72,7 +73,7 @@ def module_of(target):
 
 
 def signature_of(target):
-    """Of the function that a call of it runs, a module's forward; None of a builtin that does not say."""
+    """The signature of a callable, for a module that of forward. None for a builtin without one."""
     try:
         return inspect.signature(target.forward if isinstance(target, torch.nn.Module) else target)
     except (TypeError, ValueError):
@@ -80,7 +81,7 @@ def signature_of(target):
 
 
 def tensors_in(value):
-    """(path, tensor) of all that containers hold: Python's own, those registered with torch, objects of any class."""
+    """(path, tensor) of all tensors in containers: Python's, those registered with torch, and objects of any class."""
     stack, seen = [("", value, frozenset())], 0
     while stack and seen < _MOST_ITEMS:
         name, item, within = stack.pop()
@@ -107,9 +108,9 @@ def _held_by(value):
 
 class _Copier:
     def __init__(self, owner, change):
-        self.memo = {}  # copy.deepcopy's: by id
+        self.memo = {}  # of copy.deepcopy, by id
         self._change = change
-        self._storages = {}  # the memory of what is copied -> its copy; None where it stays the owner's
+        self._storages = {}  # storage -> its copy; None if it belongs to the owner
         module = module_of(owner)
         for kept in module.modules() if module is not None else ():
             self.memo[id(kept)] = kept
@@ -120,7 +121,7 @@ class _Copier:
 
     @contextlib.contextmanager
     def of_tensors(self):
-        """Within, copy.deepcopy asks here for the copy of a tensor, however deep it lies in an object."""
+        """Inside this context, copy.deepcopy gets the copies of tensors here, at any depth of an object."""
         classes = (torch.Tensor, torch.nn.Parameter)
         kept = [cls.__deepcopy__ for cls in classes]
         for cls in classes:
@@ -158,7 +159,7 @@ class _Copier:
         base = self._of(tensor._base)
         with torch.enable_grad():
             made = tensor._view_func_unsafe(base)
-        # Whether it was made without gradients, or as one of several: writing into it is judged by that.
+        # Autograd decides by the creation meta of a view whether code may write into it.
         torch._C._autograd._set_creation_meta(made, torch._C._autograd._get_creation_meta(tensor))
         return made.requires_grad_() if tensor.requires_grad and tensor.is_leaf else made
 
@@ -170,13 +171,13 @@ class _Copier:
 
 
 def _is_plain(tensor) -> bool:
-    """Numbers in memory that strides lead through, with nothing of anybody's own around them."""
+    """Whether this is a plain strided tensor of torch, with its own storage and without a subclass."""
     return (type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
             and tensor.device.type == "cpu" and not tensor.is_nested and not tensor.is_quantized)
 
 
 def _over(storage, tensor: torch.Tensor, size, strides, offset: int) -> torch.Tensor:
-    """What is no view, of memory that others may see too."""
+    """A tensor on this storage, which others may share, that is not a view."""
     with torch.no_grad(), torch.inference_mode(tensor.is_inference()):
         made = torch.empty(0, dtype=tensor.dtype).set_(storage, offset, tuple(size), tuple(strides))
         if tensor.is_conj():
@@ -187,7 +188,7 @@ def _over(storage, tensor: torch.Tensor, size, strides, offset: int) -> torch.Te
 
 
 def _in_role_of(tensor: torch.Tensor, make) -> torch.Tensor:
-    """What `make()` gives, a leaf, a parameter or what was computed as the tensor is."""
+    """The tensor that `make()` returns, as a leaf, a parameter or a computed tensor, like the original."""
     if tensor.requires_grad and not tensor.is_leaf:
         with torch.enable_grad():
             return _Computed.apply(torch.zeros((), requires_grad=True), make)
@@ -198,7 +199,7 @@ def _in_role_of(tensor: torch.Tensor, make) -> torch.Tensor:
 
 
 class _Computed(torch.autograd.Function):
-    """What has a gradient's function, is no view, and hangs on nothing that another call's backward uses up."""
+    """Makes a tensor with a grad_fn that is not a view and does not depend on the graph of another call."""
 
     @staticmethod
     def forward(ctx, _, make):
@@ -210,7 +211,7 @@ class _Computed(torch.autograd.Function):
 
 
 def _cloned(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy as its kind of tensor makes it: sparse, jagged, or a class of somebody's own."""
+    """A clone of another kind of tensor: sparse, jagged, or a subclass."""
     kind = f"a tensor of {type(tensor).__name__}, {tensor.layout}"
     if is_lazy(tensor) or tensor.requires_grad and not tensor.is_leaf:
         raise CannotCopy(kind)

@@ -1,4 +1,4 @@
-"""The arguments of one forward call, from the config and the signature. The recipes are data: recipes.yaml."""
+"""Makes the arguments of one forward call from the config and the signature. The recipes are data: recipes.yaml."""
 
 import contextlib
 import functools
@@ -17,7 +17,7 @@ from . import calls
 from .copies import fresh
 from .make_values import CannotMake, Sizes, make_value, sub_configs
 
-PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method that says how many it takes
+PLACEHOLDERS = (  # (config keys of a placeholder token, its argument, the method that makes the argument's features)
     (("image_token_id", "image_token_index"), "pixel_values", "get_image_features"),
     (("audio_token_id", "audio_token_index"), "input_features", "get_audio_features"),
     (("audio_token_id", "audio_token_index"), "input_values", "get_audio_features"),
@@ -25,24 +25,24 @@ PLACEHOLDERS = (  # token of a modality, the argument it stands for, the method 
     (("video_token_index",), "pixel_values", "get_video_features"),
 )
 TOKEN_SUFFIXES = ("_token_id", "_token_ids", "_token_index", "_patch_id")
-_ITEMS, _TEXT_BYTES = 256, 400  # what is recorded of one list and of one text among the arguments
+_ITEMS, _TEXT_BYTES = 256, 400  # bounds on a list and on a text in the description of arguments
 
 
 @functools.cache
 def load_recipes() -> dict:
-    """Of the installed release of transformers alone."""
+    """The recipes for the installed release of transformers."""
     return for_release(read_beside(__file__, "recipes.yaml"))
 
 
 def names_of(parameters) -> set:
-    """What a call can name: the parameters of forward, and what it hands on unnamed to the part that reads it."""
+    """The arguments that a call can name: the parameters of forward, and those that forward passes on by **kwargs."""
     named = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     forwards_more = "input_ids" in named and any(p.kind == p.VAR_KEYWORD for p in parameters)
     return named | set(load_recipes()["forwarded"] if forwards_more else ())
 
 
 class Plan:
-    """What is passed to one class, and how it is made: the general recipes with the rules that match it."""
+    """The arguments for one class and their recipes: the general recipes, changed by the rules that match the class."""
 
     def __init__(self, model, config, variant: dict):
         recipes = load_recipes()
@@ -73,7 +73,8 @@ class Plan:
             self._apply(more)
 
     def _apply(self, more: dict) -> None:
-        """A variant, a mend or the user's own words: the last one wins. Sizes may speak of what they replace."""
+        """Applies an input fix, a call variant or the user's inputs_spec. The last one wins. A size may use its old
+        value."""
         self.sizes.define({name: self.sizes(value) for name, value in (more.get("sizes") or {}).items()})
         self.arguments.update(more.get("arguments") or {})
         self.tokens = more.get("tokens", self.tokens)
@@ -82,12 +83,13 @@ class Plan:
         self.omit |= set(more.get("omit") or [])
 
     def too_short(self) -> list:
-        """What the input is shorter than, of what a text of the config's is cut into: for the result's detail."""
+        """Notes for the result's detail: the windows of the config that the text does not exceed."""
         missed = self._length.missed(self.sizes("seq")) if "input_ids" in self.chosen() else []
         return [f"input shorter than {key}" for key in missed]
 
     def _matches(self, when: dict, config) -> bool:
-        """All conditions given must hold: of the model's type, a part's type, its class (a pattern), its signature."""
+        """Whether all conditions hold: on the model's type, a part's type, the class (a pattern), the signature, the
+        config."""
         tests = {
             "model_type": lambda wanted: self.types[0] in wanted,
             "part": lambda wanted: bool(set(self.types) & set(wanted)),
@@ -101,7 +103,7 @@ class Plan:
         return all(tests[name](wanted) for name, wanted in when.items())
 
     def recipe(self, name: str):
-        """By name, then by what the name looks like; None: it cannot be made."""
+        """The recipe of an argument, by its name or by a pattern. None if there is none."""
         if name in self.arguments:
             return self.arguments[name]
         for pattern in load_recipes()["patterns"]:
@@ -110,7 +112,7 @@ class Plan:
         return None
 
     def chosen(self) -> list:
-        """The arguments to pass, in the order they are made."""
+        """The arguments to pass, in the order in which they are made."""
         wanted = []
         for rule in load_recipes()["pass"]:
             name = rule["name"]
@@ -127,10 +129,10 @@ class Plan:
 
 
 def make(model, config, variant: dict, vary: dict = None) -> dict:
-    """The arguments by name. `vary` makes named sizes others: name -> (numerator, denominator) of what they were."""
+    """The arguments by name. `vary` changes sizes: name -> (numerator, denominator) of the old size."""
     plan = Plan(model, config, variant)
     for name, (numerator, denominator) in (vary or {}).items():
-        with contextlib.suppress(CannotMake):  # a size this model has nothing to do with
+        with contextlib.suppress(CannotMake):  # this model does not have this size
             plan.sizes.define({name: plan.sizes(name) * numerator // denominator})
     made = {}
     for name in plan.chosen():
@@ -146,8 +148,8 @@ def make(model, config, variant: dict, vary: dict = None) -> dict:
         except CannotMake:
             if name in plan.required or name == plan.main:
                 raise
-    _keep_clear_of_tokens(made, plan)
-    _place_tokens(model, made, plan)
+    _replace_special_tokens(made, plan)
+    _insert_placeholders(model, made, plan)
     return made
 
 
@@ -156,13 +158,13 @@ def _made(model, name: str, recipe: dict, main, sizes):
         return _session(model, name, sizes)
     if recipe.get("kind") == "like_main":
         if not isinstance(main, torch.Tensor) or main.dim() not in (2, 3):
-            raise CannotMake(f"no main input that {name} could be as long as")
+            raise CannotMake(f"no main input to take the length of {name} from")
         return torch.ones(main.shape[:2], dtype=torch.long)
     return make_value(name, recipe, sizes)
 
 
 def _session(model, name: str, sizes):
-    """A video under way, of the class that the signature states: two frames, and one object pointed at or named."""
+    """A video session of the class in the signature: two frames, and one object given by a point or by its name."""
     kind = inspect.signature(model.forward).parameters[name].annotation
     if isinstance(kind, str):
         kind = getattr(sys.modules[type(model).__module__], kind.split(".")[-1], None)
@@ -192,8 +194,8 @@ def _special_ids(config) -> set:
     return found
 
 
-def _keep_clear_of_tokens(made: dict, plan: Plan) -> None:
-    """Random ids never are a special token; the last one is the end of the sequence, as a tokenizer leaves it."""
+def _replace_special_tokens(made: dict, plan: Plan) -> None:
+    """Replaces special tokens in random ids. The last id is the end of the sequence, as a tokenizer writes it."""
     special = _special_ids(plan.sizes.config)
     for name in ("input_ids", "decoder_input_ids"):
         ids = made.get(name)
@@ -209,8 +211,8 @@ def _keep_clear_of_tokens(made: dict, plan: Plan) -> None:
             ids[:, -1] = end
 
 
-def _place_tokens(model, made: dict, plan: Plan) -> None:
-    """Where text holds places for images or sounds, as many places as the model itself makes features."""
+def _insert_placeholders(model, made: dict, plan: Plan) -> None:
+    """Inserts as many placeholder tokens for images or audio as the model itself makes features."""
     ids = made.get("input_ids")
     if not isinstance(ids, torch.Tensor) or ids.dim() != 2:
         return
@@ -242,10 +244,10 @@ def _widen(made: dict, name: str, count: int, value: int) -> None:
 
 
 def _feature_count(model, method: str, argument: str, made: dict) -> int:
-    """Rows of features the model makes of what is passed, summed over the batch; 0 where it has no such method."""
+    """The rows of features that the model makes, summed over the batch. 0 if the model has no such method."""
     best = {}
     chosen = None
-    for owner in model.modules():  # outer models pass on whatever they get: an inner one says what it takes
+    for owner in model.modules():  # outer models pass on all arguments; the signature of an inner one names them
         function = getattr(owner, method, None)
         names = inspect.signature(function).parameters if function is not None else {}
         if argument in names:
@@ -273,7 +275,7 @@ def _rows(features) -> int:
 
 
 def describe(value):
-    """What is recorded: shape and type of tensors, plain values as they are, bounded."""
+    """The description of arguments in a result: shapes and types of tensors, plain values as they are, bounded."""
     if isinstance(value, torch.Tensor):
         return {"shape": [_described_size(size) for size in value.shape],
                 "dtype": str(value.dtype).removeprefix("torch.")}
@@ -283,29 +285,29 @@ def describe(value):
         more = [f"and {len(value) - _ITEMS} more"] if len(value) > _ITEMS else []
         return [describe(item) for item in value[:_ITEMS]] + more
     if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # JSON has no such number
+        return str(value)  # JSON has no infinity and no NaN
     if value is None or isinstance(value, (bool, int, float)):
         return value
     return clip(value if isinstance(value, str) else type(value).__name__, _TEXT_BYTES)
 
 
 def _described_size(size):
-    """Of a dimension in which each row has its own: the name torch gives it."""
+    """The size of a dimension; for a ragged one the name that torch gives it."""
     try:
         return int(size)
-    except Exception:  # each release refuses in its own way
+    except Exception:  # the error differs between releases
         return clip(str(size), _TEXT_BYTES)
 
 
 def _has_no_nan(tensor: torch.Tensor) -> bool:
     try:
         return not (tensor.is_floating_point() and bool(torch.isnan(tensor).any()))
-    except (RuntimeError, NotImplementedError, TypeError):  # a kind of tensor that cannot be asked
+    except (RuntimeError, NotImplementedError, TypeError):  # this kind of tensor does not support isnan
         return True
 
 
 def is_finite(output) -> bool:
-    """No NaN in any floating tensor of the output. Infinities are allowed: masks and log-probabilities hold them."""
+    """Whether no floating-point tensor of the output has a NaN. Infinities are allowed: masks have them."""
     if isinstance(output, torch.Tensor):
         return _has_no_nan(output)
     if isinstance(output, dict):

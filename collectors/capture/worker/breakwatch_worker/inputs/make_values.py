@@ -1,4 +1,4 @@
-"""Makes one argument from its recipe: a kind, a shape of named sizes, and the config they are looked up in."""
+"""Makes one argument from its recipe: a kind and a shape of named sizes, which are looked up in the config."""
 
 import ast
 import dataclasses
@@ -14,7 +14,7 @@ _IMAGE_SIZES = ("image_size", "img_size", "input_image_size", "crop_size", "base
 
 
 class CannotMake(Exception):
-    """A recipe names a size that this config does not have."""
+    """A recipe uses a size that this config does not have."""
 
 
 def _is_config(value) -> bool:
@@ -22,7 +22,7 @@ def _is_config(value) -> bool:
 
 
 def sub_configs(config):
-    """The config and all below it, nearest first."""
+    """The config and all its sub-configs, breadth first."""
     queue = [config]
     while queue:
         node = queue.pop(0)
@@ -33,14 +33,15 @@ def sub_configs(config):
 
 
 class Sizes:
-    """Named sizes of one model. Order: what the recipe defines, what is derived here, what any config node says."""
+    """The named sizes of one model. Looked up in this order: defined by recipes, derived here, keys of any config
+    node."""
 
     def __init__(self, config, defaults: dict):
         self.config = config
         self._defaults = dict(defaults)
         try:
             self.text = config.get_text_config()
-        except (AttributeError, ValueError):  # none, or several to choose from
+        except (AttributeError, ValueError):  # there is none, or there are several
             part = getattr(config, "text_config", None)
             self.text = part if _is_config(part) else config
 
@@ -57,7 +58,7 @@ class Sizes:
         return default
 
     def __call__(self, expression):
-        """An int, a name, or arithmetic of both; `a|b` takes the first that exists."""
+        """Evaluates an int, a name or arithmetic of both. `a|b` is the first that exists."""
         if not isinstance(expression, str):
             return expression
         alternatives = expression.split("|")
@@ -131,7 +132,7 @@ class Sizes:
     def _height_of(self) -> int:
         return self._side(0)
 
-    _natural_of = _height_of  # for a recipe that sets height itself
+    _natural_of = _height_of  # for a recipe that redefines height
 
     def _width_of(self) -> int:
         return self._side(1)
@@ -157,7 +158,7 @@ class Sizes:
 
 
 class NodeSizes(Sizes):
-    """Names looked up in one config node alone."""
+    """Looks names up in one config node only."""
 
     def __init__(self, node):
         super().__init__(node, {})
@@ -176,13 +177,13 @@ class NodeSizes(Sizes):
 
 
 def _generator(name: str) -> torch.Generator:
-    """Each argument has draws of its own, the same in every run."""
+    """A generator for each argument, seeded by its name: the numbers are the same in every run."""
     return torch.Generator().manual_seed(sum(ord(letter) * (index + 1) for index, letter in enumerate(name)))
 
 
 @dataclasses.dataclass
 class _Wanted:
-    """A tensor as a recipe describes it, with the numbers of its shape looked up."""
+    """The tensor that a recipe describes, with its evaluated shape."""
 
     recipe: dict
     shape: list
@@ -203,7 +204,7 @@ def _ids(wanted: _Wanted) -> torch.Tensor:
 
 
 def _flattened_patches(wanted: _Wanted) -> torch.Tensor:
-    """The first two numbers of a patch are its row and column, from 1."""
+    """The first two numbers of a patch are its row and column, counted from 1."""
     patches = torch.randn(wanted.shape, generator=wanted.generator)
     index = torch.arange(wanted.shape[1])
     patches[:, :, 0], patches[:, :, 1] = index // 8 + 1, index % 8 + 1
@@ -222,7 +223,7 @@ def _mask(wanted: _Wanted) -> torch.Tensor:
 
 
 def _boxes(wanted: _Wanted) -> torch.Tensor:
-    """x0 <= x1, y0 <= y1, in the range layout models take."""
+    """Boxes with x0 <= x1 and y0 <= y1, in the range of layout models."""
     corner = torch.randint(0, 400, (*wanted.shape[:-1], 2), generator=wanted.generator)
     return torch.cat([corner, corner + 50], dim=-1)
 
@@ -242,7 +243,7 @@ _TENSORS = {
 
 
 def _rows(recipe: dict, sizes: Sizes) -> torch.Tensor:
-    """The numbers themselves, computed, repeated once per sample."""
+    """The given rows of numbers or expressions, repeated for each sample."""
     rows = [[sizes(item) for item in row] for row in recipe["rows"]]
     rows = rows * (sizes("batch") if recipe.get("per_sample", True) else 1)
     made = torch.tensor(rows, dtype=getattr(torch, recipe.get("dtype", "long")))

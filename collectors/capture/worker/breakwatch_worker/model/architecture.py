@@ -1,8 +1,8 @@
-"""From a repository's config.json to a config object and the class to build. Reads data only; no model is made here."""
+"""From config.json to a config object and the model class. Reads data only; builds no model."""
 
 import re
 
-# The Auto class that decides where `architectures` does not: the task's, then the plain model.
+# The Auto class for each task, used if `architectures` names no class.
 _AUTO_BY_TASK = {
     "text-generation": "AutoModelForCausalLM",
     "text2text-generation": "AutoModelForSeq2SeqLM",
@@ -38,7 +38,7 @@ _AUTO_BY_TASK = {
     "time-series-forecasting": "AutoModelForTimeSeriesPrediction",
 }
 
-# Libraries whose repositories hold no transformers model, whatever their config.json looks like.
+# Libraries whose repositories have no transformers model, whatever is in config.json.
 _UNSUPPORTED_LIBRARIES = {
     "diffusers", "gguf", "llama.cpp", "peft", "adapter-transformers", "onnx", "onnxruntime", "openvino", "coreml",
     "keras", "tf-keras", "tensorflowtts", "tflite", "paddlenlp", "paddlepaddle", "nemo", "speechbrain",
@@ -46,15 +46,14 @@ _UNSUPPORTED_LIBRARIES = {
     "allennlp", "espnet", "asteroid", "fastai", "open_clip", "ultralytics", "stanza", "mlx", "mlx-image", "ctranslate2",
     "tensorrt", "transformers.js", "unity-sentis", "cleanrl", "rl-algo-impls", "bertopic", "lerobot",
 }
-# Classes that only hold parts and have no forward of their own: the part that answers text, or the one that reads
-# sound, is captured.
+# Classes without a forward of their own -> the part that is captured: the one for text, or the one for audio.
 _STAND_INS = {
     "Qwen2_5OmniForConditionalGeneration": ("thinker_config", "Qwen2_5OmniThinkerForConditionalGeneration"),
     "Qwen3OmniMoeForConditionalGeneration": ("thinker_config", "Qwen3OmniMoeThinkerForConditionalGeneration"),
     "BarkModel": ("semantic_config", "BarkSemanticModel"),
     "JukeboxModel": ("vqvae_config", "JukeboxVQVAE"),
 }
-# How libraries word it that a package is missing, the surest wording first.
+# Messages about a missing package, the most reliable first.
 _PACKAGE = r"[`'\"]?([A-Za-z0-9](?:[A-Za-z0-9_.\-]*[A-Za-z0-9])?)"
 _DEPENDENCY = tuple(re.compile(pattern) for pattern in (
     r"pip3? install (?:-\S+ )*" + _PACKAGE,
@@ -63,14 +62,14 @@ _DEPENDENCY = tuple(re.compile(pattern) for pattern in (
     r"requires? (?:the )?" + _PACKAGE,
     _PACKAGE + r"[`'\"]? (?:package |library )?is (?:either )?not (?:installed|available)",
     r"[Ii]nstall (?:the )?" + _PACKAGE))
-# What stands there instead where a sentence goes on: "install a compatible version".
+# Words that can follow and are not a package, as in "install a compatible version".
 _NO_PACKAGE = frozenset((
     "a", "an", "and", "at", "compatible", "following", "git", "it", "latest", "least", "library", "missing", "of", "or",
     "package", "packages", "python", "that", "the", "them", "this", "to", "version"))
 
 
 class Stop(Exception):
-    """The capture ends before a model exists, with this status and text."""
+    """Ends the capture with this status and detail before a model exists."""
 
     def __init__(self, status: str, detail: str):
         super().__init__(detail)
@@ -78,7 +77,7 @@ class Stop(Exception):
 
 
 def missing_dependency(error: BaseException) -> str:
-    """The name of the package an import wanted, or ''."""
+    """The name of the missing package that caused an import error, or ''."""
     seen = 0
     while error is not None and seen < 8:
         if isinstance(error, ModuleNotFoundError) and error.name:
@@ -116,7 +115,7 @@ def _architecture_names(job: dict, config: dict) -> list:
 
 
 def _exported(name: str):
-    """A model class of that name that the installed library exports; never anything else of that name."""
+    """The model class with this name in the installed library, or None."""
     import transformers
 
     cls = getattr(transformers, name, None)
@@ -124,7 +123,7 @@ def _exported(name: str):
 
 
 def config_class_of(job: dict, config: dict):
-    """The library's own config class for this model, or Stop. Code from the repository is never an answer."""
+    """The library's config class for this model. Raises Stop; code from the repository is never used."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     model_type = config.get("model_type")
@@ -149,14 +148,14 @@ def config_class_of(job: dict, config: dict):
 
 
 def make_config(config_class, values: dict):
-    """(config object, notes). Quantization is left out: it changes weights, and its kernels want other hardware."""
+    """(config object, notes). Quantization is ignored: it changes weights, and its kernels need other hardware."""
     values = decode_floats(values)
     notes = []
     if strip_quantization(values):
-        notes.append("quantization_config left out")
+        notes.append("quantization_config ignored")
     values.pop("auto_map", None)
     try:
-        # Nothing but a type is the class's own default: from_dict of some classes takes what is left out for null.
+        # A config with a type only is the default of the class: from_dict of some classes takes missing keys for null.
         return (from_dict(config_class, values) if values.keys() - {"model_type"} else config_class()), notes
     except Exception as error:
         if (package := missing_dependency(error)):
@@ -165,8 +164,8 @@ def make_config(config_class, values: dict):
 
 
 def from_dict(config_class, values: dict):
-    """The library's own, which in some releases prints each config to a log that is off. To print one it makes the
-    defaults of all its parts, which may read the Hub or fail."""
+    """The library's from_dict, without printing the config: some releases do so for a log that is off. Printing makes
+    the defaults of all parts, which may read the Hub or fail."""
     from transformers import PretrainedConfig as base
 
     printed, base.__repr__ = base.__repr__, object.__repr__
@@ -177,7 +176,7 @@ def from_dict(config_class, values: dict):
 
 
 def decode_floats(value):
-    """A copy of JSON values in which {"__float__": "Infinity"} is a number again: JSON itself has no word for it."""
+    """A copy of JSON values in which {"__float__": "Infinity"} is a number: JSON has no infinity."""
     if isinstance(value, list):
         return [decode_floats(item) for item in value]
     if not isinstance(value, dict):
@@ -196,7 +195,7 @@ def strip_quantization(values: dict) -> bool:
 
 
 def model_class_of(job: dict, values: dict, config):
-    """(class, note). By `architecture`, then the config's list, the task's Auto class, the plain Auto class."""
+    """(class, note), from `architecture`, the config's list, the Auto class of the task or the plain Auto class."""
     names = _architecture_names(job, values)
     for name in names:
         cls = _exported(name)
@@ -213,13 +212,13 @@ def model_class_of(job: dict, values: dict, config):
 
 
 def stand_in(cls, config) -> tuple:
-    """(class, config, note) of the part to capture; the class itself where it can be called."""
+    """(class, config, note) of what is captured: the class itself, or a part if the class has no forward."""
     if cls.forward.__name__ != "_forward_unimplemented":
         wanted = getattr(cls, "config_class", None)
         if wanted is not None and not isinstance(config, wanted):
-            for name, part in vars(config).items():  # an Auto table may name the class of a part
+            for name, part in vars(config).items():  # an Auto class may have returned the class of a part
                 if isinstance(part, wanted):
-                    return cls, part, f"{cls.__name__} is the model of {name} alone"
+                    return cls, part, f"{cls.__name__} is the model of {name} only"
         return cls, config, ""
     key, name = _STAND_INS.get(cls.__name__, ("", ""))
     part, part_class = getattr(config, key, None) if key else None, _exported(name) if name else None

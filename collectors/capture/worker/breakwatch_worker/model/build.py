@@ -1,4 +1,4 @@
-"""Makes the model: its class called on its config, without weights and without random draws."""
+"""Builds the model from its class and config, without published weights and without random draws."""
 
 import contextlib
 import traceback
@@ -11,7 +11,7 @@ from . import weights
 
 
 class TooLarge(Exception):
-    """The model does not fit the bound on what a capture may allocate."""
+    """The model exceeds the limit on parameters and buffers."""
 
 
 MAX_BYTES = 7 << 29  # of parameters and buffers; with activations a capture stays under 6 GB
@@ -21,20 +21,20 @@ def byte_count(model: torch.nn.Module) -> int:
     seen = {}
     for tensor in (*model.parameters(), *model.buffers()):
         if is_lazy(tensor) or tensor.layout is not torch.strided:
-            continue  # of no size yet, or of none that strides tell
+            continue  # its size is unknown: lazy or not strided
         seen[tensor.data_ptr() if not tensor.is_meta else id(tensor)] = tensor.numel() * tensor.element_size()
     return sum(seen.values())
 
 
 def parameter_count(model: torch.nn.Module) -> int:
-    """Without those that get their size from the first call, until then."""
+    """The number of parameters, without lazy ones before the first call."""
     return sum(int(parameter.numel()) for parameter in model.parameters() if not is_lazy(parameter))
 
 
 def make_float(config) -> None:
-    """float32 everywhere: on a CPU half precision lacks operators, and what is counted does not depend on it."""
+    """Sets float32 everywhere: CPUs lack operators in half precision, and no count depends on it."""
     config.dtype = torch.float32
-    for node in (config, *vars(config).values()):  # parts that say it by a key of their own
+    for node in (config, *vars(config).values()):  # parts with a key of their own for this
         if getattr(node, "fp16_esm", None) is True:
             node.fp16_esm = False
     for name in getattr(config, "sub_configs", None) or ():
@@ -43,8 +43,8 @@ def make_float(config) -> None:
             make_float(sub)
 
 
-def leave_out_weights(config) -> None:
-    """Some releases of transformers load published weights of a backbone into a new model; no count needs them."""
+def disable_pretrained(config) -> None:
+    """Prevents some releases of transformers from loading published weights into a backbone; no count needs them."""
     for node in sub_configs(config):
         if getattr(node, "use_pretrained_backbone", False):
             node.use_pretrained_backbone = False
@@ -53,7 +53,7 @@ def leave_out_weights(config) -> None:
 def construct(cls, config, filled: bool = True) -> torch.nn.Module:
     """The model of a config, in float32. See `without_draws`."""
     make_float(config)
-    leave_out_weights(config)
+    disable_pretrained(config)
 
     def make() -> torch.nn.Module:
         return cls._from_config(config) if hasattr(cls, "_from_config") else cls(config)
@@ -63,18 +63,18 @@ def construct(cls, config, filled: bool = True) -> torch.nn.Module:
     except Exception as error:
         if not _is_of_initialisation(error):
             raise
-    with _keeping_what_torch_gave(cls):
+    with _ignoring_failed_initialisation(cls):
         return without_draws(make, filled)
 
 
 def _is_of_initialisation(error: BaseException) -> bool:
-    """Whether the code that gives a model its weights failed, which loading published ones never runs."""
+    """Whether the code that initialises weights failed. Loading published weights never runs this code."""
     return any(frame.name == "_init_weights" for frame in traceback.extract_tb(error.__traceback__))
 
 
 @contextlib.contextmanager
-def _keeping_what_torch_gave(cls):
-    """A module that the class fails to initialise keeps the weights that torch gave it."""
+def _ignoring_failed_initialisation(cls):
+    """Inside this context, a module that the class fails to initialise keeps the weights from torch."""
     initialise = cls._init_weights
 
     def _init_weights(self, module):
@@ -89,8 +89,8 @@ def _keeping_what_torch_gave(cls):
 
 
 def without_draws(make, filled: bool = True) -> torch.nn.Module:
-    """`make()` on the CPU in eval mode. Memory is reserved first and written only once its size is known to be small,
-    and not at all where it need not be `filled`. TooLarge where it passes the bound."""
+    """The model that `make()` builds, on the CPU in eval mode. Memory is reserved first, and written if the model is
+    small enough and should be `filled`. Raises TooLarge."""
     torch.manual_seed(0)
     deferred = weights.Deferred()
     with deferred.active():

@@ -1,8 +1,8 @@
 """Cheap deterministic weights: a model's own initialisation, with its random draws replaced by one shared block.
 
 The block is drawn once in the zygote and copied, scaled as the model's author asked (`normal_(std=0.02)` and so on).
-Constants (norms, biases, buffers, decay tables) are set by the author's code unchanged, which is what keeps an eager
-run finite. Random draws are deferred: of several on one tensor only the last is paid for.
+Constants (norms, biases, buffers, decay tables) are set by the author's code, which keeps an eager run finite. Random
+draws are deferred: of several draws on one tensor only the last is made.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ def block() -> torch.Tensor:
 
 
 def fill(tensor: torch.Tensor, mean: float, std: float, salt: int) -> None:
-    """Copies the block over the tensor, scaled; `salt` moves its start so that two tensors differ."""
+    """Fills the tensor with scaled copies of the block. `salt` moves the start, so that two tensors differ."""
     if tensor.is_meta or not (tensor.is_floating_point() or tensor.is_complex()):
         return
     if tensor.is_complex() or not tensor.is_contiguous():
@@ -33,7 +33,7 @@ def fill(tensor: torch.Tensor, mean: float, std: float, salt: int) -> None:
     source = block()
     flat = tensor.detach().view(-1)
     count = flat.numel()
-    # An odd length of copies keeps rows of equal length from being equal.
+    # An odd length of the copies prevents equal rows.
     start, size = (salt * 7919) % 4096, _BLOCK - 4097
     for begin in range(0, count, size):
         piece = flat[begin:begin + size]
@@ -82,15 +82,15 @@ _RANDOM = {
     "sparse_": _orthogonal,
 }
 _CONSTANT = ("constant_", "zeros_", "ones_", "eye_", "dirac_")
-# Before transformers 5 models call a tensor's own methods (`module.weight.data.normal_(std=0.02)`). A small tensor is
-# drawn at once: what is computed from it in the same breath is right then.
+# Before transformers 5, models call methods of a tensor (`module.weight.data.normal_(std=0.02)`). A small tensor is
+# drawn at once, because the next statement may compute something from it.
 _METHODS = ("normal_", "uniform_")
 _CONSTANT_METHODS = ("zero_", "fill_")
 _LARGE = 1 << 16  # elements
 
 
 class Deferred:
-    """The random draws still owed, and the parameters nobody initialised. Used as a context around construction."""
+    """The deferred random draws, and parameters without initialisation. A context manager around construction."""
 
     def __init__(self):
         self._owed = {}
@@ -120,13 +120,13 @@ class Deferred:
         finally:
             torch.empty = saved_empty
             for name in methods:
-                delattr(torch.Tensor, name)  # what it was is inherited
+                delattr(torch.Tensor, name)  # the original is inherited
             for name, function in saved.items():
                 setattr(torch.nn.init, name, function)
             library.update(saved_library)
 
     def _methods(self) -> dict:
-        """A tensor's own methods that draw or set numbers."""
+        """Replacements of a tensor's methods that draw or set numbers."""
         def drawing(later, now):
             return lambda tensor, *given, **named: (
                 later if tensor.numel() >= _LARGE and tensor.dim() > 1 else now)(tensor, *given, **named)
@@ -136,7 +136,7 @@ class Deferred:
         return {**constant, **{name: drawing(self._later(_RANDOM[name]), of_tensor[name]) for name in _METHODS}}
 
     def settle(self, model: torch.nn.Module) -> None:
-        """Pays what is owed to the tensors that are still the model's."""
+        """Makes the deferred draws of the tensors that are still part of the model."""
         with torch.no_grad():
             for salt, (name, parameter) in enumerate(model.named_parameters()):
                 key = _key(parameter)
@@ -181,7 +181,7 @@ def _key(tensor) -> tuple:
 
 
 def _fill_by_name(name: str, parameter: torch.Tensor, salt: int) -> None:
-    """A parameter its author left as torch.empty: one for scales, zero for shifts, small otherwise."""
+    """Fills a parameter that its author left as torch.empty: ones for scales, zeros for shifts, else small numbers."""
     last = name.rsplit(".", 1)[-1]
     if parameter.dim() <= 1 and ("weight" in last or "scale" in last or "gamma" in last):
         parameter.fill_(1.0)
@@ -196,7 +196,7 @@ def _calls_methods() -> bool:
 
 
 def _library_table() -> dict:
-    """transformers keeps torch's functions in a table of its own and calls through it: since 5.0 in a module for it."""
+    """The table of torch's functions that transformers calls; since 5.0 it is in a module of its own."""
     try:
         from transformers import initialization as home
     except ImportError:
