@@ -290,9 +290,9 @@ def test_a_completion_may_say_one_value_for_each_layer(monkeypatch):
     entry = {"part": "bert", "error": "not subscriptable", "set": {"kinds": {"per_layer": "mamba"}}}
     monkeypatch.setattr(config_fixes, "load_recipes", lambda: {"type_fixes": [entry]})
     config, said = transformers.BertConfig(num_hidden_layers=3), "create: 'NoneType' object is not subscriptable"
-    assert config_fixes._completed(config, said) == ["kinds set"]
+    assert config_fixes._apply_type_fixes(config, said) == ["kinds set"]
     assert config.kinds == ["mamba"] * 3
-    assert config_fixes._completed(config, said) == []
+    assert config_fixes._apply_type_fixes(config, said) == []
 
 
 def test_no_model_loads_weights_of_its_backbone():

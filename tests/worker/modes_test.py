@@ -108,7 +108,7 @@ def test_a_gradient_is_found_in_any_output_that_carries_one():
 
 def test_a_step_that_runs_its_backward_itself_is_left_to_it():
     found = capture("train", zoo.OwnBackward())
-    assert found.mode_detail["loss"] == "none of ours: what is called runs its backward itself"
+    assert found.mode_detail["loss"] == "none added: the called code runs a backward itself"
     assert found.error is None and found.numbers()["sites"][0]["reason"] == "Unsupported Tensor.backward() call"
 
 
@@ -239,7 +239,7 @@ def test_the_limit_of_recompiles_is_seen():
     with torch._dynamo.config.patch(recompile_limit=1):
         found = capture("recompile", zoo.Linear())
     assert found.mode_detail["limit_hit"] is True
-    assert "the limit of recompiles was hit" in found.notes
+    assert "the recompile limit was reached" in found.notes
 
 
 @pytest.mark.parametrize("arguments, varied", [

@@ -28,7 +28,7 @@ def test_a_call_that_fails_is_no_failure_of_the_compiler(allowing, name, mode, s
 def test_code_that_runs_its_backward_itself_is_left_to_it(allowing, busy):
     result = capture(allowing, f"own_ends:{busy}runs_its_backward", "train")
     assert result["status"] == "graph_breaks", result
-    assert result["mode_detail"]["loss"] == "none of ours: what is called runs its backward itself"
+    assert result["mode_detail"]["loss"] == "none added: the called code runs a backward itself"
     assert "backward_error" not in result["mode_detail"]
 
 

@@ -296,7 +296,7 @@ def test_a_picture_said_twice_is_cut_twice_though_only_one_says_its_patch():
 def test_a_picture_without_a_side_said_twice_stays_as_it_is(side):
     base = {"image_size": side, "vision_config": {"image_size": side, "patch_size": 16}}
     tree = copy.deepcopy(base)
-    assert images.same_pictures(base, tree) == [] and tree == base
+    assert images.match_images(base, tree) == [] and tree == base
 
 
 def test_a_clip_is_cut_to_the_frames_that_its_tubelets_need():
@@ -308,7 +308,7 @@ def test_a_clip_is_cut_to_the_frames_that_its_tubelets_need():
 def test_maps_that_are_no_maps_of_the_picture_stay_as_they_are(maps):
     base = {"backbone_feature_sizes": maps, "image_size": 1024}
     tree = {**base, "image_size": 256}
-    images.smaller_maps(base, tree)
+    images.shrink_maps(base, tree)
     assert tree["backbone_feature_sizes"] == maps
 
 

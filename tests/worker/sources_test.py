@@ -52,7 +52,7 @@ def many():
     return add, (torch.ones(3), torch.ones(3))
 @torch._dynamo.assume_constant_result
 def evaluated_by_python():
-    from breakwatch_worker import evaluator
+    from breakwatch_worker.dynamo import evaluator
     return evaluator.is_pythons_own() or evaluator._FUNCTIONS is None
 def while_traced():
     def add(x):

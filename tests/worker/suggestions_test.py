@@ -19,11 +19,11 @@ def test_the_suggestion_names_what_failed(status, detail, suggestion):
 
 @pytest.mark.parametrize("status, detail, suggestion", [
     ("failed_create", "create: AttributeError: module 'mine' has no attribute 'mak'", "mine has no mak"),
-    ("failed_create", "create: LookupError: no module 12ab was called; seen: 34cd", "discover` again: the hash 12ab"),
+    ("failed_create", "create: LookupError: no module 12ab was called; seen: 34cd", "discover` again: no module has the hash 12ab"),
     ("failed_create", "create: ValueError: Net needs x: let the factory return (module, inputs)", "(module, inputs)"),
     ("failed_create", "create: RuntimeError: boom", "correct the factory or script"),
     ("failed_eager", "eager: NameError: name 'y' is not defined", "correct the code"),
-    ("failed_inputs", "no second shape: RuntimeError: shape '[8]' is invalid", "takes one batch only"),
+    ("failed_inputs", "no second shape: RuntimeError: shape '[8]' is invalid", "accepts one batch size only"),
     ("failed_inputs", "no second shape: breakwatch cannot copy what the model is called with: x", "cannot be copied"),
     ("failed_inputs", "inputs: these inputs do not fit Linear: missing a required argument: 'y'", "correct the inputs"),
     ("timeout", "create passed its limit of 60 s", "raise capture.limits.create")])

@@ -1,8 +1,8 @@
-"""Models of libraries other than transformers: timm, and diffusers' pipelines and single components."""
+"""Models of other libraries than transformers: timm, sentence-transformers, pipelines and components of diffusers."""
 
 
 def run_class_of(job: dict):
-    """The attempt for this job, or None where transformers is the library."""
+    """The class that runs this job, or None for a plain transformers model."""
     values = job.get("config")
     if not isinstance(values, dict):
         return None
@@ -26,5 +26,5 @@ def run_class_of(job: dict):
 
 
 def has_recipes(found) -> bool:
-    """Whether an attempt, as `run_class_of` gives it, makes its inputs of recipes.yaml."""
+    """Whether a class returned by `run_class_of` makes its inputs from recipes.yaml."""
     return found is None or found.__module__ == f"{__name__}.sentence"

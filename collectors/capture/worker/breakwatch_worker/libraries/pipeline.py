@@ -1,4 +1,4 @@
-"""A diffusers pipeline: every component that is a module is captured by itself, and one result is made of all."""
+"""Captures a diffusers pipeline: each component that is a module by itself. The result is the sum."""
 
 import gc
 import hashlib
@@ -16,7 +16,7 @@ _SUMS = ("params", "graphs", "breaks", "dynamo_counter_breaks", "explain_breaks"
 
 
 def components_of(values: dict) -> list:
-    """[(name, library, class name, config or None)] in the order of model_index.json, without what is null there."""
+    """[(name, library, class name, config or None)] in the order of model_index.json, without null entries."""
     found = []
     for name, entry in values["model_index"].items():
         if isinstance(entry, list) and len(entry) == 2 and all(isinstance(part, str) for part in entry):
@@ -38,13 +38,13 @@ class PipelineRun(model_run.ModelRun):
                 others.append(name)
             else:
                 captured[name] = part
-            gc.collect()  # one component's memory at a time
+            gc.collect()  # free the memory of this component before the next
         if not captured:
             raise architecture.Stop("skipped_no_config", "model_index.json names no module with a configuration")
         return {**self._known, **combine(captured, others)}
 
     def _capture_component(self, name: str, library: str, cls: str, config):
-        """The component's result; None for what is no module."""
+        """The result of a component. None if it is not a module."""
         if self._phases.current != "create":
             self._phases.enter("create")
         try:
@@ -76,12 +76,12 @@ class PipelineRun(model_run.ModelRun):
 
 
 def combine(parts: dict, others: list) -> dict:
-    """One result of the components': numbers added up, sites folded by site_id, the first failure's status if any."""
+    """The result of all components: sums, sites grouped by site_id, and the status of the first failure, if any."""
     sites, segments, reasons = {}, [], set()
     for name, part in parts.items():
         for site in part.get("sites") or []:
             reasons.add(site.get("gb_id") or site.get("reason"))
-            if site["site_id"] in sites:  # two components may hold the same code
+            if site["site_id"] in sites:  # two components may have the same code
                 sites[site["site_id"]]["occurrences"] += site["occurrences"]
             else:
                 path = ".".join(filter(None, (name, site.get("module_path") or "")))
@@ -104,7 +104,7 @@ def combine(parts: dict, others: list) -> dict:
         result.update(status="graph_breaks" if broken else "full_graph", phase="done")
         said.insert(0, model_run.verdict({"breaks": 0, "graphs": 0, **result, "break_sites": len(sites)}))
     if others:
-        said.append("no modules: " + ", ".join(others))
+        said.append("not modules: " + ", ".join(others))
     depths = [part.get("depth") for part in parts.values()]
     inputs = {name: part["inputs"] for name, part in parts.items() if part.get("inputs")}
     details = {name: part["mode_detail"] for name, part in parts.items() if part.get("mode_detail")}

@@ -1,9 +1,9 @@
-"""The sides of pictures and of what is made of them, made smaller. The keys are in sizes.yaml."""
+"""Reduces image sizes, and the sizes that follow from them. The keys are in sizes.yaml."""
 
 from .size_rules import is_int, load_rules, nodes
 
 
-def smaller_picture(path: str, node: dict) -> list:
+def shrink_image(path: str, node: dict) -> list:
     rules = load_rules()
     notes = []
     patch = node.get("patch_size")
@@ -13,7 +13,7 @@ def smaller_picture(path: str, node: dict) -> list:
     if "tubelet_size" in node:
         floors.update(dict.fromkeys(rules["clip_sizes"], rules["clip_floor"]))
     for key in floors.keys() & node.keys():
-        factor = _picture_factor(node[key], floors[key], unit, least)
+        factor = _image_factor(node[key], floors[key], unit, least)
         if factor > 1:
             before = node[key]
             node[key] = before // factor if is_int(before) else [side // factor for side in before]
@@ -24,15 +24,15 @@ def smaller_picture(path: str, node: dict) -> list:
     return notes
 
 
-def smaller_windows(path: str, node: dict) -> list:
-    """The side of windows that are the pictures of all parts, and those. The parts round their grids."""
+def shrink_windows(path: str, node: dict) -> list:
+    """Reduces windows that are the images of all parts, together with the image sizes of these parts."""
     rules = load_rules()
     notes = []
     for key in rules["image_windows"] & node.keys():
         parts = [part for part in node.values() if isinstance(part, dict) and "image_size" in part]
         if not is_int(node[key]) or not parts or any(part["image_size"] != node[key] for part in parts):
             continue
-        factor = _picture_factor(node[key], rules["window_floor"], 32, 128)
+        factor = _image_factor(node[key], rules["window_floor"], 32, 128)
         if factor > 1:
             notes.append(f"{path}{key} {node[key]}->{node[key] // factor}")
             for holder, name in ((node, key), *((part, "image_size") for part in parts)):
@@ -40,9 +40,9 @@ def smaller_windows(path: str, node: dict) -> list:
     return notes
 
 
-def same_pictures(base: dict, tree: dict) -> list:
-    """A node that says no patch of its own has the picture of those that do: it follows where all of these were cut by
-    one factor."""
+def match_images(base: dict, tree: dict) -> list:
+    """Reduces the image size of nodes without a patch size. It equals the image size of nodes with one, and follows
+    them if all of these were reduced by the same factor."""
     keys, notes = load_rules()["image_sizes"], []
     pairs = [(path, was, now) for (path, was), (_, now) in zip(nodes(base), nodes(tree), strict=True)]
     for path, was, node in pairs:
@@ -57,9 +57,8 @@ def same_pictures(base: dict, tree: dict) -> list:
     return notes
 
 
-def smaller_maps(base: dict, tree: dict) -> None:
-    """Where all pictures below a node, or all there are, were cut by one factor, so are the maps that it says are made
-    of them."""
+def shrink_maps(base: dict, tree: dict) -> None:
+    """Reduces the sizes of feature maps if all images below their node, or all images, were reduced by one factor."""
     rules = load_rules()
     for (_, before), (_, node) in zip(nodes(base), nodes(tree), strict=True):
         for key in rules["image_maps"] & node.keys():
@@ -71,22 +70,22 @@ def smaller_maps(base: dict, tree: dict) -> None:
 
 
 def _factors_of(base: dict, tree: dict) -> set:
-    """What the pictures below a node were divided by."""
+    """The factors by which the images below a node were reduced."""
     pairs = zip(nodes(base), nodes(tree), strict=True)
-    pictures = [(_sides(was[key]), _sides(now[key])) for (_, was), (_, now) in pairs
+    images = [(_sides(was[key]), _sides(now[key])) for (_, was), (_, now) in pairs
                 for key in load_rules()["image_sizes"] & now.keys()]
-    return {was[0] // now[0] for was, now in pictures if was and now and now[0] > 0}
+    return {was[0] // now[0] for was, now in images if was and now and now[0] > 0}
 
 
 def _last_window(node: dict) -> int:
-    """The side of a picture of which the last stage, halved as often as there are stages before, is one window."""
+    """The image size at which the last stage is one window. Each stage before it halves the image."""
     patch, window, depths = node.get("patch_size"), node.get("window_size"), node.get("depths")
     if not is_int(patch) or not is_int(window) or not isinstance(depths, list):
         return 0
     return patch * window * 2 ** (len(depths) - 1)
 
 
-def _picture_factor(value, floor: int, unit: int, least: int) -> int:
+def _image_factor(value, floor: int, unit: int, least: int) -> int:
     sides = _sides(value)
     if max(sides, default=0) <= floor:
         return 1
@@ -95,7 +94,7 @@ def _picture_factor(value, floor: int, unit: int, least: int) -> int:
 
 
 def _cuts(side: int, factor: int, unit: int, least: int) -> bool:
-    """In whole units, and an even number of them where it was even: grids are folded in two."""
+    """Whether the reduced side has a whole number of units, an even one if it was even: grids are folded in two."""
     even = side // factor % (2 * unit) == 0 or side % (2 * unit) > 0
     return side % (unit * factor) == 0 and side // factor >= least and even
 

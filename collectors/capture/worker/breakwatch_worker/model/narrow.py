@@ -1,4 +1,4 @@
-"""Widths, experts, lengths and the vocabulary of a config, made smaller. The keys are in sizes.yaml."""
+"""Reduces widths, experts, lengths and the vocabulary of a config. The keys are in sizes.yaml."""
 
 import copy
 import functools
@@ -11,14 +11,14 @@ _FACTORS = (32, 16, 14, 8, 7, 6, 5, 4, 3, 2)
 
 
 def narrowings(base: dict, cut_windows: bool = True):
-    """(tree, notes) of each way to make the rest smaller: all widths by one divisor, or where that is small and the
-    text's own is not each part by its own; then only what is no width: experts, pictures, the vocabulary, and windows
-    unless they are to stay. The last is for parts that speak of each other's widths by keys that nothing here knows."""
+    """(tree, notes) of each reduction other than depth. First all widths by one divisor; if this divisor is small and
+    that of the text is not, each part by a divisor of its own. Last no widths, only experts, images, the vocabulary and
+    windows (with `cut_windows`): this works if parts name each other's widths by unknown keys."""
     narrowed = functools.partial(_narrowed, base, cut_windows)
     common, parts = _factor(base), _part_factors(base)
     if common <= 2 and parts.get("text_config", 1) >= 2 * common:
         chosen = [parts]
-        if common == 1 and len(parts) > 1:  # the parts may speak of each other by keys that nothing knows
+        if common == 1 and len(parts) > 1:  # the parts may name each other's widths by unknown keys
             chosen.append({"text_config": parts["text_config"]})
         for factors in chosen:
             note = ", ".join(f"{name} /{factor}" for name, factor in factors.items())
@@ -29,7 +29,7 @@ def narrowings(base: dict, cut_windows: bool = True):
 
 
 def _part_factors(base: dict) -> dict:
-    """The divisor of each part by itself, where it has one."""
+    """The divisor of each part that has one."""
     factors = {name: _factor(part) for name, part in base.items() if isinstance(part, dict) and "model_type" in part}
     return {name: factor for name, factor in factors.items() if factor > 1}
 
@@ -44,10 +44,10 @@ def _narrowed(base: dict, cut_windows: bool, divide, note: str) -> tuple:
     if experts:
         notes.append(f"experts {experts}->{load_rules()['experts_kept']}")
     notes += [note for path, node in nodes(tree)
-              for cut in (images.smaller_windows, images.smaller_picture, _shorter, *[windows.cut] * cut_windows)
+              for cut in (images.shrink_windows, images.shrink_image, _shorter, *[windows.cut] * cut_windows)
               for note in cut(path, node)]
-    notes += images.same_pictures(base, tree)
-    images.smaller_maps(base, tree)
+    notes += images.match_images(base, tree)
+    images.shrink_maps(base, tree)
     if (cut := _cut_vocabulary(tree)):
         notes.append(f"vocabulary {cut}->{load_rules()['vocabulary_kept']}")
     return tree, notes
@@ -64,25 +64,25 @@ def _divide_all(tree: dict, factor: int) -> None:
 
 
 def _divide_parts(tree: dict, factors: dict) -> None:
-    """Each part by its own; what says elsewhere how wide the text is, by the text's."""
+    """Divides each part by its own divisor. Keys elsewhere that name the width of the text follow the text."""
     rules = load_rules()
     width = tree["text_config"].get("hidden_size")
     inside = {id(node) for _, node in nodes(tree["text_config"])}
-    spoken = [(node, key) for _, node in nodes(tree) if id(node) not in inside
-              for key in rules["text_widths"] & node.keys() | handed_over(node) if node[key] == width]
+    named = [(node, key) for _, node in nodes(tree) if id(node) not in inside
+              for key in rules["text_widths"] & node.keys() | output_widths(node) if node[key] == width]
     for name, factor in factors.items():
         _divide_all(tree[name], factor)
-    for node, key in spoken:
+    for node, key in named:
         node[key] = width // factors["text_config"]
 
 
-def handed_over(node: dict) -> set:
-    """Keys of a part that say how wide what it hands over is, by what stands beside them."""
-    return {key for key, beside in load_rules()["handed_over"].items() if key in node and beside in node}
+def output_widths(node: dict) -> set:
+    """Keys of a part for the width of its output, recognised by the keys beside them."""
+    return {key for key, beside in load_rules()["output_widths"].items() if key in node and beside in node}
 
 
 def _free_nodes(tree: dict):
-    """Nodes whose widths the config decides."""
+    """The nodes whose widths the config sets."""
     return [(path, node) for path, node in nodes(tree) if node.get("model_type") not in load_rules()["node_kept"]]
 
 
@@ -97,7 +97,7 @@ def _values(tree: dict, keys: set) -> list:
 
 
 def _factor(tree: dict) -> int:
-    """The largest divisor that all widths and heads of the tree take."""
+    """The largest divisor of all widths and heads of the tree."""
     rules = load_rules()
     if any(node.get("model_type") in rules["width_kept"] for _, node in nodes(tree)):
         return 1
@@ -110,17 +110,17 @@ def _factor(tree: dict) -> int:
     for factor in _FACTORS:
         if max(widths) // factor < rules["width_aim"]:
             continue
-        if all(_divides(width, factor) for width in widths) and _heads_take(tree, factor):
+        if all(_divides(width, factor) for width in widths) and _divides_heads(tree, factor):
             return factor
     return 1
 
 
 def _divides(width: int, factor: int) -> bool:
-    """Rows of 16 bytes stay rows of 16 bytes: grouped matrix products want them so."""
+    """Whether the width can be divided. Rows stay multiples of 16 bytes, which grouped matrix products require."""
     return width % factor == 0 and width // factor >= 4 and (width % 4 > 0 or width // factor % 4 == 0)
 
 
-def _heads_take(tree: dict, factor: int) -> bool:
+def _divides_heads(tree: dict, factor: int) -> bool:
     rules = load_rules()
     for _, node in _free_nodes(tree):
         heads = [node[key] for key in rules["heads"] & node.keys() if is_int(node[key]) and node[key] > 0]
@@ -129,7 +129,7 @@ def _heads_take(tree: dict, factor: int) -> bool:
             return False
         for count in grouped:
             smaller = _fewer(count, factor)
-            # Grouped attention stays grouped, and one head alone is another path than several.
+            # Grouped attention must stay grouped, and a single head takes another code path than several.
             regrouped = any((head > count) != (max(head // factor, 1) > smaller) for head in heads)
             uneven = any(head % count == 0 and head // factor % smaller for head in heads)
             if (regrouped or uneven) and any(head != count for head in heads):
@@ -157,7 +157,7 @@ def _divide(node: dict, factor: int) -> None:
 
 
 def _inner(width: int, factor: int) -> int:
-    """A width that meets no other: any number will do, in rows of 16 bytes and in halves."""
+    """A width that need not match another. It stays even, with rows of multiples of 16 bytes."""
     return width // factor if _divides(width, factor) else max(width // factor // 8 * 8, 8)
 
 
@@ -183,7 +183,7 @@ def _fewer_experts(node: dict) -> int:
 
 
 def _shorter(path: str, node: dict) -> list:
-    """Lengths that the input must have, cut where they are long."""
+    """Cuts long lengths that the input must have exactly."""
     notes = []
     for key, rule in load_rules()["lengths"].items():
         value = node.get(key)

@@ -1,4 +1,4 @@
-"""What the size policy knows of keys (sizes.yaml), and how a config's tree is walked."""
+"""The config keys that the size policy knows (sizes.yaml), and the iteration over the nodes of a config."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""The size policy: a config made smaller without changing what its graph looks like. Widths are in narrow.py."""
+"""The size policy: reduces the depth of a config without changing the kinds of its layers. Widths are in narrow.py."""
 
 import copy
 import dataclasses
@@ -13,7 +13,7 @@ _STAGE = re.compile(r"^stage(\d+)$")
 
 @dataclasses.dataclass
 class Size:
-    """One way to build the model. `make` gives a config object of its own each time."""
+    """One size to build the model at. `make` returns a new config object each time."""
 
     depth: str  # "reduced", "full" or "original"
     note: str
@@ -26,38 +26,37 @@ class Size:
         try:
             return architecture.from_dict(config_class, copy.deepcopy(self.values))
         except ValueError as error:
-            refused = set(re.findall(r"'(\w+)': ", str(error))) if "unknown kwargs" in str(error) else set()
-            if not refused:
+            rejected = set(re.findall(r"'(\w+)': ", str(error))) if "unknown kwargs" in str(error) else set()
+            if not rejected:
                 raise
-            return architecture.from_dict(config_class, _without(copy.deepcopy(self.values), refused))
+            return architecture.from_dict(config_class, _without(copy.deepcopy(self.values), rejected))
 
 
-def _without(tree: dict, refused: set) -> dict:
-    """A tree whose parts are without keys that every config has and that some parts do not take back."""
+def _without(tree: dict, rejected: set) -> dict:
+    """The tree without the rejected keys in its parts: every config has them, and some parts do not accept them."""
     for path, node in nodes(tree):
-        for key in refused & node.keys() if path else ():
+        for key in rejected & node.keys() if path else ():
             del node[key]
     return tree
 
 
 def cuts(config) -> list:
-    """The names of what the reduced depth makes shorter: the path of the key that says how long it is."""
+    """The depth keys that a reduced run cuts, by their paths in the config."""
     return [note.split(" ")[0] for note in _shortened(config.to_dict())[1]]
 
 
-def plans(config, depth: str, whole=None, cut_windows: bool = True):
-    """From the smallest to the original; the first that builds and runs is captured. With `whole`, which are cuts that
-    are not made, the full depth is that of these alone. Windows are left as they are where the caller says how long the
-    input is."""
+def plans(config, depth: str, uncut=None, cut_windows: bool = True):
+    """The sizes from the smallest to the original; the first that builds and runs is captured. With `uncut`, full depth
+    means that only these depth keys are not cut. `cut_windows` is false if the caller sets the length of the input."""
     base = config.to_dict()
-    if depth in ("wide", "original"):  # to prove the rest by
+    if depth in ("wide", "original"):  # to test the size policy
         short, notes = _shortened(base) if depth == "wide" else (None, [])
         yield Size("reduced", ", ".join(notes), short) if notes else Size("original", "", None, config)
         return
     narrowed = [(tree, notes) for tree, notes in narrow.narrowings(base, cut_windows) if notes]
     if depth == "full":
         for small, width_notes in [*narrowed, (base, [])]:
-            short, depth_notes = _shortened(small, whole) if whole is not None else (small, [])
+            short, depth_notes = _shortened(small, uncut) if uncut is not None else (small, [])
             notes = depth_notes + width_notes
             yield Size("full", ", ".join(notes), short if notes else None, config)
         return
@@ -71,19 +70,19 @@ def plans(config, depth: str, whole=None, cut_windows: bool = True):
     yield Size("original", "", None, config)
 
 
-def _shortened(base: dict, whole=()) -> tuple:
+def _shortened(base: dict, uncut=()) -> tuple:
     tree = copy.deepcopy(base)
     notes = []
     lent = _lend(tree)
     for path, node in nodes(tree):
-        notes += _shorten_node(path, node, whole)
+        notes += _shorten_node(path, node, uncut)
     for owner, key, part in lent:
         owner[key] = part.pop(key)
     return tree, notes
 
 
 def _lend(tree: dict) -> list:
-    """Keys that name layers of a part and stand beside it are put into it for a while, and are cut along with it."""
+    """Moves keys that name layers of a part from the parent into this part, so that they are cut with it."""
     rules = load_rules()
     lent = []
     for name, keys in rules["taken_of"].items():
@@ -99,12 +98,12 @@ def _lend(tree: dict) -> list:
     return lent
 
 
-def _shorten_node(path: str, node: dict, whole) -> list:
+def _shorten_node(path: str, node: dict, uncut) -> list:
     rules = load_rules()
     notes = []
     stages = {len(node[key]) for key in rules["stage_counts"] & node.keys() if isinstance(node[key], list)}
     counts = {key: node[key] for key in node if key in rules["layer_counts"] and is_int(node[key]) and node[key] > 2
-              and node[key] not in stages}  # what counts stages is no depth
+              and node[key] not in stages}  # a number of stages is not a depth
     counted = {node[key] for key in rules["layer_counts"] & node.keys() if is_int(node[key])}
     listed = {key: len(node[key]) for key in node if key in rules["layer_lists"] and isinstance(node[key], list)
               and len(node[key]) > 2 and len(node[key]) not in counted}
@@ -112,24 +111,24 @@ def _shorten_node(path: str, node: dict, whole) -> list:
     for total in sorted({*counts.values(), *listed.values()}):
         keys = [key for key, value in counts.items() if value == total]
         kept = _kept_layers(node, total)
-        said = f"{path}{(keys or [key for key, value in listed.items() if value == total])[0]}"
-        if len(kept) >= total or said in whole:
+        key_path = f"{path}{(keys or [key for key, value in listed.items() if value == total])[0]}"
+        if len(kept) >= total or key_path in uncut:
             continue
         changed.update(_remapped(node, total, kept))
         changed.update({key: len(kept) for key in keys})
-        notes.append(f"{said} {total}->{len(kept)}")
+        notes.append(f"{key_path} {total}->{len(kept)}")
     for key in node:
         value = node[key]
         if key not in rules["stage_counts"] or not isinstance(value, list) or not all(map(is_int, value)):
             continue
-        if max(value, default=0) > 2 and f"{path}{key}" not in whole:
+        if max(value, default=0) > 2 and f"{path}{key}" not in uncut:
             changed[key] = [min(count, 2) for count in value]
             notes.append(f"{path}{key} {value}->{changed[key]}")
     for key in rules["depth_factors"] & node.keys():
-        if isinstance(node[key], float) and node[key] > 1 and f"{path}{key}" not in whole:
+        if isinstance(node[key], float) and node[key] > 1 and f"{path}{key}" not in uncut:
             changed[key] = 1.0
             notes.append(f"{path}{key} {node[key]:g}->1")
-    notes += _shorten_named(path, node, whole)
+    notes += _shorten_named(path, node, uncut)
     node.update(changed)
     names = node.get("stage_names")
     if counts and changed and isinstance(names, list) and len(names) - 1 in counts.values():
@@ -138,20 +137,20 @@ def _shorten_node(path: str, node: dict, whole) -> list:
     return notes
 
 
-def _shorten_named(path: str, node: dict, whole) -> list:
-    """A network outside the library, of which the config has but the name and the arguments."""
+def _shorten_named(path: str, node: dict, uncut) -> list:
+    """Cuts a network outside the library, of which the config has only the name and the arguments."""
     named = load_rules()["named_depths"]
     name, arguments = node.get("architecture"), node.get(named["arguments"]) or {}
     said = f"{path}{named['arguments']}.{named['key']}"
     if not isinstance(name, str) or not re.match(named["names"], name) or arguments.get("features_only") or (
-            said in whole):
+            said in uncut):
         return []
     node[named["arguments"]] = {**arguments, named["key"]: named["kept"]}
     return [f"{said} ->{named['kept']}"]
 
 
 def _lists_of(node: dict, total: int) -> dict:
-    """Lists with one entry per layer. A list of all layers' numbers is none: it names layers."""
+    """Lists with one entry for each layer. A list of the numbers of all layers is not one: it names layers."""
     rules = load_rules()
     numbers = rules["kind_indices"] | rules["taken_indices"] | rules["taken_states"] | {"stage_names"}
     return {key: value for key, value in node.items()
@@ -174,7 +173,7 @@ def _kept_layers(node: dict, total: int) -> list:
         after = [layer >= total - node[key] for key in node if key in rules["suffix_counts"] and is_int(node[key])]
         return repr(([value[layer] for value in lists.values()], members, before, after, _own(node).get(layer)))
 
-    if periods:  # what repeats is counted from the start, so the start is what must stay
+    if periods:  # a pattern is counted from the start, so the first layers must stay
         needed = min(total, max(2, math.lcm(*periods) + 1 if math.lcm(*periods) < 16 else max(periods) + 1))
         seen = {kind(layer) for layer in range(needed)}
         while needed < total and any(kind(layer) not in seen for layer in range(needed, total)):
@@ -197,7 +196,7 @@ def _kept_layers(node: dict, total: int) -> list:
 
 
 def _own(node: dict) -> dict:
-    """Settings of single layers, by layer."""
+    """Settings of single layers, by layer number."""
     own = node.get("per_layer_config")
     return {int(layer): value for layer, value in own.items()} if isinstance(own, dict) else {}
 
@@ -207,7 +206,7 @@ def _are_indices(value, total: int) -> bool:
 
 
 def _taken(key: str, value, total: int) -> set:
-    """Layers whose output the config asks for by number."""
+    """The layers whose output the config uses, by number."""
     rules = load_rules()
     values = value if isinstance(value, list) else [value]
     if key in rules["taken_indices"] and all(map(is_int, values)):
@@ -222,7 +221,7 @@ def _taken(key: str, value, total: int) -> set:
 
 
 def _remapped(node: dict, total: int, kept: list) -> dict:
-    """The node's keys that speak of layers, said again for the kept ones."""
+    """New values for the keys that name layers, for the kept layers."""
     rules = load_rules()
     place = {layer: index for index, layer in enumerate(kept)}
     changed = {key: [value[layer] for layer in kept] for key, value in _lists_of(node, total).items()}

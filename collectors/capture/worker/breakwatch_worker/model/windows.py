@@ -1,4 +1,5 @@
-"""The windows, blocks and chunks that a config cuts a text into: made small, and passed by the text (windows.yaml)."""
+"""The windows, blocks and chunks of a text: reduced in the config, and exceeded by the input's length
+(windows.yaml)."""
 
 import functools
 import math
@@ -14,19 +15,19 @@ def load_windows() -> dict:
 
 
 def cut(path: str, node: dict) -> list:
-    """Makes the windows of one node of a config's tree small. Says which."""
+    """Reduces the windows of one node of a config. Returns notes."""
     notes = []
     for entry in _entries(node):
         key, before = entry["key"], node[entry["key"]]
         node[key] = _cut(before, entry)
         if node[key] != before:
-            notes.append(f"{path}{key} {_said(before)}->{_said(node[key])}")
+            notes.append(f"{path}{key} {_text_of(before)}->{_text_of(node[key])}")
     return notes
 
 
 class Length:
-    """How long a text has to be to be past every window of a config: `tokens`, never less than `usual`. `trains`: some
-    texts are of one length in training alone."""
+    """The number of `tokens` of a text that exceeds every window of a config, at least `usual`. `trains`: in training,
+    some models need a text of one exact length."""
 
     def __init__(self, config, usual: int, trains: bool = False):
         self._wanted = [found for node in sub_configs(config) for entry in _entries(vars(node))
@@ -40,7 +41,7 @@ class Length:
             self.tokens = usual
 
     def missed(self, tokens: int) -> list:
-        """The keys whose windows a text of so many tokens is not past."""
+        """The keys of the windows that a text with so many tokens does not exceed."""
         return list(dict.fromkeys(key for key, past, _, exactly in self._wanted if tokens < past and not exactly))
 
     @staticmethod
@@ -51,7 +52,7 @@ class Length:
 
 
 def _entries(node: dict):
-    """The entries of the table that a node has something for."""
+    """The entries of the table that apply to a node."""
     for entry in load_windows()["windows"]:
         if entry["key"] in node and _largest(node[entry["key"]], entry) and (
                 "beside" not in entry or any(other in node for other in entry["beside"])):
@@ -65,7 +66,7 @@ def _items(value) -> list:
 
 
 def _lengths(value) -> list:
-    """None where the value is no number of tokens: null or no window at all."""
+    """The window lengths in a value; empty for null and for values that mean no window."""
     return [item for item in _items(value) if is_int(item) and item > 0]
 
 
@@ -85,7 +86,7 @@ def _cut(value, entry: dict):
 
 
 def _factors(value, product: int):
-    """As many factors of the smaller product, a power of two."""
+    """The same number of factors, powers of two, with the smaller product."""
     if not isinstance(value, (list, tuple)) or not all(map(is_int, value)) or math.prod(value) <= product:
         return value
     side = 2 ** ((product.bit_length() - 1) // len(value))
@@ -93,19 +94,19 @@ def _factors(value, product: int):
 
 
 def _wanted(node, entry: dict):
-    """(key, shortest text past it, unit of its length, whether it is to be just so long)."""
+    """(key, length of the shortest text that exceeds the window, unit of the length, whether it must be exact)."""
     value = _largest(getattr(node, entry["key"], None), entry)
     try:
         past = value if "product" in entry else _NodeSizes(node, value)(entry.get("past", "value+1"))
     except CannotMake:
         return None
-    # Layers may have windows of their own: a whole number of each.
+    # Layers may have windows of different lengths: the text has a whole number of each.
     unit = math.lcm(*_lengths(getattr(node, entry["key"]))) if entry.get("whole") else 1
     return entry["key"], past, unit, entry.get("exactly", False)
 
 
 class _NodeSizes(NodeSizes):
-    """Names of one node, and `value`."""
+    """The names of one node, and `value`."""
 
     def __init__(self, node, value: int):
         super().__init__(node)
@@ -115,7 +116,7 @@ class _NodeSizes(NodeSizes):
         return self._value if name == "value" else super()._named(name)
 
 
-def _said(value) -> str:
-    """A list of equal items is said as one of them."""
+def _text_of(value) -> str:
+    """The text of a value; a list of equal items is written as one of them."""
     items = _items(value)
     return str(items[0]) if len(items) > 1 and len(set(map(str, items))) == 1 else str(value)

@@ -21,7 +21,7 @@ from ..inputs import copies
 from ..model.build import byte_count
 from ..process import fork, host
 from ..text import clip, one_line
-from .base import Call, said_by
+from .base import Call, text_of_error
 
 _FAILURES_KEPT = 64
 _GUARD = "Guard on a data-dependent value"
@@ -142,7 +142,7 @@ def _run(exporter, call: Call, budget: TimeBudget) -> ExportResult:
         return ExportResult("skipped", text=str(error))
     except BaseException as error:  # the code's own SystemExit too
         event = _event_of(error, exporter.__name__)
-        return ExportResult("failed", error=type(error).__name__, text=said_by(error),
+        return ExportResult("failed", error=type(error).__name__, text=text_of_error(error),
                    events=[event] if event is not None else [])
 
 

@@ -1,4 +1,4 @@
-"""`fullgraph`: one graph or the first thing in its way."""
+"""Mode `fullgraph`: one graph, or the first break."""
 
 import dataclasses
 import re
@@ -7,11 +7,11 @@ from torch._dynamo import exc as dynamo_exc
 from torch._dynamo import utils as dynamo_utils
 
 from ..dynamo.breaks import make_event
-from .base import Call, Found, Mode, said_by
+from .base import Call, Found, Mode, text_of_error
 from .exporters import known_reason
 
-# What Dynamo takes for a break where breaks are allowed. Of the rest, what depends on data is the model's as well: here
-# sizes and numbers are symbols that elsewhere a break would have ended. Anything else is an error there too.
+# Errors that are breaks in other modes. Errors about data-dependent values also count as breaks, because in this mode
+# sizes and numbers stay symbols where other modes break. Any other error is an error in other modes, too.
 _BREAKS = (dynamo_exc.Unsupported, dynamo_exc.UserError)
 
 
@@ -19,7 +19,7 @@ _FRAME = re.compile(r'File "([^"\n]+)", line (\d+), in (\w+)')
 
 
 class Fullgraph(Mode):
-    """The first error is the verdict: where it stands is the one site. Dynamo counts no frames here."""
+    """The first error decides: its place is the only site. Dynamo counts no frames in this mode."""
 
     fullgraph = True
     stops_early = True
@@ -38,7 +38,7 @@ class Fullgraph(Mode):
         first = {
             "reason": event.reason, "gb_id": event.gb_id, "file": event.file, "line": event.line,
             "function": event.function, "error": type(found.error).__name__,
-            "text": said_by(found.error),
+            "text": text_of_error(found.error),
         }
         where = f" at {event.file}:{event.line}" if event.file else ""
         return Found(found, status="graph_breaks", detail=f"not one graph: {event.reason}{where}", without=left_out,
@@ -46,7 +46,7 @@ class Fullgraph(Mode):
 
 
 def _place_in(text: str) -> tuple:
-    """The innermost frame of the stack that Dynamo appends to an error that carries none."""
+    """The innermost frame of the stack in the text of an error, for errors without a stack of their own."""
     frames = _FRAME.findall(text.rsplit("from user code:", 1)[-1]) if "from user code:" in text else []
     return (frames[-1][0], int(frames[-1][1]), frames[-1][2]) if frames else ("", 0, "")
 

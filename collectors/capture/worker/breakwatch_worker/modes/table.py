@@ -1,4 +1,4 @@
-"""Which name means which mode."""
+"""The modes by name."""
 
 from ..model import architecture
 from . import NAMES

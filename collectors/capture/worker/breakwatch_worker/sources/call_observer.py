@@ -1,4 +1,4 @@
-"""Sees every call of a torch.nn.Module while somebody else's code runs, and keeps torch.compile out of the way."""
+"""Observes every call of a torch.nn.Module while the user's code runs, and disables torch.compile."""
 
 import contextlib
 import os
@@ -8,14 +8,12 @@ import threading
 import torch
 
 _TORCH = os.path.dirname(torch.__file__) + os.sep
-_WRAPPERS = ("OptimizedModule",)  # what torch.compile returns: the module in it is the user's
+_WRAPPERS = ("OptimizedModule",)  # returned by torch.compile; they contain the user's module
 
 
 class CallObserver:
-    """`on_call(module, depth, place, args, kwargs)` before each call; depth 0 is outermost in its thread.
-
-    While active, torch.compile and Module.compile give back what they get: what is counted is counted here.
-    """
+    """Calls `on_call(module, depth, place, args, kwargs)` before each call of a module. Depth 0 is the outermost call
+    of its thread. While the observer is active, torch.compile and Module.compile return their argument. """
 
     def __init__(self, on_call):
         self._on_call = on_call
@@ -25,7 +23,7 @@ class CallObserver:
     @contextlib.contextmanager
     def active(self):
         original = torch.nn.Module.__call__
-        torch.nn.Module.__call__ = self._seen_call(original)
+        torch.nn.Module.__call__ = self._observed_call(original)
         self._undo.callback(setattr, torch.nn.Module, "__call__", original)
         self._undo.enter_context(uncompiled())
         try:
@@ -34,10 +32,10 @@ class CallObserver:
             self.stop()
 
     def stop(self) -> None:
-        """Torch as it was. To be called before anything is traced: Dynamo looks into whatever a call goes through."""
+        """Restores torch. Must be called before tracing, because Dynamo traces all code on the path of a call."""
         self._undo.close()
 
-    def _seen_call(self, original):
+    def _observed_call(self, original):
         def __call__(module, *arguments, **options):  # noqa: N807
             if type(module).__name__ in _WRAPPERS:
                 return original(module, *arguments, **options)
@@ -52,19 +50,19 @@ class CallObserver:
         return __call__
 
 
-def _give_back(model=None, *_, **__):
+def _return_model(model=None, *_, **__):
     return (lambda function: function) if model is None else model
 
 
-def _stay(module, *_, **__) -> None:
-    """In place of Module.compile."""
+def _do_nothing(module, *_, **__) -> None:
+    """Replaces Module.compile."""
 
 
 @contextlib.contextmanager
 def uncompiled():
-    """Within, torch.compile and Module.compile give back what they get, as while a script is watched."""
+    """Inside this context, torch.compile and Module.compile return their argument."""
     kept = torch.compile, torch.nn.Module.compile
-    torch.compile, torch.nn.Module.compile = _give_back, _stay
+    torch.compile, torch.nn.Module.compile = _return_model, _do_nothing
     try:
         yield
     finally:
@@ -72,7 +70,7 @@ def uncompiled():
 
 
 def place_of(frame) -> tuple:
-    """(file, line) of the innermost frame that is not torch's."""
+    """(file, line) of the innermost frame outside torch."""
     while frame.f_back is not None and (
             frame.f_code.co_filename.startswith(_TORCH) or frame.f_code.co_filename == __file__):
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Captures what a factory returns, or what a script calls with the inputs it calls it with."""
+"""Captures what a factory returns, or a module that a script calls, with the arguments of that call."""
 
 import importlib
 import os
@@ -20,13 +20,13 @@ from .digest import digest_of
 
 
 def run_class_of(job: dict):
-    """By `source.kind`; refused where this zygote may not run such code."""
+    """The class for `source.kind`. Raises Stop if this zygote may not run the user's code."""
     source = job["source"]
     kinds = {"python": FactoryRun, "script": ScriptRun}
     if not isinstance(source, dict) or source.get("kind") not in kinds:
-        raise architecture.Stop("failed_create", "a source of a kind that is not known here")
+        raise architecture.Stop("failed_create", "unknown kind of source")
     if not allowed():
-        raise architecture.Stop("skipped_custom_code", "it runs code of your own: allow that with --allow-factories")
+        raise architecture.Stop("skipped_custom_code", "it runs your own code: allow that with --allow-factories")
     return kinds[source["kind"]]
 
 
@@ -35,8 +35,8 @@ def _name_of(target) -> str:
 
 
 class SourceRun(model_run.ModelRun):
-    """One module, or any callable, as it was given. What its first call alone does is part of it: in the process that
-    captures, it is called by nobody before."""
+    """Captures one module or other callable as it was given. The capture is its first call: nothing calls it before in
+    the process that captures."""
 
     def _capture_given(self, target, positional: tuple, named: dict, notes: list) -> dict:
         self._known = {"architecture": _name_of(target), "model_type": "", "dtype": _dtype_of(target),
@@ -50,25 +50,25 @@ class SourceRun(model_run.ModelRun):
         return self._capture_cold(call, notes) if call.forks else self._capture_before(call, notes)
 
     def _capture_cold(self, call, notes: list) -> dict:
-        """The call without a compiler is another process's."""
-        refused = None
+        """Makes the eager call in a fork, then captures in another."""
+        eager_failure = None
         try:
             finite, learned, params = self._in_fork(self._eager_given)
             self._mode.learn(learned)
             self._known.update(params)
         except model_run.Failed as failed:
-            finite, refused = True, failed.result
-        if refused is not None and (self._mode.needs_eager or refused["status"] != "failed_eager"):
-            return {**self._known, **refused}
+            finite, eager_failure = True, failed.result
+        if eager_failure is not None and (self._mode.needs_eager or eager_failure["status"] != "failed_eager"):
+            return {**self._known, **eager_failure}
         result = self._capture({"finite": finite}, notes)
-        if refused is None:
+        if eager_failure is None:
             return result
         if result["status"] != "full_graph":
-            return {**self._known, **refused}
-        return {**result, "detail": f"{result['detail']}; without a compiler it fails: {refused['detail']}"}
+            return {**self._known, **eager_failure}
+        return {**result, "detail": f"{result['detail']}; the eager call fails: {eager_failure['detail']}"}
 
     def _eager_given(self) -> tuple:
-        """(whether its output is finite, what the mode learned, the parameters there are then)."""
+        """(whether the output is finite, what the mode learned, the number of parameters after the call)."""
         self._phases.enter("eager")
         target = self._call.model
         try:
@@ -80,9 +80,9 @@ class SourceRun(model_run.ModelRun):
         return forward_inputs.is_finite(output), self._mode.learned(), params
 
     def _capture_before(self, call, notes: list) -> dict:
-        """Where there can be no fork, the capture comes first, and the call without a compiler only where that does not
-        show that the call runs, to say whose failure it is: both with copies, as there are two calls."""
-        notes = [*notes, "captured before it was called without a compiler"]
+        """Without a fork, captures first. The eager call follows only if the capture does not show that the call runs,
+        to find out whether the model or the compiler failed. Both use copies of the arguments."""
+        notes = [*notes, "captured before the eager call"]
         self._mode.learn(self._mode.untaught(call))
         assumed = self._mode.learned()
         result = self._capture({"finite": True}, notes)
@@ -90,14 +90,14 @@ class SourceRun(model_run.ModelRun):
             return result
         try:
             finite, learned, params = self._eager_given()
-        except BaseException as error:  # the code's own SystemExit too
+        except BaseException as error:  # including a SystemExit of the code
             return {**self._known, **failure.result_of("eager", error), "phase": "eager"}
         self._known.update(params)
         return result if learned == assumed else self._capture({"finite": finite}, notes)
 
 
 def _check_fit(call) -> None:
-    """Raises Stop for inputs that the signature has no place for."""
+    """Raises Stop if the arguments do not fit the signature."""
     signature = copies.signature_of(call.model)
     if signature is None:
         return
@@ -124,7 +124,7 @@ class FactoryRun(SourceRun):
             raise TypeError(f"{source['factory']} gave {type(made).__name__}, not a module or another callable")
         notes = []
         if arguments is None:
-            arguments, options, notes = (), *self._made_up(target)
+            arguments, options, notes = (), *self._generated(target)
         return self._capture_given(target, arguments, options, notes)
 
     @staticmethod
@@ -139,11 +139,11 @@ class FactoryRun(SourceRun):
             return found
         return found()
 
-    def _made_up(self, target) -> tuple:
-        """(options, notes) for a module that came alone: transformers' are called as any other of theirs."""
+    def _generated(self, target) -> tuple:
+        """(options, notes) for a module without inputs. Models of transformers get inputs from recipes."""
         config = getattr(target, "config", None)
         if isinstance(target, torch.nn.Module) and hasattr(config, "model_type"):
-            return self._made_apart(target, config), ["inputs made up"]
+            return self._generated_in_fork(target, config), ["inputs generated"]
         signature = copies.signature_of(target)
         required = ["inputs"] if signature is None else [
             p.name for p in signature.parameters.values()
@@ -152,8 +152,8 @@ class FactoryRun(SourceRun):
             raise ValueError(f"{_name_of(target)} needs {', '.join(required)}: let the factory return (module, inputs)")
         return {}, []
 
-    def _made_apart(self, target, config) -> dict:
-        """Parts of the model may be called for them."""
+    def _generated_in_fork(self, target, config) -> dict:
+        """Makes the inputs in a fork if possible, because parts of the model may be called for them."""
         def make() -> bytes:
             variants = CallVariants(type(target), trains=self._mode.trains)
             return model_run.pickled(forward_inputs.make(target.eval(), config, next(iter(variants))))
@@ -162,13 +162,13 @@ class FactoryRun(SourceRun):
 
 
 def _go_to(source: dict) -> None:
-    """Where the user was: files are found from there. Nothing can be written there."""
+    """Changes to the user's directory, so that relative paths work. The sandbox makes it read-only."""
     if isinstance(folder := source.get("cwd"), str):
         os.chdir(folder)
 
 
 def split(made) -> tuple:
-    """(callable or None, positional or None, named) of what a factory returned: it, or (it, inputs)."""
+    """(callable or None, positional or None, named) from what a factory returned: a callable, or (callable, inputs)."""
     if isinstance(made, (tuple, list)) and len(made) == 2 and callable(made[0]):
         given = made[1]
         if isinstance(given, dict):
@@ -178,16 +178,16 @@ def split(made) -> tuple:
 
 
 class _Captured(BaseException):
-    """Ends the script once its module is captured; no `except Exception` of its own stops it."""
+    """Ends the script after the capture. A BaseException, because scripts catch Exception."""
 
 
 class ScriptRun(SourceRun):
-    """Runs the script again up to the first call of the module with that hash, and captures it in that place."""
+    """Runs the script up to the first call of the module with the given hash, and captures it there."""
 
     def run(self) -> dict:
         source = self._job["source"]
         self._wanted, self._result = source.get("hash") or "", None
-        self._seen = {}  # digests, in the order they were met
+        self._seen = {}  # hashes, in the order of the calls
         self._digests = weakref.WeakKeyDictionary()
         self._observer = CallObserver(self._take)
         _go_to(source)
@@ -219,7 +219,7 @@ class ScriptRun(SourceRun):
         self._observer.stop()
         try:
             self._result = self._capture_given(module, arguments, options, [f"called at {_short(place)}"])
-        except BaseException as error:  # the code's own SystemExit too
+        except BaseException as error:  # including a SystemExit of the code
             phase = self._phases.current
             self._result = {**self._known, **failure.result_of(phase, error), "phase": phase}
         raise _Captured
