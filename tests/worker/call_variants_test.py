@@ -277,5 +277,5 @@ def test_a_part_that_takes_no_ids_gets_embeddings():
     next(tried)
     assert variants.add_fix("eager: ValueError: You cannot pass input_ids to the encoder of the text_to_units model. "
                             "Pass inputs_embeds instead.")
-    assert next(tried)["steps"][0] == {"name": "embeddings instead of ids", "omit": ["input_ids"],
+    assert next(tried)["steps"][0] == {"name": "with embeddings instead of ids", "omit": ["input_ids"],
                                        "add": ["inputs_embeds"]}

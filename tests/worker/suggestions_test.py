@@ -19,7 +19,7 @@ def test_the_suggestion_names_what_failed(status, detail, suggestion):
 
 @pytest.mark.parametrize("status, detail, suggestion", [
     ("failed_create", "create: AttributeError: module 'mine' has no attribute 'mak'", "mine has no mak"),
-    ("failed_create", "create: LookupError: no module 12ab was called; seen: 34cd", "discover` again: no module has the hash 12ab"),
+    ("failed_create", "create: LookupError: no module 12ab was called; seen: 34cd", "no module has the hash 12ab"),
     ("failed_create", "create: ValueError: Net needs x: let the factory return (module, inputs)", "(module, inputs)"),
     ("failed_create", "create: RuntimeError: boom", "correct the factory or script"),
     ("failed_eager", "eager: NameError: name 'y' is not defined", "correct the code"),

@@ -37,7 +37,7 @@ _OWN = (
     ("failed_create", r"module '([^']+)' has no attribute '(\w+)'", "correct the selector: {0} has no {1}"),
     ("failed_create", "", "correct the factory or script: it failed before it made a module"),
     ("failed_inputs", r"breakwatch cannot copy", "none: this mode must copy the arguments, and they cannot be copied"),
-    ("failed_inputs", r"no second shape", "none: this module accepts one batch size only, or its inputs cannot be changed"),
+    ("failed_inputs", r"no second shape", "none: the module accepts one batch size only, or its inputs are fixed"),
     ("failed_inputs", "", "correct the inputs that the factory returns or that the script passes"),
     ("failed_eager", "", "correct the code or its inputs"),
 )
