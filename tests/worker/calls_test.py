@@ -48,23 +48,23 @@ def test_minimal_passes_what_the_model_needs_and_all_what_recipes_make(cls, conf
     assert all(isinstance(every[name], torch.Tensor) for name in more)
 
 
-def test_a_mask_of_sound_is_as_long_as_the_sound():
+def test_an_audio_mask_has_the_length_of_the_audio():
     every = called(transformers.Wav2Vec2Model, transformers.Wav2Vec2Config(**SOUND), "all")
     assert every["attention_mask"].shape == every["input_values"].shape
 
 
-def test_where_a_rule_replaces_the_main_input_its_stand_in_stays():
+def test_the_argument_that_replaces_the_main_input_is_passed():
     config = transformers.Pop2PianoConfig(**T5)
     cls = transformers.Pop2PianoForConditionalGeneration
     assert set(called(cls, config, "minimal")) == {"input_features", "decoder_input_ids"}
     assert "attention_mask" in called(cls, config, "default")
 
 
-def test_a_variant_never_leaves_out_whole_inputs():
+def test_minimal_has_no_partial_variants():
     assert not list(CallVariants(transformers.LlavaForConditionalGeneration, partial=True, call="minimal"))
 
 
-def test_the_users_own_word_on_inputs_holds_in_every_call():
+def test_an_inputs_spec_applies_to_every_call():
     model = build.construct(transformers.BertModel, transformers.BertConfig(**TEXT))
     variants = CallVariants(transformers.BertModel, {"add": ["token_type_ids"]}, call="minimal")
     assert set(forward_inputs.make(model, model.config, next(iter(variants)))) == {"input_ids", "token_type_ids"}
@@ -81,7 +81,7 @@ def test_an_unknown_call_and_one_of_another_library_end_the_capture_with_a_reaso
     assert stop.value.status == "skipped_unsupported_library"
 
 
-def test_the_result_names_what_was_passed_and_what_was_not_within_a_bound():
+def test_the_result_lists_a_bounded_number_of_passed_and_omitted_arguments():
     def forward(x, mask=None, *more, flag=True, **rest):
         return x
 

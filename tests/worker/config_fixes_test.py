@@ -12,7 +12,7 @@ from breakwatch_worker.process.phases import Phases
 from inputs_test import TEXT, VISION, made
 
 
-def test_a_value_that_a_config_leaves_open_is_filled_only_where_the_model_asked_for_it():
+def test_a_null_is_replaced_only_if_the_error_asks_for_it():
     config = transformers.BertConfig(**{**TEXT, "pad_token_id": None})
     assert config_fixes.fix(config, "eager: ValueError: something else") == []
     assert config_fixes.fix(config, "create: TypeError: NoneType") == ["pad_token_id set"]
@@ -21,7 +21,7 @@ def test_a_value_that_a_config_leaves_open_is_filled_only_where_the_model_asked_
     assert config.num_key_value_heads == config.num_attention_heads
 
 
-def test_values_a_default_leaves_at_odds_are_made_to_agree():
+def test_contradicting_default_values_are_corrected():
     config = transformers.BertConfig(hidden_size=48, num_attention_heads=7)
     assert config_fixes.fix(config, "create: ValueError: embed_dim must be divisible by num_heads")
     assert config.num_attention_heads == 6
@@ -37,7 +37,7 @@ def test_a_classifier_without_a_padding_token_gets_one():
     assert set(made(transformers.LlamaForSequenceClassification, config)) == {"input_ids", "attention_mask"}
 
 
-def test_a_completion_is_made_only_where_the_model_failed_of_it():
+def test_a_type_fix_is_applied_only_for_its_error():
     config = transformers.TimmBackboneConfig()
     assert config_fixes.fix(config, "create: ValueError: something else") == []
     assert config_fixes.fix(config, "create: ValueError: backbone is not set in the config") == ["backbone set"]
@@ -45,7 +45,7 @@ def test_a_completion_is_made_only_where_the_model_failed_of_it():
     assert config_fixes.fix(config, "create: ValueError: backbone is not set in the config") == []
 
 
-def test_every_completion_has_a_reason_and_a_type_that_exists():
+def test_every_type_fix_has_a_reason_and_an_existing_type():
     entries = forward_inputs.load_recipes()["type_fixes"]
     assert all(entry["reason"] and entry["error"] and (entry.get("set") or entry.get("equal")) for entry in entries)
     parts = {part for entry in entries for part in config_fixes.listed(entry["part"])}
@@ -68,19 +68,19 @@ class _Composed:
         return cls(**{key: value for key, value in values.items() if key != "model_type"})
 
 
-def test_a_type_composed_of_parts_that_its_default_does_not_name_gets_them():
+def test_a_composed_type_gets_its_default_parts():
     config, notes = config_fixes.make_config(_Composed, {"model_type": "musicgen"})
     assert notes == ["text_encoder set", "audio_encoder set", "decoder set"]
     assert [config.text_encoder["model_type"], config.decoder["model_type"]] == ["t5", "musicgen_decoder"]
 
 
-def test_a_part_that_a_config_names_stays():
+def test_a_part_in_the_config_is_kept():
     config, notes = config_fixes.make_config(_Composed, {"text_encoder": {"model_type": "bert"}})
     assert notes == ["audio_encoder set", "decoder set"]
     assert config.text_encoder == {"model_type": "bert"}
 
 
-def test_a_config_that_cannot_be_made_and_is_not_composed_says_why():
+def test_a_config_without_default_parts_that_cannot_be_made_raises_its_error():
     class Alone(_Composed):
         model_type = "bert"
 
@@ -88,18 +88,18 @@ def test_a_config_that_cannot_be_made_and_is_not_composed_says_why():
         config_fixes.make_config(Alone, {"model_type": "bert"})
 
 
-def test_every_composed_type_exists():
+def test_every_type_with_default_parts_exists():
     assert forward_inputs.load_recipes()["default_parts"].keys() <= set(transformers.CONFIG_MAPPING)
 
 
-def test_a_hybrid_without_the_package_of_kernels_runs_the_way_without_them():
+def test_a_hybrid_model_without_the_kernel_package_uses_the_slow_path():
     config = transformers.JambaConfig()
     said = "eager: ValueError: Fast Mamba kernels are not available. Make sure to they are installed"
     assert config_fixes.fix(config, said) == ["use_mamba_kernels set"]
     assert config.use_mamba_kernels is False
 
 
-def test_a_detector_gets_the_kernels_and_the_stages_that_its_default_leaves_out():
+def test_a_detector_gets_the_kernels_and_stages_that_its_default_lacks():
     config = transformers.PPOCRV6MediumDetConfig()
     notes = config_fixes.fix(config, "create: TypeError: 'NoneType' object is not subscriptable")
     assert notes == ["kernel_list set", "scale_factor_list set", "intraclass_block_config set"]
@@ -116,7 +116,7 @@ def test_the_first_of_several_languages_is_the_default_one():
     assert config.default_language == "de_DE"
 
 
-def test_a_head_made_for_every_stage_gets_the_maps_of_every_stage():
+def test_a_head_for_all_stages_gets_the_maps_of_all_stages():
     config = transformers.UVDocConfig()
     stages = len(config.backbone_config.stage_names) - 1
     other = "eager: RuntimeError: expected input[2, 32, 8, 8] to have 96 channels, but got 32 channels instead"
@@ -126,7 +126,7 @@ def test_a_head_made_for_every_stage_gets_the_maps_of_every_stage():
     assert len(config.backbone_config.out_features) == stages
 
 
-def test_tokens_past_the_end_of_the_vocabulary_are_moved_inside_where_the_model_failed_of_them():
+def test_token_ids_outside_the_vocabulary_are_moved_into_it_after_an_index_error():
     config = transformers.LlavaConfig(
         text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
         vision_config={"model_type": "clip_vision_model", **VISION}, image_token_id=5000)
@@ -136,7 +136,7 @@ def test_tokens_past_the_end_of_the_vocabulary_are_moved_inside_where_the_model_
 
 
 @pytest.mark.parametrize("features", [8, 8 * 32], ids=["counted", "their numbers counted"])
-def test_features_that_are_not_as_wide_as_the_text_are_made_so(features):
+def test_features_get_the_width_of_the_text(features):
     config = transformers.Qwen2_5_VLConfig(text_config={"hidden_size": 64}, vision_config={"out_hidden_size": 32})
     said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: %d"
     assert config_fixes.fix(config, said % 12) == []
@@ -144,14 +144,14 @@ def test_features_that_are_not_as_wide_as_the_text_are_made_so(features):
     assert config.vision_config.out_hidden_size == config.text_config.hidden_size == 64
 
 
-def test_features_of_which_there_are_too_few_numbers_for_their_places_are_made_as_wide_as_the_text():
+def test_features_with_too_few_numbers_get_the_width_of_the_text():
     config = transformers.Qwen2_5_VLConfig(text_config={"hidden_size": 64}, vision_config={"out_hidden_size": 32})
     said = "eager: RuntimeError: Number of elements of source < number of ones in mask"
     assert config_fixes.fix(config, said) == ["out_hidden_size 32->64"]
     assert config_fixes.fix(config, said) == []
 
 
-def test_every_size_that_a_picture_is_cut_from_is_made_of_whole_tiles():
+def test_image_sizes_are_rounded_to_whole_tiles():
     config = transformers.LlavaNextConfig(
         text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
         image_grid_pinpoints=[[336, 672], [90, 336]],
@@ -179,7 +179,7 @@ def test_a_grid_of_patches_gets_a_side_that_its_fold_divides():
     assert config_fixes.fix(config, said) == ["image_size 112->96"]
 
 
-def test_what_a_part_hands_over_is_made_as_wide_as_the_text():
+def test_the_output_of_a_part_gets_the_width_of_the_text():
     vision = {"embed_dim": 48, "hidden_size": 32}
     config = transformers.Qwen2VLConfig(text_config={"hidden_size": 64}, vision_config=vision)
     said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: 8"
@@ -187,21 +187,21 @@ def test_what_a_part_hands_over_is_made_as_wide_as_the_text():
     assert config.vision_config.hidden_size == 64
 
 
-def test_a_part_that_states_another_width_than_it_reads_is_told_it():
+def test_the_input_width_of_a_part_is_corrected():
     config = transformers.Blip2Config(qformer_config={"encoder_hidden_size": 1408, "hidden_size": 32})
     said = "inputs: RuntimeError: addmm: mat1 and mat2 shapes cannot be multiplied (150x1024 and %dx768)"
     assert config_fixes.fix(config, said % 1407) == []
     assert config_fixes.fix(config, said % 1408) == ["encoder_hidden_size 1408->1024"]
 
 
-def test_a_decoder_that_must_be_called_one_is_called_one():
+def test_is_decoder_is_set_if_the_model_requires_it():
     config = transformers.BertConfig(**TEXT)
     assert config_fixes.fix(config, "create: AssertionError: something else") == []
     said = "create: AssertionError: If you want to use `Model` make sure that `is_decoder=True`."
     assert config_fixes.fix(config, said) == ["is_decoder set"] and config.is_decoder
 
 
-def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed_in_the_compiler(monkeypatch):
+def test_a_fixed_model_that_the_compiler_fails_on_is_a_failed_capture(monkeypatch):
     unmade = {"status": "failed_create", "phase": "create", "detail": "create: no head_dim"}
     uncompiled = {"status": "failed_capture", "phase": "capture", "detail": "capture: InternalTorchDynamoError"}
     rounds = [unmade, uncompiled]
@@ -213,7 +213,7 @@ def test_a_model_that_was_helped_along_and_that_the_compiler_fails_on_has_failed
     assert not rounds
 
 
-def test_the_legs_after_a_first_one_start_with_what_that_was_helped_by(monkeypatch):
+def test_later_runs_start_with_the_fixes_of_the_first_run(monkeypatch):
     seen = []
     values = {"model_type": "bert", "pad_token_id": None}
     job = {"job": "1", "config": values, "architecture": "BertModel", "fixed_errors": ["create: TypeError: NoneType"]}
@@ -224,7 +224,7 @@ def test_the_legs_after_a_first_one_start_with_what_that_was_helped_by(monkeypat
     assert [(pad, notes[-1]) for pad, notes in seen] == [(1, "pad_token_id set")]
 
 
-def test_names_of_codes_of_pictures_carry_their_numbers_and_ids_of_their_own():
+def test_names_of_image_codes_have_numbers_and_their_own_ids():
     config = transformers.ChameleonConfig(vocab_size=1024, vq_config={"num_embeddings": 12})
     assert config_fixes.fix(config, "create: 'NoneType' object has no attribute 'get'")
     names = config.vocabulary_map
@@ -232,7 +232,7 @@ def test_names_of_codes_of_pictures_carry_their_numbers_and_ids_of_their_own():
     assert len(set(names.values())) == len(names) == 26 and names["<image>"] == config.image_token_id
 
 
-def test_a_config_that_refuses_a_value_is_not_helped_and_nothing_is_raised():
+def test_a_config_that_rejects_a_value_is_not_fixed_and_nothing_is_raised():
     class Strict(transformers.BertConfig):
         def __setattr__(self, name, value):
             if name == "head_dim" and value is not None:
@@ -248,7 +248,7 @@ class OfSections(types.SimpleNamespace):
     """As the configs that share rotary dimensions, whose code says mrope."""
 
 
-def test_a_null_in_a_text_without_sections_asks_for_none():
+def test_a_null_in_a_text_without_sections_adds_no_sections():
     said = "eager: TypeError: 'NoneType' object is not subscriptable"
     values = {"hidden_size": 64, "num_attention_heads": 4, "vocab_size": 99, "rope_scaling": None}
     assert config_fixes._rotary_sections(types.SimpleNamespace(**values), said) == []
@@ -261,7 +261,7 @@ def test_a_null_in_a_text_without_sections_asks_for_none():
     ({"rope_scaling": None}, "create: AttributeError: 'NoneType' object has no attribute 'get'", [16, 24, 24]),
     ({"rope_parameters": {"rope_theta": 1e6}}, "eager: ValueError: positions have 4 RoPE axes", [16, 16, 16, 16]),
 ])
-def test_positions_of_a_picture_share_the_rotary_dimensions_as_published_ones_do(rope, said, sections):
+def test_image_positions_share_the_rotary_dimensions_like_published_configs(rope, said, sections):
     node = OfSections(hidden_size=8192, num_attention_heads=64, vocab_size=99, **rope)
     assert config_fixes._rotary_sections(node, "eager: ValueError: something else") == []
     assert config_fixes._rotary_sections(node, said) == ["mrope_section set"]
@@ -269,7 +269,7 @@ def test_positions_of_a_picture_share_the_rotary_dimensions_as_published_ones_do
     assert config_fixes._rotary_sections(node, said) == []
 
 
-def test_a_completion_sets_one_value_to_another_of_its_node(monkeypatch):
+def test_a_type_fix_can_copy_a_value_of_its_node(monkeypatch):
     recipes = tables.for_release(tables.read_beside(forward_inputs.__file__, "recipes.yaml"), "5.8.0")
     monkeypatch.setattr(config_fixes, "load_recipes", lambda: recipes)
     config = transformers.DbrxConfig(d_model=64)
@@ -278,7 +278,7 @@ def test_a_completion_sets_one_value_to_another_of_its_node(monkeypatch):
     assert config.ffn_config.ffn_hidden_size == config.ffn_config.hidden_size == 64
 
 
-def test_sections_share_the_part_of_a_head_that_turns():
+def test_sections_share_the_rotary_part_of_a_head():
     """Of published models that turn half of each head: 128 wide, 64 turned, 32 angles."""
     node = OfSections(hidden_size=4096, num_attention_heads=96, head_dim=128, partial_rotary_factor=0.5, vocab_size=99,
                       rope_scaling=None)
@@ -286,7 +286,7 @@ def test_sections_share_the_part_of_a_head_that_turns():
     assert node.rope_scaling["mrope_section"] == [8, 12, 12]
 
 
-def test_a_completion_may_say_one_value_for_each_layer(monkeypatch):
+def test_a_type_fix_can_set_one_value_for_each_layer(monkeypatch):
     entry = {"part": "bert", "error": "not subscriptable", "set": {"kinds": {"per_layer": "mamba"}}}
     monkeypatch.setattr(config_fixes, "load_recipes", lambda: {"type_fixes": [entry]})
     config, said = transformers.BertConfig(num_hidden_layers=3), "create: 'NoneType' object is not subscriptable"
@@ -295,7 +295,7 @@ def test_a_completion_may_say_one_value_for_each_layer(monkeypatch):
     assert config_fixes._apply_type_fixes(config, said) == []
 
 
-def test_no_model_loads_weights_of_its_backbone():
+def test_no_model_loads_pretrained_weights_of_its_backbone():
     config = transformers.BertConfig(**TEXT)
     config.part = transformers.BertConfig(**TEXT)
     config.part.use_pretrained_backbone = True

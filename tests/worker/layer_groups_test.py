@@ -256,7 +256,7 @@ def found(kind, depth):
 
 
 @pytest.mark.parametrize("kind", WITHOUT, ids=lambda kind: kind.__name__)
-def test_breaks_beside_whole_layers_are_the_same_at_any_depth(kind):
+def test_breaks_outside_inlined_layers_are_the_same_at_any_depth(kind):
     few, many = found(kind, FEW), found(kind, MANY)
     assert few.layer_groups == set() and few.events
     ours, theirs = few.numbers(), many.numbers()
@@ -266,17 +266,17 @@ def test_breaks_beside_whole_layers_are_the_same_at_any_depth(kind):
 
 
 @pytest.mark.parametrize("kind", WITH, ids=lambda kind: kind.__name__)
-def test_where_layers_are_met_one_by_one_their_stack_is_named_or_any_may_matter(kind):
+def test_layers_that_are_met_one_by_one_name_their_group_or_any_group(kind):
     assert found(kind, FEW).layer_groups == WITH[kind]
 
 
-def test_a_stack_that_is_not_named_changes_nothing_but_the_ops():
+def test_a_group_that_is_not_named_changes_only_the_ops():
     ours, theirs = (trace(TwoTowers(MANY, other).eval(), {"x": torch.ones(3)}).numbers() for other in (FEW, MANY))
     assert theirs.pop("ops_captured") > ours.pop("ops_captured")
     del ours["segments"], theirs["segments"]
     assert ours == theirs
 
 
-def test_what_is_no_part_of_a_known_model_may_always_matter():
+def test_a_module_outside_the_model_may_always_matter():
     module = BreakBeside(FEW).eval()
     assert trace(lambda x: module(x), {"x": torch.ones(3)}).layer_groups is None

@@ -55,14 +55,14 @@ def _text_of_error():
         return "".join(traceback.format_exception(error))
 
 
-def test_a_remembered_frame_reads_as_before(quieted):
+def test_a_cached_frame_has_the_same_text(quieted):
     before = _text_of_error()
     quieted()
     assert [_text_of_error(), _text_of_error()] == [before, before]
     assert "^^^" in before
 
 
-def test_a_remembered_setting_follows_every_way_of_changing_it(settings):
+def test_a_cached_setting_follows_every_kind_of_change(settings):
     assert (settings.speed, vars(settings)["speed"]) == (3, 3)
     settings.speed = 4
     assert settings.speed == 4
@@ -83,12 +83,12 @@ def test_a_deleted_setting_is_gone_until_it_is_set_again(settings):
     assert settings.speed == 8
 
 
-def test_a_setting_that_can_be_changed_in_place_is_not_remembered(settings):
+def test_a_setting_that_can_be_changed_in_place_is_not_cached(settings):
     settings.names.append("b")
     assert settings.names == ["a", "b"] and "names" not in vars(settings)
 
 
-def test_dynamo_reads_its_settings_where_they_are_remembered(quieted):
+def test_dynamo_reads_the_cached_settings(quieted):
     quieted()
     assert "recompile_limit" in vars(torch._dynamo.config) or not hasattr(
         torch._dynamo.config._config["recompile_limit"].user_override, "reset")
@@ -97,7 +97,7 @@ def test_dynamo_reads_its_settings_where_they_are_remembered(quieted):
     assert torch._dynamo.config.recompile_limit > 1
 
 
-def test_frames_with_local_values_are_not_remembered(quieted):
+def test_frames_with_local_values_are_not_cached(quieted):
     quieted()
     texts = []
     for value in (1, 2):

@@ -27,15 +27,15 @@ def test_an_exception_passes_through_with_its_own_frames():
     assert [frame.name for frame in traceback.extract_tb(caught.tb)][-2:] == ["in_one_block", "<lambda>"]
 
 
-def test_calls_may_go_deeper_than_the_block_has_room():
+def test_calls_can_be_deeper_than_the_block():
     assert tuning.in_one_block(_depth, 200) == 200
 
 
-def test_the_frame_can_be_looked_at():
+def test_the_frame_can_be_inspected():
     assert tuning.in_one_block(lambda: sys._getframe(1).f_code.co_name) == "in_one_block"
 
 
-def test_numbers_next_to_nothing_count_as_nothing():
+def test_denormal_numbers_are_flushed_to_zero():
     nearly = torch.full((64,), 1e-39)
     tuning.flush_denormals()
     try:
@@ -47,7 +47,7 @@ def test_numbers_next_to_nothing_count_as_nothing():
 
 @pytest.mark.parametrize("outputs, finite, skipped", [
     ([1.0], True, True), ([float("nan"), 1.0], True, False), ([float("nan"), float("nan")], False, True)])
-def test_numbers_next_to_nothing_count_only_where_the_output_is_finite_with_them_alone(
+def test_denormal_numbers_are_kept_only_if_the_output_is_finite_with_them(
         monkeypatch, outputs, finite, skipped):
     asked = model_run.ModelRun({"config": {}}, "reduced", Phases(lambda _: None))
     monkeypatch.setattr(asked, "_eager", lambda *_, **__: torch.tensor(outputs.pop(0)))
