@@ -223,9 +223,9 @@ class UserFiles:
             met.append(path)
         earlier, parts = met[:met.index(path)], path.split(os.sep)
         for count in range(1, len(parts)):
-            told = os.sep.join(parts[-count:])
-            if not any(other.endswith(os.sep + told) for other in earlier):
-                return told, frame
+            suffix = os.sep.join(parts[-count:])
+            if not any(other.endswith(os.sep + suffix) for other in earlier):
+                return suffix, frame
         return path, frame
 
 
@@ -249,13 +249,13 @@ def place_of(error, code_options: dict, lineno) -> tuple:
 def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id: str, files=None) -> Event:
     """The event of a logged break. `files` names the user's files, for all breaks of one call."""
     reason, gb_id, outer, message = reason_of(error)
-    way, counted = prefix_of(logged_reason)
+    handling, counted = prefix_of(logged_reason)
     filename, line, function = place_of(error, code_options, lineno)
     filename = source_file(filename)
     file, frame = (files or UserFiles()).name(filename)
     explanation, context, hints = parse_message(message)
     return Event(
-        reason=reason, gb_id=gb_id, wrapped_in=_bounded(" / ".join(text for text in (outer, way) if text)),
+        reason=reason, gb_id=gb_id, wrapped_in=_bounded(" / ".join(text for text in (outer, handling) if text)),
         explanation=explanation, context=context, hints=hints, fixability=fixability_of(hints), file=file, line=line,
         function=function, source_line=clip(linecache.getline(filename, line).strip(), 300), frame=frame,
         compile_id=compile_id, counted=counted and isinstance(error, dynamo_exc.Unsupported),

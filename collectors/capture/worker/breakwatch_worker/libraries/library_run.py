@@ -35,7 +35,7 @@ class LibraryRun(model_run.ModelRun):
         return []
 
     def run(self) -> dict:
-        said = None
+        reported_failure = None
         for candidate in self.candidates():
             ready, failed = self._try(self._ready, candidate)
             if ready is not None:
@@ -45,11 +45,11 @@ class LibraryRun(model_run.ModelRun):
                     self._known["params"] = build.parameter_count(model)
                 return self._capture(summary, ([candidate.note] if candidate.note else []) + self.notes())
             bounded = failed["status"] in ("skipped_too_large", "out_of_memory")
-            said = said if said and bounded else failed
+            reported_failure = reported_failure if reported_failure and bounded else failed
             if failed["status"] in ("skipped_missing_dependency", "failed_inputs"):
                 break  # another size has the same dependencies and arguments
             self._phases.enter("create")
-        return {**self._known, **said}
+        return {**self._known, **reported_failure}
 
     def _ready(self, candidate: Candidate) -> tuple:
         model = candidate.make()

@@ -90,28 +90,28 @@ def combine(parts: dict, others: list) -> dict:
     segments = [{**segment, "index": index} for index, segment in enumerate(segments[:MAX_SEGMENTS])]
     result = {key: sum(part.get(key) or 0 for part in parts.values()) for key in _SUMS
               if any(part.get(key) is not None for part in parts.values())}
-    said = [f"{name}: {part['detail'].split(';')[0] if part['status'] in CAPTURED else part['status']}"
+    texts = [f"{name}: {part['detail'].split(';')[0] if part['status'] in CAPTURED else part['status']}"
             for name, part in parts.items()]
     bad = {name: part for name, part in parts.items() if part["status"] not in CAPTURED}
     if bad:
         name, part = next(iter(bad.items()))
         result.update(status=part["status"], phase=part.get("phase") or "create")
-        said.insert(0, f"{name}: {part['detail']}")
+        texts.insert(0, f"{name}: {part['detail']}")
         if part.get("error"):
             result["error"] = part["error"]
     else:
         broken = any(part["status"] == "graph_breaks" for part in parts.values())
         result.update(status="graph_breaks" if broken else "full_graph", phase="done")
-        said.insert(0, model_run.verdict({"breaks": 0, "graphs": 0, **result, "break_sites": len(sites)}))
+        texts.insert(0, model_run.verdict({"breaks": 0, "graphs": 0, **result, "break_sites": len(sites)}))
     if others:
-        said.append("not modules: " + ", ".join(others))
+        texts.append("not modules: " + ", ".join(others))
     depths = [part.get("depth") for part in parts.values()]
     inputs = {name: part["inputs"] for name, part in parts.items() if part.get("inputs")}
     details = {name: part["mode_detail"] for name, part in parts.items() if part.get("mode_detail")}
     for key in ("optional_passed", "optional_left_out"):
         result[key] = [f"{name}.{argument}" for name, part in parts.items() for argument in part.get(key) or ()][:64]
     result.update(
-        detail=one_line("; ".join(said)), depth=next((d for d in ("reduced", "full") if d in depths), "original"),
+        detail=one_line("; ".join(texts)), depth=next((d for d in ("reduced", "full") if d in depths), "original"),
         sites=list(sites.values()), break_sites=len(sites), unique_reasons=len(reasons), inputs=inputs,
         inputs_digest=hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:16])
     if segments:

@@ -73,7 +73,7 @@ def _factors_of(base: dict, tree: dict) -> set:
     """The factors by which the images below a node were reduced."""
     pairs = zip(nodes(base), nodes(tree), strict=True)
     images = [(_sides(was[key]), _sides(now[key])) for (_, was), (_, now) in pairs
-                for key in load_rules()["image_sizes"] & now.keys()]
+              for key in load_rules()["image_sizes"] & now.keys()]
     return {was[0] // now[0] for was, now in images if was and now and now[0] > 0}
 
 

@@ -69,7 +69,7 @@ def _divide_parts(tree: dict, factors: dict) -> None:
     width = tree["text_config"].get("hidden_size")
     inside = {id(node) for _, node in nodes(tree["text_config"])}
     named = [(node, key) for _, node in nodes(tree) if id(node) not in inside
-              for key in rules["text_widths"] & node.keys() | output_widths(node) if node[key] == width]
+             for key in rules["text_widths"] & node.keys() | output_widths(node) if node[key] == width]
     for name, factor in factors.items():
         _divide_all(tree[name], factor)
     for node, key in named:

@@ -73,18 +73,18 @@ def plans(config, depth: str, uncut=None, cut_windows: bool = True):
 def _shortened(base: dict, uncut=()) -> tuple:
     tree = copy.deepcopy(base)
     notes = []
-    lent = _lend(tree)
+    moved = _move_into_parts(tree)
     for path, node in nodes(tree):
         notes += _shorten_node(path, node, uncut)
-    for owner, key, part in lent:
+    for owner, key, part in moved:
         owner[key] = part.pop(key)
     return tree, notes
 
 
-def _lend(tree: dict) -> list:
+def _move_into_parts(tree: dict) -> list:
     """Moves keys that name layers of a part from the parent into this part, so that they are cut with it."""
     rules = load_rules()
-    lent = []
+    moved = []
     for name, keys in rules["taken_of"].items():
         part = tree.get(name)
         if not isinstance(part, dict) or not rules["layer_counts"] & part.keys():
@@ -94,8 +94,8 @@ def _lend(tree: dict) -> list:
                 values = node[key] if isinstance(node[key], list) else [node[key]]
                 if node is not part and key not in part and any(is_int(item) and abs(item) > 2 for item in values):
                     part[key] = node[key]
-                    lent.append((node, key, part))
-    return lent
+                    moved.append((node, key, part))
+    return moved
 
 
 def _shorten_node(path: str, node: dict, uncut) -> list:
@@ -141,12 +141,12 @@ def _shorten_named(path: str, node: dict, uncut) -> list:
     """Cuts a network outside the library, of which the config has only the name and the arguments."""
     named = load_rules()["named_depths"]
     name, arguments = node.get("architecture"), node.get(named["arguments"]) or {}
-    said = f"{path}{named['arguments']}.{named['key']}"
+    key_path = f"{path}{named['arguments']}.{named['key']}"
     if not isinstance(name, str) or not re.match(named["names"], name) or arguments.get("features_only") or (
-            said in uncut):
+            key_path in uncut):
         return []
     node[named["arguments"]] = {**arguments, named["key"]: named["kept"]}
-    return [f"{said} ->{named['kept']}"]
+    return [f"{key_path} ->{named['kept']}"]
 
 
 def _lists_of(node: dict, total: int) -> dict:

@@ -99,7 +99,7 @@ class Mode:
     def learn(self, learned) -> None:
         """Called before `capture` with the value of `learned`."""
 
-    def untaught(self, call: Call):
+    def assumed(self, call: Call):
         """The value for `learn` if there was no eager call."""
 
     def capture(self, call: Call) -> Found:

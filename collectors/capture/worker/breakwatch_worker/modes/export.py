@@ -41,11 +41,11 @@ def _not_exported(ran: dict, detail: dict) -> Found:
     events = distinct(event for result in ran.values() for event in result.events)
     first = ran["non_strict"]
     if events:
-        said = f"not exported: {events[0].reason}"
-        return Found(Trace(events=events), status="graph_breaks", detail=said, mode_detail=detail, without=_WITHOUT)
+        reason = f"not exported: {events[0].reason}"
+        return Found(Trace(events=events), status="graph_breaks", detail=reason, mode_detail=detail, without=_WITHOUT)
     status = "timeout" if first.outcome == "timeout" else "failed_capture"
-    said = f"capture: not exported: {first.error}: {one_line(first.text)}"
-    return Found(Trace(), status=status, detail=said, mode_detail=detail, error=None)
+    reason = f"capture: not exported: {first.error}: {one_line(first.text)}"
+    return Found(Trace(), status=status, detail=reason, mode_detail=detail, error=None)
 
 
 def distinct(events) -> list:

@@ -89,20 +89,20 @@ class ExportResult:
     failures: list = None
 
     def describe(self) -> dict:
-        told = {"outcome": self.outcome}
+        described = {"outcome": self.outcome}
         if self.outcome == "exported":
-            told["ops"] = self.ops
+            described["ops"] = self.ops
         if self.error:
-            told["error"] = self.error
+            described["error"] = self.error
         if self.text:
-            told["text"] = self.text
+            described["text"] = self.text
         if self.events and self.failures is None:
             event = self.events[0]
-            told.update(reason=event.reason, gb_id=event.gb_id, file=event.file, line=event.line,
-                        function=event.function)
+            described.update(reason=event.reason, gb_id=event.gb_id, file=event.file, line=event.line,
+                             function=event.function)
         if self.failures is not None:
-            told["failures"] = self.failures
-        return told
+            described["failures"] = self.failures
+        return described
 
 
 @contextlib.contextmanager
@@ -143,7 +143,7 @@ def _run(exporter, call: Call, budget: TimeBudget) -> ExportResult:
     except BaseException as error:  # the code's own SystemExit too
         event = _event_of(error, exporter.__name__)
         return ExportResult("failed", error=type(error).__name__, text=text_of_error(error),
-                   events=[event] if event is not None else [])
+                            events=[event] if event is not None else [])
 
 
 class _Module(torch.nn.Module):
@@ -264,20 +264,21 @@ def _failure(report, failure) -> dict:
              for frame in data.get("user_stack") or data.get("stack") or ()]
     mine = [frame for frame in stack if relative_file(frame[0])[1] != "torch"] or [("", 0, "")]
     filename, line, function = mine[-1]
-    told = {"type": str(failure.failure_type), "file": relative_file(filename)[0], "line": line, "function": function,
-            "source_line": clip(linecache.getline(filename, line).strip(), 300),
-            "frame": relative_file(filename)[1] if filename else ""}
+    described = {
+        "type": str(failure.failure_type), "file": relative_file(filename)[0], "line": line, "function": function,
+        "source_line": clip(linecache.getline(filename, line).strip(), 300),
+        "frame": relative_file(filename)[1] if filename else ""}
     for key in ("expr", "result", "op", "reason", "occurrences"):
         if data.get(key) is not None:
             value = data[key]
-            told[key] = value if isinstance(value, int) else clip(str(value), 500)
-    return told
+            described[key] = value if isinstance(value, int) else clip(str(value), 500)
+    return described
 
 
 def _event_of_failure(failure: dict) -> Event:
-    said = ", ".join(f"{key} {failure[key]}" for key in ("expr", "result", "op", "reason") if key in failure)
+    explanation = ", ".join(f"{key} {failure[key]}" for key in ("expr", "result", "op", "reason") if key in failure)
     return Event(
         reason=_REASON_OF_FAILURE.get(failure["type"], "Other exception"), gb_id="", wrapped_in="draft",
-        explanation=said, context="", hints=[], fixability="none", file=failure["file"], line=failure["line"],
+        explanation=explanation, context="", hints=[], fixability="none", file=failure["file"], line=failure["line"],
         function=failure["function"], source_line=failure["source_line"], frame=failure["frame"], compile_id="",
         counted=False)

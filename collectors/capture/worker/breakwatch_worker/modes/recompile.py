@@ -87,7 +87,7 @@ class Recompile(Mode):
     def learn(self, learned) -> None:
         self._chosen, self._trouble = learned
 
-    def untaught(self, call: Call):
+    def assumed(self, call: Call):
         """The first resizing, without knowing whether it runs."""
         return 0 if self._resizings(call) else None, self._trouble
 
@@ -156,18 +156,18 @@ class Recompile(Mode):
 
 
 def _describe(found: Trace, shapes: list, metrics: list, ends: list) -> dict:
-    told, start = [], 0
+    described, start = [], 0
     for index, shape in enumerate(shapes):
         mine = metrics[start:ends[index] if index < len(ends) else len(metrics)]
         start += len(mine)
         ids = {str(item.compile_id) for item in mine}
-        told.append({
+        described.append({
             "shape": dict(list(shape.items())[:64]), "compiled": len(mine),
             "recompiles": sum(is_recompile(item) for item in mine),
             "breaks": sum(event.compile_id in ids for event in found.events),
         })
     return {
-        "shapes": told, "varied": varied(shapes)[:128], "recompiles": found.recompiles,
+        "shapes": described, "varied": varied(shapes)[:128], "recompiles": found.recompiles,
         "reasons": _reasons(metrics),
         "limit_hit": any(_LIMIT_TEXT.search(f"{item.fail_type or ''} {item.fail_reason or ''}") is not None
                          for item in metrics),

@@ -188,43 +188,43 @@ class Train(Mode):
         self._own_backward = learned
 
     def capture(self, call: Call) -> Found:
-        counts, said = _Autograd(), {"loss": "", "backward_ran": False}
-        found = self._step(call, counts, said, False)
+        counts, outcome = _Autograd(), {"loss": "", "backward_ran": False}
+        found = self._step(call, counts, outcome, False)
         detail = {
-            "loss": said["loss"], "forward_graphs": counts.forward, "inference_graphs": counts.inference,
+            "loss": outcome["loss"], "forward_graphs": counts.forward, "inference_graphs": counts.inference,
             "backward_graphs": counts.backward, "backward_graph_runs": counts.backward_runs,
-            "backward_ran": said["backward_ran"],
+            "backward_ran": outcome["backward_ran"],
         }
         notes = []
-        if "backward_error" in said:
-            detail["backward_error"] = said["backward_error"]
-            notes = [f"the captured backward failed when run: {said['backward_error']}"]
-        elif not said["backward_ran"] and found.error is None:
-            notes = [f"no backward, loss {said['loss']}"]
+        if "backward_error" in outcome:
+            detail["backward_error"] = outcome["backward_error"]
+            notes = [f"the captured backward failed when run: {outcome['backward_error']}"]
+        elif not outcome["backward_ran"] and found.error is None:
+            notes = [f"no backward, loss {outcome['loss']}"]
         return Found(found, notes=notes, mode_detail=detail, error=found.error)
 
     def suppressed(self, call: Call) -> Found:
         return Found(self._step(call, _Autograd(), {}, True))
 
-    def _step(self, call: Call, counts: _Autograd, said: dict, suppress_errors: bool) -> Trace:
+    def _step(self, call: Call, counts: _Autograd, outcome: dict, suppress_errors: bool) -> Trace:
         positional, named = call.given()
 
         def step(compiled):
-            loss, said["loss"] = loss_of(compiled(*positional, **named))
+            loss, outcome["loss"] = loss_of(compiled(*positional, **named))
             try:
                 if loss is not None and not self._own_backward:
                     loss.backward()
-                    said["backward_ran"] = True
+                    outcome["backward_ran"] = True
             except Exception as error:
                 if self._own_backward is None and _SECOND_TIME in str(error):
                     self._own_backward = True
                 elif counts.backward < counts.forward:
                     raise  # it was not captured; otherwise all graphs exist and running one failed
                 else:
-                    said["backward_error"] = f"{type(error).__name__}: {one_line(text_of_error(error))}"
+                    outcome["backward_error"] = f"{type(error).__name__}: {one_line(text_of_error(error))}"
             if self._own_backward:
-                said["loss"] = "none added: the called code runs a backward itself"
-                said["backward_ran"] = counts.backward_runs > 0
+                outcome["loss"] = "none added: the called code runs a backward itself"
+                outcome["backward_ran"] = counts.backward_runs > 0
 
         seed()
         found = trace(call.model, {}, suppress_errors, backend=counts.compiler(), call=step, grad=True)

@@ -72,8 +72,8 @@ def _leave_our_domain() -> None:
 def process_limit() -> str:
     """A text that names the limit on processes and threads."""
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
-    said = "unlimited" if limit == resource.RLIM_INFINITY else str(limit)
-    return f"the limit on processes and threads is reached (ulimit -u is {said} here; TasksMax, pids.max)"
+    limit_text = "unlimited" if limit == resource.RLIM_INFINITY else str(limit)
+    return f"the limit on processes and threads is reached (ulimit -u is {limit_text} here; TasksMax, pids.max)"
 
 
 def children_of(pid: int) -> list:

@@ -83,7 +83,7 @@ class SourceRun(model_run.ModelRun):
         """Without a fork, captures first. The eager call follows only if the capture does not show that the call runs,
         to find out whether the model or the compiler failed. Both use copies of the arguments."""
         notes = [*notes, "captured before the eager call"]
-        self._mode.learn(self._mode.untaught(call))
+        self._mode.learn(self._mode.assumed(call))
         assumed = self._mode.learned()
         result = self._capture({"finite": True}, notes)
         if result["status"] in CAPTURED and not (self._mode.stops_early and result["breaks"]):
@@ -202,9 +202,9 @@ class ScriptRun(SourceRun):
                 raise
             print(f"after the capture: {error!r}")
         if self._result is None:
-            said = f"no module {self._wanted} was called" if self._wanted else "no module was called"
+            text = f"no module {self._wanted} was called" if self._wanted else "no module was called"
             seen = list(self._seen)[:8]
-            raise LookupError(said + (f" ({ended})" if ended else "") + (f"; seen: {', '.join(seen)}" if seen else ""))
+            raise LookupError(text + (f" ({ended})" if ended else "") + (f"; seen: {', '.join(seen)}" if seen else ""))
         return self._result
 
     def _take(self, module, depth: int, place: tuple, arguments: tuple, options: dict) -> None:
