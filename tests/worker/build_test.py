@@ -1,4 +1,4 @@
-"""A model is made without weights and in float32, whatever its own code says."""
+"""Models are built without published weights and in float32."""
 
 import types
 

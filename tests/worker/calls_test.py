@@ -1,4 +1,4 @@
-"""Call variants: which optional arguments each passes, and that it stays a call that the model answers."""
+"""The job's `call`: which optional arguments it passes, and that the model runs with them."""
 
 import pytest
 import torch

@@ -1,4 +1,5 @@
-"""What a config lacks or leaves at odds is filled in where the model failed of it, and is said."""
+"""Missing and contradicting config values are fixed if the model fails because of them, and the result lists the
+fixes."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Copies that are what they copy, of what a process calls more than once."""
+"""Copies of arguments match their originals."""
 
 import collections
 import threading

@@ -1,4 +1,4 @@
-"""Which depths are captured, and what is published of two."""
+"""Which runs a capture needs, and what is published of two."""
 
 import pytest
 from breakwatch_worker.capture import combine, needs_every_group, needs_full

@@ -1,4 +1,4 @@
-"""Python evaluates Dynamo's own frames, and Dynamo goes on watching everybody else's."""
+"""Python evaluates Dynamo's own frames, and Dynamo still observes all other frames."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""The mode `export`: every way of exporting, on modules whose outcome can be read off."""
+"""Mode `export`: every exporter, on modules whose result is known."""
 
 import modes_zoo as zoo
 import torch

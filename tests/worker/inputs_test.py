@@ -1,4 +1,4 @@
-"""What forward is given, and that ignored config keys change no capture."""
+"""The arguments of forward, and that ignored config keys change no capture."""
 
 import ast
 import functools

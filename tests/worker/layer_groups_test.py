@@ -1,4 +1,4 @@
-"""What is the same however many layers there are, and what is not."""
+"""Which results depend on the number of layers."""
 
 import pytest
 import torch

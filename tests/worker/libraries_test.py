@@ -1,4 +1,4 @@
-"""Models of other libraries: timm, diffusers' pipelines and components, sentence-transformers, and what is none."""
+"""Models of other libraries: timm, pipelines and components of diffusers, sentence-transformers."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""What is left out of Dynamo's logs is in no count, and what is remembered is the same text."""
+"""Turning logging off changes no count, and cached texts are the same."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""Every mode on modules whose outcome can be read off, and on small models of the library through a zygote."""
+"""Every mode, on modules whose result is known and on small models of the library through a zygote."""
 
 import types
 

@@ -1,4 +1,4 @@
-"""Calls that fail or end their process: whose failure it is, where a fork is a copy and where none can be."""
+"""Calls that fail or end their process: who failed, with and without a fork."""
 
 import pytest
 from own_cases import capture

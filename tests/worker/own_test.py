@@ -1,4 +1,4 @@
-"""Own modules, captured by a real zygote, against what plain torch finds in a process that never called them."""
+"""The user's modules, captured by a real zygote and compared with plain torch in a process that never called them."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The zygote's side of PROTOCOL.md, on real processes."""
+"""The zygote's side of PROTOCOL.md, with real processes."""
 
 import ctypes
 import json

@@ -1,4 +1,4 @@
-"""The same capture many times: what is the same, and what is named when it is not."""
+"""Repeated captures: what is the same, and that differences are named."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Each graph of a capture, what it holds, and the break between it and the next."""
+"""The graphs of a capture: their content, and the break that ended each."""
 
 import torch
 import zoo

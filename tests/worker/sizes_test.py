@@ -1,4 +1,4 @@
-"""The size policy: what is cut, and what must stay as it was."""
+"""The size policy: what is reduced, and what must not change."""
 
 import copy
 

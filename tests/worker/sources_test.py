@@ -1,4 +1,4 @@
-"""The user's own models: what a factory returns, what a script calls, and who may run either."""
+"""The user's own models: what a factory returns, what a script calls, and that both need permission."""
 
 import copy
 import functools

@@ -1,4 +1,4 @@
-"""Real small models through a real zygote of every toolchain that is here."""
+"""Small models through a real zygote of every installed toolchain."""
 
 import pytest
 from worker_support import BERT, Zygote

@@ -1,4 +1,4 @@
-"""A call in one block behaves as the call itself, however deep."""
+"""A call in one block of interpreter frames behaves like a plain call, at any depth; denormal numbers are flushed."""
 
 import sys
 import traceback

@@ -1,4 +1,4 @@
-"""A text is longer than the windows, blocks and chunks that its model cuts it into, as a real one is."""
+"""A text is longer than the windows, blocks and chunks of its model, as real texts are."""
 
 import json
 import pathlib

@@ -140,7 +140,7 @@ def _run(exporter, call: Call, budget: TimeBudget) -> ExportResult:
         return ExportResult("timeout", text="used up its share of the time")
     except NotApplicable as error:
         return ExportResult("skipped", text=str(error))
-    except BaseException as error:  # the code's own SystemExit too
+    except BaseException as error:  # including a SystemExit of the code
         event = _event_of(error, exporter.__name__)
         return ExportResult("failed", error=type(error).__name__, text=text_of_error(error),
                             events=[event] if event is not None else [])
