@@ -19,7 +19,7 @@ import torch  # noqa: E402
 import torch._dynamo  # noqa: E402
 import transformers  # noqa: E402
 from breakwatch_worker.inputs import forward_inputs  # noqa: E402
-from breakwatch_worker.inputs.call_variants import CallVariants
+from breakwatch_worker.inputs.call_variants import CallVariants  # noqa: E402
 from breakwatch_worker.model import architecture, sizes  # noqa: E402
 
 
@@ -30,12 +30,12 @@ def build(cls, config):
 
 def first_that_runs(cls, config_class, config):
     for variants in (CallVariants(cls), CallVariants(cls, partial=True)):
-        for way in variants:
+        for variant in variants:
             for size in sizes.plans(config, "reduced"):
                 try:
                     shrunk = size.make(config_class)
                     model = build(cls, shrunk)
-                    arguments = forward_inputs.make(model, shrunk, way)
+                    arguments = forward_inputs.make(model, shrunk, variant)
                     with torch.no_grad():
                         model(**forward_inputs.fresh(arguments))
                     return model, arguments
