@@ -1,7 +1,6 @@
 """Captures every module of the zoo in this process's toolchain and prints what was found, one JSON object a line."""
 
 import contextlib
-import functools
 import importlib
 import io
 import json
@@ -26,9 +25,9 @@ def kinds() -> list:
     return found
 
 
-@functools.cache
 def settled(kind) -> dict:
-    """What counting finds once the loggers made their first call, which runs more frames than later ones."""
+    """The numbers after the first call of the loggers, which runs more frames than later ones. Not cached: other code
+    may clear the caches of the loggers."""
     trace(kind().eval(), {"x": torch.ones(3)})
     return trace(kind().eval(), {"x": torch.ones(3)}).numbers()
 
