@@ -18,7 +18,9 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import torch  # noqa: E402
 import torch._dynamo  # noqa: E402
 import transformers  # noqa: E402
-from breakwatch_worker import architecture, inputs, sizes  # noqa: E402
+from breakwatch_worker.inputs import forward_inputs  # noqa: E402
+from breakwatch_worker.inputs.call_variants import CallVariants  # noqa: E402
+from breakwatch_worker.model import architecture, sizes  # noqa: E402
 
 
 def build(cls, config):
@@ -27,19 +29,19 @@ def build(cls, config):
 
 
 def first_that_runs(cls, config_class, config):
-    for ways in (inputs.Ways(cls), inputs.Ways(cls, part=True)):
-        for way in ways:
+    for variants in (CallVariants(cls), CallVariants(cls, partial=True)):
+        for variant in variants:
             for size in sizes.plans(config, "reduced"):
                 try:
                     shrunk = size.make(config_class)
                     model = build(cls, shrunk)
-                    arguments = inputs.make(model, shrunk, way)
+                    arguments = forward_inputs.make(model, shrunk, variant)
                     with torch.no_grad():
-                        model(**inputs.fresh(arguments))
+                        model(**forward_inputs.fresh(arguments))
                     return model, arguments
                 except Exception as error:
                     print(f"{type(error).__name__}: {error}", file=sys.stderr)
-                    if ways.learn(str(error)):
+                    if variants.add_fix(str(error)):
                         break
     raise SystemExit("the model does not run")
 

@@ -53,12 +53,12 @@ def main() -> int:
         phases = result.get("phase_cpu_s")
         if result["status"] not in ("full_graph", "graph_breaks") or not phases:
             continue
-        legs = 2 if result["depth"] == "full" else 1
+        runs = 2 if result["depth"] == "full" else 1
         inside = sum(phases.get(name, 0.0) for name in PURPOSE)
-        overhead = (result["cpu_s"] - inside) / legs
+        overhead = (result["cpu_s"] - inside) / runs
         rows.append(overhead)
-        print(f"{result['job'][:50]:50} cpu {result['cpu_s']:7.3f} s, inputs {phases.get('inputs', 0) / legs:6.3f} s, "
-              f"outside {overhead:6.3f} s a leg", flush=True)
+        print(f"{result['job'][:50]:50} cpu {result['cpu_s']:7.3f} s, inputs {phases.get('inputs', 0) / runs:6.3f} s, "
+              f"outside {overhead:6.3f} s a run", flush=True)
     if not rows:
         print("overhead: nothing was captured")
         return 2

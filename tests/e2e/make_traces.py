@@ -14,7 +14,7 @@ sys.path[:0] = [str(ROOT / "collectors/capture/worker"), str(ROOT / "tests/worke
 
 def trace_one(kind, folder, handler):
     import torch
-    from breakwatch_worker.trace import trace
+    from breakwatch_worker.dynamo.trace import trace
 
     handler.root_dir = str(folder / kind.__name__)
     os.mkdir(handler.root_dir)
@@ -27,7 +27,7 @@ def main(folder):
     os.environ["TORCH_TRACE"] = str(folder)
     import torch._logging._internal as torch_logging
     import zoo
-    from breakwatch_worker import trace as _  # noqa: F401  imported before the processes part
+    from breakwatch_worker.dynamo import trace as _  # noqa: F401  imported before the processes part
 
     for kind in zoo.ALL:
         sys.stdout.flush()

@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from breakwatch_worker import architecture
+from breakwatch_worker.model import architecture
 
 
-def test_a_float_that_json_cannot_spell_is_a_number_again():
+def test_a_float_that_json_cannot_write_is_decoded():
     decoded = architecture.decode_floats({"limit": [0.0, {"__float__": "Infinity"}], "low": {"__float__": "-Infinity"},
                                           "none": {"__float__": "NaN"}})
     assert decoded["limit"] == [0.0, math.inf]
@@ -15,7 +15,7 @@ def test_a_float_that_json_cannot_spell_is_a_number_again():
 
 
 @pytest.mark.parametrize("value", [{"__float__": "1e5"}, {"__float__": [1]}, {"__float__": "NaN", "x": 1}])
-def test_what_only_looks_like_one_stays(value):
+def test_a_value_that_only_resembles_one_is_not_changed(value):
     assert architecture.decode_floats(value) == value
 
 
@@ -36,18 +36,18 @@ def test_what_only_looks_like_one_stays(value):
     ("No module named 'timm.layers'", "timm.layers"),
     ("Please install InplaceABN:'pip install git+https://github.com/mapillary/inplace_abn.git'", "InplaceABN"),
     ("cannot import name 'x' from 'y'", "a package")])
-def test_the_package_that_an_import_error_speaks_of_is_named(text, package):
+def test_the_package_in_an_import_error_is_named(text, package):
     assert architecture.missing_dependency(ImportError(text)) == package
 
 
-def test_the_import_error_behind_another_error_counts_and_a_modules_own_name_is_surest():
+def test_an_import_error_behind_another_error_is_found_and_a_module_name_wins():
     error = RuntimeError("model")
     error.__cause__ = ModuleNotFoundError("No module named 'a'", name="mamba_ssm.ops")
     assert architecture.missing_dependency(error) == "mamba_ssm"
     assert architecture.missing_dependency(RuntimeError("install nothing")) == ""
 
 
-def test_decoding_leaves_the_given_values_alone():
+def test_decoding_does_not_change_the_given_values():
     values = {"inner": {"a": 1}}
     architecture.decode_floats(values)["inner"]["a"] = 2
     assert values == {"inner": {"a": 1}}

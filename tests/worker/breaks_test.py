@@ -4,7 +4,7 @@ import hashlib
 import os
 
 import torch
-from breakwatch_worker import breaks
+from breakwatch_worker.dynamo import breaks
 from torch._dynamo import exc
 
 
@@ -20,13 +20,13 @@ def event_of(error, logged="Encountered graph break when attempting to trace CAL
     return breaks.make_event(error, logged, {"co_filename": __file__, "co_name": "f", "co_firstlineno": 3}, 7, "0/0")
 
 
-def test_the_reason_is_the_type_and_its_id_is_the_registrys():
+def test_the_reason_is_the_type_with_its_id_in_the_registry():
     event = event_of(unsupported("Data-dependent branching"))
     assert (event.reason, event.gb_id, event.wrapped_in) == ("Data-dependent branching", "GB0170", "")
     assert (event.explanation, event.context) == ("because", "here")
 
 
-def test_a_wrapper_gives_way_to_the_reason_it_wraps():
+def test_the_reason_is_the_wrapped_type():
     inner = unsupported("Data-dependent branching", explanation="the cause")
     event = event_of(unsupported("graph break in loop", inner=inner),
                      "Failed to handle graph break gracefully. Skipping the function and falling back to eager.")
@@ -36,7 +36,7 @@ def test_a_wrapper_gives_way_to_the_reason_it_wraps():
     assert not event.counted
 
 
-def test_a_wrapper_around_a_wrapper_gives_way_to_the_innermost():
+def test_the_reason_of_nested_wrappers_is_the_innermost_type():
     innermost = unsupported("Data-dependent branching")
     middle = unsupported("graph break in loop", inner=innermost)
     event = event_of(unsupported("Graph break under GenericContextWrappingVariable", inner=middle))
@@ -70,22 +70,22 @@ def test_a_user_error_behind_two_wrappers_is_the_reason():
     assert outer == "Graph break under GenericContextWrappingVariable"
 
 
-def test_an_exception_of_the_users_code_is_what_the_break_is_about_and_not_its_reason():
+def test_an_exception_of_the_users_code_is_not_the_reason_of_its_break():
     event = event_of(unsupported("Observed exception", inner=exc.ObservedKeyError()))
     assert (event.reason, event.gb_id, event.wrapped_in) == ("Observed exception", "GB0088", "")
 
 
-def test_a_type_that_the_registry_lacks_is_the_reason_of_the_break_that_it_is_wrapped_in():
+def test_a_wrapped_type_outside_the_registry_is_the_reason():
     event = event_of(unsupported("graph break in loop", inner=unsupported("A type of tomorrow")))
     assert (event.reason, event.gb_id, event.wrapped_in) == ("A type of tomorrow", "", "graph break in loop")
 
 
-def test_a_reason_is_at_most_120_bytes_and_cuts_no_character():
+def test_a_reason_has_at_most_120_bytes_and_splits_no_character():
     event = event_of(unsupported("ü" * 100))
     assert event.reason == "ü" * 60
 
 
-def test_hints_say_how_fixable():
+def test_hints_give_the_fixability():
     from torch._dynamo import graph_break_hints as texts
 
     for name, hints in (("supportable", texts.SUPPORTABLE), ("fundamental", texts.FUNDAMENTAL),
@@ -101,7 +101,7 @@ def test_files_are_relative_to_their_package():
     assert breaks.relative_file(__file__) == ("breaks_test.py", "user")
 
 
-def test_a_module_that_python_carries_frozen_is_its_file_of_the_library():
+def test_a_frozen_module_has_the_file_of_its_source():
     file = breaks.source_file("<frozen posixpath>")
     assert breaks.relative_file(file) == ("posixpath.py", "library")
     assert breaks.relative_file(breaks.source_file("<frozen importlib._bootstrap>"))[0] == "importlib/_bootstrap.py"
@@ -131,7 +131,7 @@ def test_the_site_id_is_the_digest_of_reason_and_place():
     assert event.site_id == hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
-def test_files_of_one_name_are_told_apart_by_as_much_of_their_paths_as_it_takes():
+def test_files_with_one_base_name_are_distinguished_by_their_paths():
     files = breaks.UserFiles()
     paths = ["/job/one/layer.py", "/job/two/layer.py", "/other/two/layer.py"]
     told = ["layer.py", "two/layer.py", "other/two/layer.py"]

@@ -1,15 +1,15 @@
-"""A model is made without weights and in float32, whatever its own code says."""
+"""Models are built without published weights and in float32."""
 
 import types
 
 import pytest
 import torch
 import transformers
-from breakwatch_worker import architecture, build
+from breakwatch_worker.model import architecture, build
 from inputs_test import TEXT
 
 
-def test_a_model_whose_own_initialisation_fails_is_made_without_it():
+def test_a_model_whose_initialisation_fails_is_built_without_it():
     class Forgetful(transformers.BertModel):
         def _init_weights(self, module):
             raise AttributeError("'NoneType' object has no attribute 'data'")
@@ -18,7 +18,7 @@ def test_a_model_whose_own_initialisation_fails_is_made_without_it():
     assert torch.isfinite(model(torch.ones(1, 4).long()).last_hidden_state).all()
 
 
-def test_a_model_that_cannot_be_made_says_its_own_error():
+def test_a_model_that_cannot_be_built_raises_its_own_error():
     class Broken(transformers.BertModel):
         def __init__(self, config):
             raise AttributeError("no such part")
@@ -27,13 +27,13 @@ def test_a_model_that_cannot_be_made_says_its_own_error():
         build.construct(Broken, transformers.BertConfig(**TEXT))
 
 
-def test_a_part_that_asks_for_half_precision_by_a_key_of_its_own_is_made_in_float32():
+def test_a_part_with_its_own_key_for_half_precision_is_built_in_float32():
     config = types.SimpleNamespace(esmfold_config=types.SimpleNamespace(fp16_esm=True), sub_configs={})
     build.make_float(config)
     assert config.esmfold_config.fp16_esm is False
 
 
-def test_making_a_config_prints_none():
+def test_making_a_config_does_not_print_it():
     class Printing(transformers.BertConfig):
         printed = []
 

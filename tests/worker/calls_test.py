@@ -1,10 +1,13 @@
-"""Call variants: which optional arguments each passes, and that it stays a call that the model answers."""
+"""The job's `call`: which optional arguments it passes, and that the model runs with them."""
 
 import pytest
 import torch
 import transformers
-from breakwatch_worker import attempts, build, calls, copies, inputs
-from breakwatch_worker.architecture import Stop
+from breakwatch_worker import run_classes
+from breakwatch_worker.inputs import calls, copies, forward_inputs
+from breakwatch_worker.inputs.call_variants import CallVariants
+from breakwatch_worker.model import build
+from breakwatch_worker.model.architecture import Stop
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
 T5 = {"d_model": 32, "d_kv": 16, "d_ff": 32, "num_layers": 1, "num_heads": 2, "vocab_size": 120,
@@ -16,15 +19,15 @@ SOUND = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "i
 
 def called(cls, config, call) -> dict:
     """The arguments of the first variant that the model answers, as an attempt finds it."""
-    model, ways, said = build.construct(cls, config), inputs.Ways(cls, call=call), []
-    for variant in ways:
-        arguments = inputs.make(model, config, variant)
+    model, variants, said = build.construct(cls, config), CallVariants(cls, call=call), []
+    for variant in variants:
+        arguments = forward_inputs.make(model, config, variant)
         try:
             with torch.no_grad():
                 model(**copies.fresh(arguments))
         except Exception as error:
             said.append(str(error))
-            ways.learn(str(error))
+            variants.add_fix(str(error))
             continue
         return arguments
     raise AssertionError(said)
@@ -45,40 +48,40 @@ def test_minimal_passes_what_the_model_needs_and_all_what_recipes_make(cls, conf
     assert all(isinstance(every[name], torch.Tensor) for name in more)
 
 
-def test_a_mask_of_sound_is_as_long_as_the_sound():
+def test_an_audio_mask_has_the_length_of_the_audio():
     every = called(transformers.Wav2Vec2Model, transformers.Wav2Vec2Config(**SOUND), "all")
     assert every["attention_mask"].shape == every["input_values"].shape
 
 
-def test_where_a_rule_replaces_the_main_input_its_stand_in_stays():
+def test_the_argument_that_replaces_the_main_input_is_passed():
     config = transformers.Pop2PianoConfig(**T5)
     cls = transformers.Pop2PianoForConditionalGeneration
     assert set(called(cls, config, "minimal")) == {"input_features", "decoder_input_ids"}
     assert "attention_mask" in called(cls, config, "default")
 
 
-def test_a_variant_never_leaves_out_whole_inputs():
-    assert not list(inputs.Ways(transformers.LlavaForConditionalGeneration, part=True, call="minimal"))
+def test_minimal_has_no_partial_variants():
+    assert not list(CallVariants(transformers.LlavaForConditionalGeneration, partial=True, call="minimal"))
 
 
-def test_the_users_own_word_on_inputs_holds_in_every_call():
+def test_an_inputs_spec_applies_to_every_call():
     model = build.construct(transformers.BertModel, transformers.BertConfig(**TEXT))
-    ways = inputs.Ways(transformers.BertModel, {"add": ["token_type_ids"]}, call="minimal")
-    assert set(inputs.make(model, model.config, next(iter(ways)))) == {"input_ids", "token_type_ids"}
+    variants = CallVariants(transformers.BertModel, {"add": ["token_type_ids"]}, call="minimal")
+    assert set(forward_inputs.make(model, model.config, next(iter(variants)))) == {"input_ids", "token_type_ids"}
 
 
 def test_an_unknown_call_and_one_of_another_library_end_the_capture_with_a_reason():
     with pytest.raises(Stop) as stop:
-        calls.name_of({"call": "some"})
+        calls.call_name({"call": "some"})
     assert stop.value.status == "failed_inputs" and "minimal" in stop.value.detail
     pipeline = {"config": {"model_index": {}, "components": {}}}
-    assert attempts.of({**pipeline, "call": "default"})
+    assert run_classes.run_class_of({**pipeline, "call": "default"})
     with pytest.raises(Stop) as stop:
-        attempts.of({**pipeline, "call": "minimal"})
+        run_classes.run_class_of({**pipeline, "call": "minimal"})
     assert stop.value.status == "skipped_unsupported_library"
 
 
-def test_the_result_names_what_was_passed_and_what_was_not_within_a_bound():
+def test_the_result_lists_a_bounded_number_of_passed_and_omitted_arguments():
     def forward(x, mask=None, *more, flag=True, **rest):
         return x
 

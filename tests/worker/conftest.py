@@ -10,18 +10,19 @@ from worker_support import Zygote
 
 @pytest.fixture(autouse=True)
 def as_in_a_child(monkeypatch):
-    """Threads that other tests left are no model's; what a capture in this process sets does not outlive its test."""
-    evaluator, room = (sys.modules.get(f"breakwatch_worker.{name}") for name in ("evaluator", "room"))
+    """Ignores threads that other tests left behind, and undoes what a capture in this process sets."""
+    evaluator = sys.modules.get("breakwatch_worker.dynamo.evaluator")
+    tuning = sys.modules.get("breakwatch_worker.process.tuning")
     if evaluator is not None:
         monkeypatch.setattr(evaluator, "_ALONE", threading.active_count())
     yield
-    if room is not None:
-        room.skip_denormals(False)
+    if tuning is not None:
+        tuning.flush_denormals(False)
 
 
 @pytest.fixture(scope="session")
 def zygote():
-    """One zygote for all tests that leave it as they found it, with leave to run code of others."""
+    """One zygote for all tests that do not change it. It may run code of others."""
     made = Zygote(BREAKWATCH_ALLOW_FACTORIES="1")
     made.hello = made.receive("hello")
     made.first = made.seen[0]
@@ -31,7 +32,7 @@ def zygote():
 
 @pytest.fixture(scope="session")
 def allowing(zygote):
-    """The same, where that leave is needed."""
+    """The same, for tests that run such code."""
     return zygote
 
 

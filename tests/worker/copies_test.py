@@ -1,4 +1,4 @@
-"""Copies that are what they copy, of what a process calls more than once."""
+"""Copies of arguments match their originals."""
 
 import collections
 import threading
@@ -6,10 +6,10 @@ import threading
 import pytest
 import torch
 import transformers
-from breakwatch_worker.copies import CannotCopy, fresh, tensors_in, with_rows
+from breakwatch_worker.inputs.copies import CannotCopy, fresh, tensors_in, with_rows
 
 
-def test_a_fresh_copy_keeps_types_and_what_is_one_object():
+def test_a_copy_keeps_types_and_shared_objects():
     Pair = collections.namedtuple("Pair", "left right")
     x = torch.ones(2)
     output = transformers.modeling_outputs.BaseModelOutput(last_hidden_state=x)
@@ -42,7 +42,7 @@ TENSORS = {
 
 
 @pytest.mark.parametrize("name", TENSORS)
-def test_a_copied_tensor_is_what_the_first_one_is_in_memory_of_its_own(name):
+def test_a_copied_tensor_equals_the_original_in_its_own_memory(name):
     tensor = TENSORS[name]()
     copied = fresh(tensor)
     assert copied is not tensor and torch.equal(copied.to_dense(), tensor.to_dense())
@@ -55,14 +55,14 @@ def test_a_copied_tensor_is_what_the_first_one_is_in_memory_of_its_own(name):
 
 
 @pytest.mark.parametrize("name", ["plain", "computed", "a view of what was computed"])
-def test_a_copy_is_written_into_as_the_first_one_is(name):
+def test_writing_into_a_copy_works_like_writing_into_the_original(name):
     tensor = TENSORS[name]()
     copied = fresh(tensor)
     copied.mul_(2)
     assert torch.equal(copied, tensor * 2)
 
 
-def test_writing_into_a_view_that_was_made_without_gradients_is_refused_of_its_copy_too():
+def test_writing_into_the_copy_of_a_view_made_without_gradients_is_rejected_too():
     base = torch.ones(4, 3, requires_grad=True) * 2
     with torch.no_grad():
         view = base[:2]
@@ -71,7 +71,7 @@ def test_writing_into_a_view_that_was_made_without_gradients_is_refused_of_its_c
             tensor.mul_(torch.ones(3, requires_grad=True))
 
 
-def test_copies_share_what_the_tensors_share():
+def test_copies_share_memory_like_the_originals():
     x = torch.ones(2, 3)
     copied, turned, bare = fresh([x, x.t(), x.detach()])
     copied.zero_()
@@ -79,7 +79,7 @@ def test_copies_share_what_the_tensors_share():
     assert turned._base is copied and not bare._is_view()
 
 
-def test_what_is_the_models_own_stays_its_own():
+def test_tensors_of_the_model_are_not_copied():
     model = torch.nn.Linear(3, 3)
     weight, row, child, x = fresh([model.weight, model.weight.detach()[0], model, torch.ones(3)], model)
     assert weight is model.weight and child is model
@@ -88,7 +88,7 @@ def test_what_is_the_models_own_stays_its_own():
     assert method[0] is model.bias
 
 
-def test_a_gradient_and_what_was_written_on_a_tensor_are_copied_with_it():
+def test_gradients_and_attributes_of_a_tensor_are_copied():
     leaf = torch.ones(2, requires_grad=True)
     leaf.grad, leaf.note = torch.full((2,), 3.0), ["seen"]
     copied = fresh(leaf)
@@ -99,7 +99,7 @@ def test_a_gradient_and_what_was_written_on_a_tensor_are_copied_with_it():
 @pytest.mark.parametrize("value", [
     threading.Lock(), (number for number in [1]), torch.eye(3).to_sparse().requires_grad_() * 2],
     ids=["lock", "generator", "computed and sparse"])
-def test_what_cannot_be_copied_is_told_as_ours(value):
+def test_an_argument_that_cannot_be_copied_raises_an_error_of_breakwatch(value):
     with pytest.raises(CannotCopy, match="^breakwatch cannot copy"):
         fresh([value])
 
@@ -112,7 +112,7 @@ def test_tensors_are_found_in_containers_of_any_class():
     assert [path for path, _ in tensors_in((Holder(), torch.ones(2)))] == ["0.inner.x.0", "1"]
 
 
-def test_a_copy_of_what_was_computed_hangs_on_no_other_calls_graph():
+def test_a_copy_of_a_computed_tensor_depends_on_no_other_graph():
     computed = torch.ones(3, requires_grad=True).exp()
     for _ in range(2):
         fresh(computed).sum().backward()
@@ -120,7 +120,7 @@ def test_a_copy_of_what_was_computed_hangs_on_no_other_calls_graph():
 
 
 @pytest.mark.parametrize("name", ["plain", "transposed", "expanded", "expanded within its rows"])
-def test_other_rows_lie_in_memory_as_the_first_ones_do(name):
+def test_other_rows_have_the_same_memory_layout(name):
     tensor = TENSORS[name]()
     copied = with_rows(tensor, torch.tensor([0, 1, 0]))
     assert torch.equal(copied, tensor[torch.tensor([0, 1, 0])])

@@ -1,7 +1,7 @@
-"""Which depths are captured, and what is published of two."""
+"""Which runs a capture needs, and what is published of two."""
 
 import pytest
-from breakwatch_worker.capture import combine, needs_every_stack, needs_full
+from breakwatch_worker.capture import combine, needs_every_group, needs_full
 
 DEEP_BERT = {"model_type": "bert", "architectures": ["BertModel"], "hidden_size": 32, "num_hidden_layers": 5,
              "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 99}
@@ -29,8 +29,8 @@ BREAKING_QWEN = {
 }
 REDUCED = {"status": "graph_breaks", "depth": "reduced", "detail": "2 breaks", "breaks": 2, "ops_captured": 10,
            "phase_s": {"create": 1.0}, "capture_s": 1.0, "cpu_s": 1.0, "peak_rss_mb": 5}
-BESIDE = {**REDUCED, "stacks": []}
-PARTIAL = {"status": "graph_breaks", "partial": True, "stacks": ["layers"]}
+BESIDE = {**REDUCED, "layer_groups": []}
+PARTIAL = {"status": "graph_breaks", "partly_full": True, "layer_groups": ["layers"]}
 FULL = {"status": "graph_breaks", "depth": "full", "detail": "6 breaks", "breaks": 6, "ops_captured": 99,
         "phase_s": {"create": 2.0}, "capture_s": 2.0, "cpu_s": 2.0, "peak_rss_mb": 4}
 CLEAN = {**REDUCED, "status": "full_graph", "breaks": 0, "detail": "1 graph"}
@@ -40,24 +40,24 @@ CLEAN = {**REDUCED, "status": "full_graph", "breaks": 0, "detail": "1 graph"}
     ("auto", REDUCED, True), ("auto", CLEAN, False), ("verify", CLEAN, True), ("verify", REDUCED, True),
     ("auto", {**REDUCED, "depth": "original"}, False), ("auto", BESIDE, False),
     ("verify", BESIDE, True), ("verify", {"status": "timeout"}, False)])
-def test_full_depth_is_captured_where_it_can_tell_more(depth, result, expected):
+def test_a_full_depth_run_follows_if_it_can_find_more(depth, result, expected):
     assert needs_full(depth, result) == expected
 
 
-def test_breaks_are_those_of_full_depth_and_ops_those_of_the_reduced():
+def test_breaks_come_from_the_full_depth_run_and_ops_from_the_reduced_run():
     both = combine(REDUCED, FULL)
     assert (both["breaks"], both["ops_captured"], both["depth"], both["ops_depth"]) == (6, 10, "full", "reduced")
     assert (both["capture_s"], both["cpu_s"], both["peak_rss_mb"]) == (3.0, 3.0, 5)
     assert both["phase_s"] == {"create": 3.0}
 
 
-def test_a_failed_full_capture_leaves_the_reduced_result_and_says_so():
+def test_a_failed_full_depth_run_publishes_the_reduced_result_and_reports_it():
     both = combine(REDUCED, {"status": "timeout", "detail": "capture passed its limit of 9 s"})
     assert (both["status"], both["breaks"], both["depth"]) == ("graph_breaks", 2, "reduced")
     assert both["detail"] == "2 breaks; at full depth: timeout, capture passed its limit of 9 s"
 
 
-def test_a_full_capture_of_another_call_leaves_the_reduced_result_and_says_so():
+def test_a_full_depth_run_with_other_arguments_publishes_the_reduced_result():
     pictures = {**REDUCED, "inputs": {"input_ids": {}, "pixel_values": {}}}
     both = combine(pictures, {**FULL, "inputs": {"input_ids": {}}})
     assert (both["status"], both["breaks"], both["depth"]) == ("graph_breaks", 2, "reduced")
@@ -65,19 +65,19 @@ def test_a_full_capture_of_another_call_leaves_the_reduced_result_and_says_so():
     assert combine(pictures, {**FULL, "inputs": pictures["inputs"]})["breaks"] == 6
 
 
-def test_what_both_legs_took_is_added_whatever_came_of_the_second():
+def test_the_cost_of_both_runs_is_added():
     failed = combine(REDUCED, {"status": "timeout", "detail": "late", "phase_s": {"create": 1.5, "eager": 0.5}})
     assert failed["phase_s"] == {"create": 2.5, "eager": 0.5}
     assert combine(CLEAN, {**FULL, "phase_cpu_s": {"create": 2.0}})["phase_cpu_s"] == {"create": 2.0}
 
 
-def test_a_clean_model_that_breaks_at_full_depth_is_a_mismatch():
+def test_a_model_that_breaks_at_full_depth_only_is_a_mismatch():
     both = combine(CLEAN, FULL)
     assert (both["status"], both["depth_mismatch"]) == ("full_graph", True)
     assert combine(CLEAN, {**FULL, "status": "full_graph"})["depth_mismatch"] is False
 
 
-def test_breaks_said_to_be_beside_the_layers_are_a_mismatch_where_full_depth_has_others():
+def test_other_breaks_at_full_depth_are_a_mismatch_if_no_layer_matters():
     same = combine(BESIDE, {**FULL, "breaks": 2})
     assert (same["depth"], same["depth_mismatch"], same["ops_captured"]) == ("reduced", False, 10)
     more = combine(BESIDE, FULL)
@@ -85,14 +85,15 @@ def test_breaks_said_to_be_beside_the_layers_are_a_mismatch_where_full_depth_has
 
 
 @pytest.mark.parametrize("outcome, expected", [
-    (PARTIAL, False), ({**PARTIAL, "stacks": []}, False), ({**PARTIAL, "stacks": ["layers", "blocks"]}, True),
-    ({**PARTIAL, "stacks": None}, True), ({**PARTIAL, "status": "failed_eager"}, True),
-    ({**PARTIAL, "status": "timeout"}, False), ({**PARTIAL, "stacks": None, "partial": False}, False)])
-def test_every_stack_is_made_whole_where_those_asked_for_were_not_enough(outcome, expected):
-    assert needs_every_stack(["layers"], outcome) == expected
+    (PARTIAL, False), ({**PARTIAL, "layer_groups": []}, False),
+    ({**PARTIAL, "layer_groups": ["layers", "blocks"]}, True),
+    ({**PARTIAL, "layer_groups": None}, True), ({**PARTIAL, "status": "failed_eager"}, True),
+    ({**PARTIAL, "status": "timeout"}, False), ({**PARTIAL, "layer_groups": None, "partly_full": False}, False)])
+def test_all_layer_groups_are_at_full_depth_if_the_wanted_ones_were_not_enough(outcome, expected):
+    assert needs_every_group(["layers"], outcome) == expected
 
 
-def test_where_no_stack_that_matters_was_cut_the_reduced_capture_stands():
+def test_the_reduced_run_is_published_if_no_group_that_matters_was_cut():
     both = combine(REDUCED, {"status": "not_attempted", "detail": "none is cut", "cpu_s": 0.5})
     assert (both["breaks"], both["depth"], both["detail"], both["cpu_s"]) == (2, "reduced", "2 breaks", 1.5)
 
@@ -101,7 +102,7 @@ def captures_of(zygote) -> int:
     return [message["phase"] for message in zygote.seen if message["type"] == "phase"].count("capture")
 
 
-def test_a_model_that_breaks_in_its_layers_is_captured_again_at_full_depth(zygote):
+def test_a_model_that_breaks_in_its_layers_gets_a_full_depth_run(zygote):
     zygote.seen.clear()
     result = zygote.capture(BREAKING_SWITCH)
     assert (result["status"], result["depth"], captures_of(zygote)) == ("graph_breaks", "full", 2)
@@ -111,11 +112,11 @@ def test_a_model_that_breaks_in_its_layers_is_captured_again_at_full_depth(zygot
     assert (full_alone["sites"], full_alone["graphs"]) == (result["sites"], result["graphs"])
 
 
-def test_a_model_that_breaks_beside_its_layers_is_captured_once_and_has_what_full_depth_has(zygote):
+def test_a_model_that_breaks_outside_its_layers_needs_one_run(zygote):
     zygote.seen.clear()
     once = zygote.capture(BREAKING_BART)
     assert (once["status"], once["depth"], captures_of(zygote)) == ("graph_breaks", "reduced", 1)
-    assert "stacks" not in once and "partial" not in once
+    assert "layer_groups" not in once and "partly_full" not in once
     verified = zygote.capture(BREAKING_BART, depth="verify")
     assert (verified["depth"], verified["depth_mismatch"]) == ("reduced", False)
     full = zygote.capture(BREAKING_BART, depth="full")
@@ -123,17 +124,17 @@ def test_a_model_that_breaks_beside_its_layers_is_captured_once_and_has_what_ful
         assert once[name] == full[name], name
 
 
-def test_only_the_stacks_that_are_met_layer_by_layer_are_whole_at_full_depth(zygote):
+def test_only_layer_groups_that_matter_are_at_full_depth(zygote):
     some = zygote.capture(BREAKING_QWEN)
     every = zygote.capture(BREAKING_QWEN, depth="full")
     assert (some["depth"], every["depth"]) == ("full", "full")
     assert "text_config.num_hidden_layers 6->2" in some["detail"] and "depth" not in some["detail"]
     for name in ("breaks", "break_sites", "graphs", "frames_total", "dynamo_counter_breaks", "sites"):
         assert some[name] == every[name], name
-    assert "partial" not in some
+    assert "partly_full" not in some
 
 
-def test_a_stack_that_the_reduced_depth_left_whole_needs_no_second_capture(zygote):
+def test_a_layer_group_that_was_not_reduced_needs_no_second_run(zygote):
     zygote.seen.clear()
     shallow = {**BREAKING_QWEN, "vision_config": {**BREAKING_QWEN["vision_config"], "depth": 2}}
     once = zygote.capture(shallow)
@@ -142,7 +143,7 @@ def test_a_stack_that_the_reduced_depth_left_whole_needs_no_second_capture(zygot
     assert (once["sites"], once["graphs"]) == (every["sites"], every["graphs"])
 
 
-def test_a_clean_model_is_captured_once_unless_it_is_to_be_verified(zygote):
+def test_a_model_without_breaks_needs_one_run_except_to_verify(zygote):
     once = zygote.capture(DEEP_BERT)
     assert (once["status"], once["depth"], "depth_mismatch" in once) == ("full_graph", "reduced", False)
     verified = zygote.capture(DEEP_BERT, depth="verify")

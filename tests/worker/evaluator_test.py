@@ -1,4 +1,4 @@
-"""Python evaluates Dynamo's own frames, and Dynamo goes on watching everybody else's."""
+"""Python evaluates Dynamo's own frames, and Dynamo still observes all other frames."""
 
 import threading
 
@@ -6,8 +6,8 @@ import pytest
 import torch
 import zoo
 import zoo_run
-from breakwatch_worker import evaluator
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo import evaluator
+from breakwatch_worker.dynamo.trace import trace
 
 pytestmark = pytest.mark.skipif(evaluator._FUNCTIONS is None, reason="this Python does not export its evaluator")
 
@@ -30,11 +30,11 @@ def _own_while_traced() -> list:
     return seen
 
 
-def test_python_evaluates_its_frames_itself_while_dynamo_traces_and_the_next_frame_is_watched_again():
+def test_tracing_uses_pythons_own_evaluator_and_the_next_frame_is_observed_again():
     assert _own_while_traced() == [True, True]
 
 
-def test_beside_another_thread_the_evaluator_stays():
+def test_the_evaluator_is_kept_if_another_thread_runs():
     ended = threading.Event()
     thread = threading.Thread(target=ended.wait)
     thread.start()
@@ -45,7 +45,7 @@ def test_beside_another_thread_the_evaluator_stays():
         thread.join()
 
 
-def test_after_an_error_while_tracing_frames_are_watched_as_before():
+def test_frames_are_observed_again_after_an_error_while_tracing():
     def backend(*_):
         raise ZeroDivisionError
 

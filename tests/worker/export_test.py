@@ -1,9 +1,9 @@
-"""The mode `export`: every way of exporting, on modules whose outcome can be read off."""
+"""Mode `export`: every exporter, on modules whose result is known."""
 
 import modes_zoo as zoo
 import torch
 from breakwatch_worker import modes
-from breakwatch_worker.modes import export, legs
+from breakwatch_worker.modes import export, exporters
 from modes_test import capture
 
 
@@ -23,7 +23,7 @@ def test_a_branch_on_a_value_is_one_site_that_every_way_of_exporting_meets():
     assert (site["source_line"], site["reason"]) == ("if x.sum() > 0:", "Data-dependent branching")
     assert site["wrapped_in"] == "non_strict, strict, draft"
     detail = found.mode_detail
-    assert [detail[leg]["outcome"] for leg in ("non_strict", "strict", "draft")] == ["failed", "failed", "exported"]
+    assert [detail[name]["outcome"] for name in ("non_strict", "strict", "draft")] == ["failed", "failed", "exported"]
     assert detail["non_strict"]["error"] == "GuardOnDataDependentSymNode"
     assert detail["non_strict"]["line"] == detail["strict"]["line"] == detail["draft"]["failures"][0]["line"]
     assert found.detail == "not exported: Data-dependent branching"
@@ -58,22 +58,22 @@ def test_an_error_without_a_known_reason_is_a_failed_capture_with_its_text():
     assert found.detail.startswith("capture: not exported: RuntimeError: ") and "Holder" in found.detail
 
 
-def test_strict_export_is_left_out_where_its_copy_of_the_parameters_would_not_fit():
-    chosen = modes.of({"mode": "export"})
+def test_strict_export_is_skipped_if_its_copy_of_the_parameters_would_not_fit():
+    chosen = modes.mode_of({"mode": "export"})
     call = modes.Call(zoo.Linear().eval(), {"x": torch.ones(2, 3)}, limit_bytes=1 << 20)
     found = chosen.capture(call)
     assert (found.status, found.mode_detail["strict"]["outcome"]) == ("full_graph", "skipped")
-    assert "near the bound on memory" in found.mode_detail["strict"]["text"]
+    assert "near the memory limit" in found.mode_detail["strict"]["text"]
 
 
-def test_a_way_of_exporting_that_takes_too_long_costs_only_itself():
+def test_a_slow_exporter_times_out_and_the_others_still_run():
     found = capture("export", zoo.NeverExported(), limit_s=1.0)
     assert found.mode_detail["non_strict"]["outcome"] == "timeout"
     assert found.status in ("timeout", "graph_breaks")
     assert "draft" in found.mode_detail
 
 
-def test_what_an_export_leaves_on_a_module_is_taken_off():
+def test_what_an_export_leaves_on_a_module_is_undone():
     class Keeps(zoo.Linear):
         def forward(self, x):
             self.kept = self.inner(x)
@@ -84,11 +84,11 @@ def test_what_an_export_leaves_on_a_module_is_taken_off():
     assert type(module.kept) is torch.Tensor
 
 
-def test_one_place_is_one_failure_and_dynamos_reason_wins():
+def test_failures_at_one_place_are_one_event_with_dynamos_reason():
     def event(reason, gb_id, way, line="x"):
-        return legs.Event(reason=reason, gb_id=gb_id, wrapped_in=way, explanation="", context="", hints=[],
-                          fixability="none", file="a.py", line=1, function="f", source_line=line, frame="user",
-                          compile_id="", counted=False)
+        return exporters.Event(reason=reason, gb_id=gb_id, wrapped_in=way, explanation="", context="", hints=[],
+                               fixability="none", file="a.py", line=1, function="f", source_line=line, frame="user",
+                               compile_id="", counted=False)
 
     folded = export.distinct([event("guard", "", "non_strict"), event("branch", "GB0170", "strict"),
                               event("guard", "", "draft"), event("guard", "", "draft", "y")])

@@ -1,4 +1,4 @@
-"""What forward is given, and that ignored config keys change no capture."""
+"""The arguments of forward, and that ignored config keys change no capture."""
 
 import ast
 import functools
@@ -11,7 +11,10 @@ import pytest
 import torch
 import transformers
 import yaml
-from breakwatch_worker import architecture, build, child, copies, inputs, make_values, tables, version, weights
+from breakwatch_worker import tables, version
+from breakwatch_worker.inputs import copies, forward_inputs, make_values
+from breakwatch_worker.model import architecture, build, weights
+from breakwatch_worker.process import child
 from worker_support import ROOT
 
 TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 120}
@@ -21,16 +24,16 @@ VISION = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "
 
 def made(cls, config, variant=None):
     model = build.construct(cls, config)
-    arguments = inputs.make(model, config, variant or {"name": "all"})
+    arguments = forward_inputs.make(model, config, variant or {"name": "all"})
     with torch.no_grad():
         output = model(**copies.fresh(arguments))
-    assert inputs.is_finite(output)
+    assert forward_inputs.is_finite(output)
     return arguments
 
 
 def test_text_comes_with_its_mask_and_two_samples():
     arguments = made(transformers.BertModel, transformers.BertConfig(**TEXT))
-    assert inputs.describe(arguments) == {
+    assert forward_inputs.describe(arguments) == {
         "input_ids": {"shape": [2, 16], "dtype": "int64"}, "attention_mask": {"shape": [2, 16], "dtype": "int64"}}
 
 
@@ -48,22 +51,22 @@ def test_an_encoder_and_decoder_gets_text_for_both():
         "input_ids", "attention_mask", "decoder_input_ids"}
 
 
-def test_a_picture_has_the_size_the_config_says():
+def test_an_image_has_the_size_in_the_config():
     arguments = made(transformers.ViTModel, transformers.ViTConfig(**VISION))
-    assert inputs.describe(arguments) == {"pixel_values": {"shape": [2, 3, 32, 32], "dtype": "float32"}}
+    assert forward_inputs.describe(arguments) == {"pixel_values": {"shape": [2, 3, 32, 32], "dtype": "float32"}}
 
 
-def test_a_picture_takes_the_places_of_a_picture_and_not_those_of_a_clip_too():
+def test_an_image_takes_the_placeholders_of_images_and_not_those_of_videos():
     model = types.SimpleNamespace(modules=lambda: [model], get_image_features=lambda pixel_values: torch.ones(2 * 3, 8),
                                   get_video_features=lambda pixel_values: torch.ones(2 * 5, 8))
     config = transformers.BertConfig(**TEXT, image_token_index=100, video_token_index=101)
-    plan = types.SimpleNamespace(sizes=inputs.Sizes(config, {}), tokens=None)
+    plan = types.SimpleNamespace(sizes=forward_inputs.Sizes(config, {}), tokens=None)
     made_of = {"input_ids": torch.ones(2, 4).long(), "pixel_values": torch.ones(2, 3, 8, 8)}
-    inputs._place_tokens(model, made_of, plan)
+    forward_inputs._insert_placeholders(model, made_of, plan)
     assert [(made_of["input_ids"] == token).sum().item() for token in (100, 101)] == [6, 0]
 
 
-def test_text_holds_as_many_places_as_the_picture_makes_features():
+def test_text_has_as_many_placeholders_as_the_image_has_features():
     config = transformers.LlavaConfig(
         text_config={"model_type": "llama", "num_key_value_heads": 2, **TEXT},
         vision_config={"model_type": "clip_vision_model", **VISION}, image_token_id=100)
@@ -126,7 +129,7 @@ def test_recipes_run_no_code(expression):
 
 
 def test_every_recipe_and_every_ignored_key_has_a_reason():
-    assert all(rule["reason"] and rule["when"] for rule in inputs.load_recipes()["rules"])
+    assert all(rule["reason"] and rule["when"] for rule in forward_inputs.load_recipes()["rules"])
     ignored = yaml.safe_load((ROOT / "collectors/capture/structure_ignored.yaml").read_text())
     assert all(isinstance(reason, str) and reason for reason in ignored.values())
 
@@ -134,8 +137,8 @@ def test_every_recipe_and_every_ignored_key_has_a_reason():
 def test_the_version_digests_every_file_that_decides_what_is_found():
     here = pathlib.Path(version.__file__).parent
     names = version._digested(str(here))
-    assert {"breaks.py", "recipes.yaml", "trace.py", "../../structure_ignored.yaml"} <= set(names)
-    assert not {"zygote.py", "version.py"} & set(names)
+    assert {"dynamo/breaks.py", "inputs/recipes.yaml", "model/sizes.yaml", "../../structure_ignored.yaml"} <= {*names}
+    assert not {"process/zygote.py", "version.py"} & {*names}
     assert all((here / name).exists() for name in names)
 
 
@@ -164,24 +167,24 @@ def _numbers_with(changed: str) -> dict:
     return {name: result.get(name) for name in kept}
 
 
-def test_two_answers_to_choose_from_each_get_a_row():
+def test_each_of_two_choices_gets_a_row():
     arguments = made(transformers.BertForMultipleChoice, transformers.BertConfig(**TEXT))
     assert arguments["input_ids"].shape == arguments["attention_mask"].shape == (2, 2, 16)
 
 
-def test_the_class_of_a_part_is_made_of_the_part():
+def test_the_class_of_a_part_is_built_from_the_part():
     whole = transformers.MusicgenConfig(text_encoder={"model_type": "t5"}, audio_encoder={"model_type": "encodec"},
                                         decoder={"model_type": "musicgen_decoder"})
     cls, part, note = architecture.stand_in(transformers.MusicgenModel, whole)
     assert cls is transformers.MusicgenModel and part is whole.decoder and "decoder" in note
 
 
-def test_a_config_of_nothing_but_a_type_is_the_classes_default():
+def test_a_config_with_only_a_type_is_the_default_of_the_class():
     config, notes = architecture.make_config(transformers.TimmWrapperConfig, {"model_type": "timm_wrapper"})
     assert notes == [] and config.num_labels == transformers.TimmWrapperConfig().num_labels
 
 
-def test_a_clip_is_two_of_what_it_is_cut_into():
+def test_a_clip_has_two_temporal_patches():
     config = transformers.VJEPA2Config(frames_per_clip=64, crop_size=32, hidden_size=32, num_attention_heads=2,
                                        num_hidden_layers=2, pred_hidden_size=32, pred_num_attention_heads=2,
                                        pred_num_hidden_layers=2)
@@ -189,7 +192,7 @@ def test_a_clip_is_two_of_what_it_is_cut_into():
     assert frames == 4 and frames // config.tubelet_size == 2
 
 
-def test_of_several_texts_the_one_called_text_is_what_the_ids_are_for():
+def test_ids_are_for_the_part_called_text():
     config = transformers.ClvpConfig()
     assert make_values.Sizes(config, {})("vocab") == config.text_config.vocab_size
 
@@ -203,9 +206,9 @@ def expressions(value, key=""):
             yield item
 
 
-def test_every_expression_of_the_recipes_can_be_read():
-    recipes = inputs.load_recipes()
-    parts = (*recipes["rules"], *recipes["mends"], recipes)
+def test_every_expression_in_the_recipes_can_be_parsed():
+    recipes = forward_inputs.load_recipes()
+    parts = (*recipes["rules"], *recipes["input_fixes"], recipes)
     sizes = [text for part in parts for text in (part.get("sizes") or {}).values() if isinstance(text, str)]
     found = [*expressions(recipes), *sizes]
     assert len(found) > 200
@@ -229,46 +232,46 @@ class Watching(torch.nn.Module):
         return inference_session
 
 
-def test_a_video_under_way_in_which_an_object_is_named_gets_a_prompt():
+def test_a_video_session_with_a_named_object_gets_a_prompt():
     config = transformers.CLIPConfig(text_config={"vocab_size": 99}, vision_config={"image_size": 32})
-    arguments = inputs.make(Watching(), config, {"name": "all"})
+    arguments = forward_inputs.make(Watching(), config, {"name": "all"})
     session = arguments["inference_session"]
     assert session.prompt_input_ids[0].shape == session.prompt_attention_masks[0].shape == (1, 16)
     assert session.given["video"].shape == (2, 3, 32, 32) and arguments["frame_idx"] == 0
 
 
-def test_the_grid_of_the_picture_to_be_made_stands_beside_those_of_pictures_passed():
+def test_the_grid_of_the_generated_image_comes_after_those_of_given_images():
     class Making(torch.nn.Module):
         main_input_name = "pixel_values"
 
         def forward(self, pixel_values=None, image_grid_thw=None, images_per_sample=None):
             return pixel_values
 
-    arguments = inputs.make(Making(), transformers.GlmImageConfig(), {"name": "all"})
+    arguments = forward_inputs.make(Making(), transformers.GlmImageConfig(), {"name": "all"})
     grids, counts = arguments["image_grid_thw"], arguments["images_per_sample"]
     assert counts.tolist() == [2, 2] and len(grids) == counts.sum()
     passed = torch.cat([part[:-1] for part in torch.split(grids, counts.tolist())])
     assert passed.prod(-1).sum() == len(arguments["pixel_values"])
 
 
-def test_sound_that_takes_the_place_of_the_text_is_passed_without_it():
+def test_audio_that_replaces_the_text_is_passed_without_text():
     config = transformers.Pop2PianoConfig(vocab_size=128, d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=4)
     arguments = made(transformers.Pop2PianoForConditionalGeneration, config)
     assert "input_ids" not in arguments and arguments["input_features"].shape[-1] == config.d_model
 
 
-def test_an_encoder_that_may_be_told_a_grid_is_given_pictures():
+def test_an_encoder_with_an_optional_grid_gets_images():
     config = transformers.RadioConfig(**VISION)
     assert list(made(transformers.RadioModel, config)) == ["pixel_values"]
 
 
-def test_what_is_recorded_of_arguments_is_bounded_and_json():
-    told = inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
+def test_the_description_of_arguments_is_bounded_json():
+    told = forward_inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
     assert told["bias"] == "-inf" and told["many"][-1] == "and 99744 more"
     assert len(json.dumps(told, allow_nan=False)) < 4000
 
 
-def test_an_entry_holds_for_the_releases_it_states():
+def test_an_entry_applies_to_the_releases_it_names():
     rules = [{"reason": "new", "transformers": ">=5.10"}, {"reason": "old", "transformers": "<5"}, {"reason": "any"}]
     table = {"version": 1, "rules": rules, "widths": ["a"]}
     assert [[rule["reason"] for rule in tables.for_release(table, release)["rules"]]
@@ -276,7 +279,7 @@ def test_an_entry_holds_for_the_releases_it_states():
     assert tables.for_release(table, "5.23.0")["widths"] == ["a"]
 
 
-def test_a_release_that_is_no_range_is_refused_on_load():
+def test_an_invalid_range_of_releases_is_rejected_on_load():
     with pytest.raises(ValueError):
         tables.for_release({"rules": [{"reason": "any", "transformers": "newest"}]}, "5.23.0")
 
@@ -320,12 +323,12 @@ class Sees(Says):
     (Sees, {"patch_size": 14, "spatial_merge_size": 2},
      {"pixel_values": [1, 32, 3, 14, 14], "cu_seqlens": [3], "image_grid_thw": [2, 3]}),
 ])
-def test_a_part_gets_what_its_signature_wants(cls, config, shapes):
-    arguments = inputs.make(cls(), transformers.PretrainedConfig(**config), {"name": "all"})
+def test_a_part_gets_the_arguments_of_its_signature(cls, config, shapes):
+    arguments = forward_inputs.make(cls(), transformers.PretrainedConfig(**config), {"name": "all"})
     assert {name: list(value.shape) for name, value in arguments.items() if hasattr(value, "shape")} == shapes
 
 
-def test_weights_that_a_models_own_methods_draw_are_drawn_once_its_size_is_known(monkeypatch):
+def test_draws_by_tensor_methods_are_made_once_the_size_is_known(monkeypatch):
     class Older(torch.nn.Module):
         def __init__(self):
             super().__init__()

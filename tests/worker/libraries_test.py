@@ -1,4 +1,4 @@
-"""Models of other libraries: timm, diffusers' pipelines and components, sentence-transformers, and what is none."""
+"""Models of other libraries: timm, pipelines and components of diffusers, sentence-transformers."""
 
 import importlib.util
 
@@ -26,7 +26,7 @@ def bundle(components: dict, **more) -> dict:
 
 
 @needs_timm
-def test_a_timm_model_is_called_with_the_picture_its_configuration_names(zygote):
+def test_a_timm_model_gets_the_image_size_of_its_configuration(zygote):
     config = {"architecture": "resnet18", "num_classes": 7, "pretrained_cfg": {"input_size": [3, 96, 96]},
               "model_args": {"checkpoint_path": "/etc/hostname"}}  # which is no weights of ours to read
     result = zygote.capture(config, library="timm")
@@ -37,7 +37,7 @@ def test_a_timm_model_is_called_with_the_picture_its_configuration_names(zygote)
 
 
 @needs_timm
-def test_a_timm_model_that_asserts_its_picture_size_gets_it(zygote):
+def test_a_timm_model_that_checks_its_image_size_gets_it(zygote):
     config = {"architecture": "vit_tiny_patch16_224", "pretrained_cfg": {"input_size": [3, 224, 224]}}
     result = zygote.capture(config, library="timm")
     assert result["status"] == "full_graph", result["detail"]
@@ -45,14 +45,14 @@ def test_a_timm_model_that_asserts_its_picture_size_gets_it(zygote):
 
 
 @needs_timm
-def test_a_timm_architecture_that_is_not_known_is_named(zygote):
+def test_an_unknown_timm_architecture_is_named(zygote):
     result = zygote.capture({"architecture": "no_such_net", "pretrained_cfg": {}}, library="timm")
     assert result["status"] == "failed_create"
     assert "no_such_net" in result["detail"]
 
 
 @needs_diffusers
-def test_a_pipeline_gives_one_result_of_all_its_modules(zygote):
+def test_a_pipeline_gives_one_result_for_all_its_modules(zygote):
     config = bundle({"unet": UNET, "vae": VAE, "text_encoder": CLIP_TEXT}, unet=["diffusers", "UNet2DConditionModel"],
                     vae=["diffusers", "AutoencoderKL"], text_encoder=["transformers", "CLIPTextModel"])
     result = zygote.capture(config, library="diffusers")
@@ -60,12 +60,12 @@ def test_a_pipeline_gives_one_result_of_all_its_modules(zygote):
     assert (result["graphs"], result["breaks"], result["unexplained_events"]) == (3, 0, 0)
     assert result["architecture"] == "TestPipeline"
     assert set(result["inputs"]) == {"unet", "vae", "text_encoder"}
-    for words in ("unet: 1 graph", "vae: 1 graph", "text_encoder: 1 graph", "no modules: scheduler, tokenizer"):
+    for words in ("unet: 1 graph", "vae: 1 graph", "text_encoder: 1 graph", "not modules: scheduler, tokenizer"):
         assert words in result["detail"]
 
 
 @needs_diffusers
-def test_a_component_by_itself_is_a_model(zygote):
+def test_a_single_component_is_a_model(zygote):
     result = zygote.capture(VAE, library="diffusers")
     assert (result["status"], result["architecture"]) == ("full_graph", "AutoencoderKL"), result["detail"]
 
@@ -82,10 +82,10 @@ def test_a_component_that_cannot_be_captured_gives_the_pipeline_its_status(zygot
     assert result["detail"].startswith("part: ") and "vae: 1 graph" in result["detail"]
 
 
-def test_the_encoder_of_sentence_transformers_is_captured_and_said_to_be_it(zygote):
+def test_the_encoder_of_sentence_transformers_is_captured_and_reported(zygote):
     result = zygote.capture(library="sentence-transformers")
     assert result["status"] == "full_graph"
-    assert "without its pooling" in result["detail"]
+    assert "without pooling" in result["detail"]
 
 
 @pytest.mark.parametrize("library", ["peft", "gguf", "onnx"])
@@ -104,7 +104,7 @@ def site(site_id: str, path: str, occurrences: int) -> dict:
     return {"site_id": site_id, "reason": site_id, "gb_id": "", "module_path": path, "occurrences": occurrences}
 
 
-def test_components_are_added_up_and_their_places_carry_their_name():
+def test_components_are_added_up_and_prefix_module_paths():
     unet = part("graph_breaks", [site("a", "down_blocks.0", 2), site("b", "", 1)])
     text = part("graph_breaks", [site("a", "layers.0", 3)])
     made = pipeline.combine({"unet": unet, "text_encoder": text}, ["scheduler"])
@@ -113,13 +113,13 @@ def test_components_are_added_up_and_their_places_carry_their_name():
     assert made["unique_reasons"] == 2 and made["depth"] == "full"
 
 
-def test_one_component_that_fails_keeps_the_sum_from_being_a_good_result():
+def test_one_failed_component_fails_the_pipeline():
     made = pipeline.combine({"unet": part("full_graph", []), "vae": {"status": "failed_eager", "detail": "no"}}, [])
     assert made["status"] == "failed_eager"
     assert "vae: no" in made["detail"] and "unet: d" in made["detail"]
 
 
-def test_heads_shrink_together_and_what_is_tied_to_their_width_follows():
+def test_heads_are_reduced_together_with_the_widths_that_depend_on_them():
     config = {"num_attention_heads": 8, "attention_head_dim": 4, "caption_projection_dim": 32, "num_layers": 9}
     small, note = next(diffusers_sizes.narrowed(config))
     assert small == {"num_attention_heads": 2, "attention_head_dim": 4, "caption_projection_dim": 8, "num_layers": 9}
@@ -137,34 +137,34 @@ def test_blocks_stay_multiples_of_their_heads():
     assert [small["block_out_channels"] for small, _ in diffusers_sizes.narrowed(config)] == [[160, 320]]
 
 
-def test_a_stack_of_two_kinds_of_layers_keeps_one_of_each():
+def test_a_layer_group_of_two_kinds_keeps_one_of_each():
     config, notes = diffusers_sizes.shortened({"num_layers": 24, "dual_attention_layers": list(range(13))})
     assert config == {"num_layers": 2, "dual_attention_layers": [0]}
     assert notes == ["num_layers 24->2"]
 
 
-def test_a_rule_of_the_models_own_keeps_as_many_layers_as_it_has_kinds():
+def test_a_model_with_its_own_rule_keeps_one_layer_of_each_kind():
     assert diffusers_sizes.shortened({"num_layers": 20, "softmax_every_n": 4})[0]["num_layers"] == 4
     assert diffusers_sizes.shortened({"num_layers": 20, "softmax_every_n": None})[0]["num_layers"] == 2
 
 
-def test_heads_are_counted_by_the_width_where_only_the_axes_of_one_head_are_said():
+def test_the_number_of_heads_follows_from_width_and_axes():
     small, note = next(diffusers_sizes.narrowed({"model_dim": 512, "axes_dims": [16, 24, 24], "ff_dim": 2048}))
     assert small == {"model_dim": 128, "axes_dims": [16, 24, 24], "ff_dim": 512}
     assert note == "heads 8->2"
 
 
 @pytest.mark.parametrize("axes", [[], ["a"], [0]])
-def test_axes_that_say_no_width_say_no_heads(axes):
+def test_axes_without_widths_give_no_number_of_heads(axes):
     assert not list(diffusers_sizes.narrowed({"model_dim": 512, "axes_dims": axes, "ff_dim": 2048}))
 
 
-def test_a_width_of_all_heads_shrinks_with_them_where_no_head_size_is_said():
+def test_the_width_of_all_heads_follows_them_without_a_head_size():
     small, _ = next(diffusers_sizes.narrowed({"n_heads": 8, "n_kv_heads": 8, "dim": 512, "cap_feat_dim": 300}))
     assert small == {"n_heads": 2, "n_kv_heads": 2, "dim": 128, "cap_feat_dim": 300}
 
 
-def test_tokens_of_a_text_and_of_a_picture_are_told_apart_as_the_pipeline_does():
+def test_text_and_image_tokens_are_distinguished_as_in_the_pipeline():
     class QwenImage21Transformer2DModel:
         def forward(self, hidden_states, img_shapes, img_mask):
             raise NotImplementedError
@@ -175,7 +175,7 @@ def test_tokens_of_a_text_and_of_a_picture_are_told_apart_as_the_pipeline_does()
     assert list(made["hidden_states"].shape) == [2, 16, 4]
 
 
-def test_a_list_of_inputs_has_as_many_as_the_model_takes():
+def test_a_list_of_inputs_has_as_many_items_as_the_model_takes():
     class ZImageTransformer2DModel:
         def forward(self, x, t, cap_feats):
             raise NotImplementedError

@@ -4,8 +4,8 @@ import json
 import os
 import sys
 
-from breakwatch_worker import child, zygote
-from breakwatch_worker.lines import write_line
+from breakwatch_worker.process import child, zygote
+from breakwatch_worker.process.lines import write_line
 
 
 def body(job, depth, scratch, protocol):

@@ -1,12 +1,13 @@
-"""Every mode on modules whose outcome can be read off, and on small models of the library through a zygote."""
+"""Every mode, on modules whose result is known and on small models of the library through a zygote."""
 
 import types
 
 import modes_zoo as zoo
 import pytest
 import torch
-from breakwatch_worker import architecture, modes
-from breakwatch_worker import trace as tracing
+from breakwatch_worker import modes
+from breakwatch_worker.dynamo import trace as tracing
+from breakwatch_worker.model import architecture
 from breakwatch_worker.modes import plain, recompile, train
 from depth_test import BREAKING_SWITCH
 
@@ -22,7 +23,7 @@ VIT = {"model_type": "vit", "architectures": ["ViTForImageClassification"], "hid
 
 
 def capture(mode, module, x=None, limit_s=300.0, before=None):
-    chosen = modes.of({"mode": mode})
+    chosen = modes.mode_of({"mode": mode})
     call = modes.Call(module.eval(), {"x": torch.ones(2, 3) if x is None else x}, limit_s=limit_s)
     chosen.ready(call)
     chosen.eager(call)
@@ -32,9 +33,9 @@ def capture(mode, module, x=None, limit_s=300.0, before=None):
 
 
 def test_a_job_without_a_mode_is_eval_and_an_unknown_mode_is_named_with_those_there_are():
-    assert (modes.name_of({}), modes.name_of({"mode": "train"})) == ("eval", "train")
+    assert (modes.mode_name({}), modes.mode_name({"mode": "train"})) == ("eval", "train")
     with pytest.raises(architecture.Stop) as stop:
-        modes.of({"mode": "nonsense"})
+        modes.mode_of({"mode": "nonsense"})
     assert stop.value.status == "failed_create"
     assert "unknown mode 'nonsense'" in stop.value.detail and "recompile" in stop.value.detail
 
@@ -49,7 +50,7 @@ def test_every_mode_finds_nothing_in_a_module_without_breaks(mode):
     assert numbers["ops_captured"] > 0
 
 
-def test_what_is_asked_in_training_alone_breaks_in_training_alone():
+def test_code_for_training_only_breaks_in_training_only():
     assert capture("eval", zoo.PrintsInTraining()).numbers()["breaks"] == 0
     found = capture("train", zoo.PrintsInTraining())
     numbers = found.numbers()
@@ -60,20 +61,20 @@ def test_what_is_asked_in_training_alone_breaks_in_training_alone():
         "backward_graph_runs": 2, "backward_ran": True}
 
 
-def test_a_view_of_what_a_kernel_laid_out_in_its_own_way_is_no_failure_of_the_capture():
+def test_a_view_of_a_kernels_other_strides_is_not_a_failed_capture():
     found = capture("train", zoo.NormsAcross(), torch.ones(2, 3, 4))
     assert found.error is None and found.mode_detail["backward_ran"]
     assert (found.numbers()["breaks"], found.numbers()["graphs"]) == (0, 1)
 
 
-def test_a_model_without_gradients_is_captured_and_says_that_nothing_ran_backward():
+def test_a_model_without_gradients_is_captured_and_reports_no_backward():
     found = capture("train", zoo.NoGradient())
     assert (found.mode_detail["backward_ran"], found.mode_detail["backward_graph_runs"]) == (False, 0)
     assert found.notes == ["no backward, loss none: no output carries a gradient"]
     assert found.numbers()["graphs"] == 1
 
 
-def test_a_backward_that_is_captured_but_cannot_be_run_is_told_and_not_taken_for_a_failed_capture(monkeypatch):
+def test_a_captured_backward_that_fails_when_run_is_reported_and_not_a_failed_capture(monkeypatch):
     def fails(*_):
         raise RuntimeError("view size is not compatible")
 
@@ -93,21 +94,21 @@ def test_a_backward_that_cannot_be_compiled_is_a_hard_error(monkeypatch):
     assert "no backward graph" in str(capture("train", zoo.Linear()).error)
 
 
-def test_a_loss_of_the_models_own_is_the_one_that_runs_backward():
+def test_the_models_own_loss_runs_backward():
     found = capture("train", zoo.OwnLoss())
     assert found.mode_detail["loss"] == "the class's own loss"
     assert found.mode_detail["backward_graph_runs"] == 1
 
 
-def test_a_gradient_is_found_in_any_output_that_carries_one():
+def test_any_output_with_a_gradient_is_found():
     for made in (zoo.InDataclass(), zoo.Complex()):
         detail = capture("train", made).mode_detail
         assert (detail["loss"], detail["backward_ran"]) == ("the sum of the floating outputs", True)
 
 
-def test_a_step_that_runs_its_backward_itself_is_left_to_it():
+def test_a_step_with_its_own_backward_gets_no_second_one():
     found = capture("train", zoo.OwnBackward())
-    assert found.mode_detail["loss"] == "none of ours: what is called runs its backward itself"
+    assert found.mode_detail["loss"] == "none added: the called code runs a backward itself"
     assert found.error is None and found.numbers()["sites"][0]["reason"] == "Unsupported Tensor.backward() call"
 
 
@@ -117,7 +118,7 @@ def test_a_graph_that_is_trained_keeps_its_place_and_its_guards():
     assert segment["line"] > 0 and segment["guards"] > 0
 
 
-def test_training_draws_the_same_chance_whatever_was_drawn_before():
+def test_training_uses_the_same_random_numbers_every_time():
     first = capture("train", zoo.Drops())
     again = capture("train", zoo.Drops(), before=lambda: torch.rand(7))
     assert first.numbers() == again.numbers()
@@ -127,7 +128,7 @@ def test_training_draws_the_same_chance_whatever_was_drawn_before():
 @pytest.mark.parametrize("of", [lambda module: module, lambda module: module.forward], ids=["module", "method"])
 def test_training_leaves_no_gradient_behind(of):
     module = zoo.Linear()
-    call, mode = modes.Call(of(module), {"x": torch.ones(2, 3)}), modes.of({"mode": "train"})
+    call, mode = modes.Call(of(module), {"x": torch.ones(2, 3)}), modes.mode_of({"mode": "train"})
     mode.ready(call)
     mode.eager(call)
     mode.capture(call)
@@ -147,14 +148,14 @@ def test_labels_are_made_for_a_class_that_takes_them_and_copied_from_what_is_pas
     assert train.labels_for(modes.Call(TinyForCausalLM(), {"input_ids": ids})) == {}
 
 
-def test_a_size_as_a_symbol_breaks_what_a_constant_did_not():
+def test_a_symbolic_size_can_break_where_a_constant_does_not():
     assert capture("eval", zoo.GreatestDivisor()).numbers()["breaks"] == 0
     numbers = capture("dynamic", zoo.GreatestDivisor()).numbers()
     assert (numbers["breaks"], numbers["unexplained_events"]) == (1, 0)
     assert "math.gcd" in numbers["sites"][0]["source_line"]
 
 
-def test_fullgraph_stops_at_the_first_break_and_says_where():
+def test_fullgraph_stops_at_the_first_break_and_reports_its_place():
     found = capture("fullgraph", zoo.PrintInCallee())
     numbers = found.numbers()
     assert (found.status, numbers["breaks"], numbers["break_sites"], numbers["graphs"]) == ("graph_breaks", 1, 1, 0)
@@ -167,7 +168,7 @@ def test_fullgraph_stops_at_the_first_break_and_says_where():
     assert "frames_total" not in numbers and numbers["unexplained_events"] == 0
 
 
-def test_fullgraph_takes_a_number_out_of_a_tensor_in_as_a_symbol():
+def test_fullgraph_accepts_a_number_from_a_tensor_as_a_symbol():
     assert capture("eval", zoo.Item()).numbers()["breaks"] == 1
     found = capture("fullgraph", zoo.Item())
     assert (found.status, found.numbers()["breaks"], found.numbers()["graphs"]) == ("", 0, 1)
@@ -180,7 +181,7 @@ def test_a_symbol_that_cannot_be_decided_is_fullgraphs_first_error_with_the_plac
     error = GuardOnDataDependentSymNode(
         f'Eq(u0, 1)\n\nfrom user code:\n   File "/a/model.py", line 3, in forward\n    y = f(x)\n'
         f'  File "{zoo.__file__}", line 12, in inner\n    return x')
-    monkeypatch.setattr(type(modes.of({"mode": "fullgraph"})), "_trace", lambda *_: tracing.Trace(error=error))
+    monkeypatch.setattr(type(modes.mode_of({"mode": "fullgraph"})), "_trace", lambda *_: tracing.Trace(error=error))
     found = capture("fullgraph", zoo.Linear())
     site = found.numbers()["sites"][0]
     assert (found.status, site["reason"]) == ("graph_breaks", "Guard on a data-dependent value")
@@ -189,7 +190,7 @@ def test_a_symbol_that_cannot_be_decided_is_fullgraphs_first_error_with_the_plac
 
 
 @pytest.mark.parametrize("mode", ["fullgraph", "train", "nested", "dynamic", "recompile"])
-def test_a_hard_error_of_the_compiler_is_no_break(mode, monkeypatch):
+def test_a_hard_error_of_the_compiler_is_not_a_break(mode, monkeypatch):
     def fail(*_, **__):
         raise AssertionError("a fault of the compiler")
 
@@ -210,11 +211,11 @@ def test_a_torch_without_nested_breaks_is_named_as_what_is_missing(monkeypatch):
     dynamo = types.SimpleNamespace(config=types.SimpleNamespace())
     monkeypatch.setattr(plain, "torch", types.SimpleNamespace(_dynamo=dynamo, __version__="2.6.0"))
     with pytest.raises(architecture.Stop) as stop:
-        modes.of({"mode": "nested"})
+        modes.mode_of({"mode": "nested"})
     assert (stop.value.status, "2.6.0" in stop.value.detail) == ("skipped_missing_dependency", True)
 
 
-def test_a_second_shape_is_compiled_anew_and_a_third_is_not():
+def test_a_second_shape_is_recompiled_and_a_third_is_not():
     found = capture("recompile", zoo.Linear())
     detail = found.mode_detail
     assert [call["shape"] for call in detail["shapes"]] == [{"x": [2, 3]}, {"x": [3, 3]}, {"x": [5, 3]}]
@@ -234,17 +235,17 @@ def test_a_break_of_the_second_shape_alone_is_found():
     assert found.numbers()["unexplained_events"] == 0
 
 
-def test_the_limit_of_recompiles_is_seen():
+def test_the_recompile_limit_is_reported():
     with torch._dynamo.config.patch(recompile_limit=1):
         found = capture("recompile", zoo.Linear())
     assert found.mode_detail["limit_hit"] is True
-    assert "the limit of recompiles was hit" in found.notes
+    assert "the recompile limit was reached" in found.notes
 
 
 @pytest.mark.parametrize("arguments, varied", [
     ({"xs": [torch.ones(2, 3), torch.ones(2, 5)]}, ["xs.0[0]", "xs.1[0]"]),
     ({"xs": ({"x": torch.ones(1, 3)},)}, ["xs.0.x[0]"])])
-def test_a_batch_is_found_however_deep_it_lies_and_one_is_a_batch_too(arguments, varied):
+def test_a_batch_size_is_found_at_any_depth_and_one_is_a_batch_size(arguments, varied):
     class First(torch.nn.Module):
         def forward(self, xs):
             return next(iter(xs[0].values())) + 1 if isinstance(xs[0], dict) else xs[0] + 1
@@ -255,7 +256,7 @@ def test_a_batch_is_found_however_deep_it_lies_and_one_is_a_batch_too(arguments,
     assert (found.mode_detail["varied"], found.numbers()["recompiles"]) == (varied, 1)
 
 
-def test_a_compilation_of_a_frame_under_compiled_autograd_is_told_by_its_last_number():
+def test_a_recompilation_under_compiled_autograd_is_recognised_by_its_last_number():
     ids = {"0/0": False, "3/1": True, "!0/2/0": False, "!1/2/3": True, "!0": False, "0/0_1": False}
     assert {name: tracing.is_recompile(types.SimpleNamespace(compile_id=name)) for name in ids} == ids
 
@@ -265,7 +266,7 @@ def test_without_a_size_to_change_there_is_no_second_shape():
     assert (found.status, found.detail) == ("failed_inputs", "no second shape: no argument has a size to change")
 
 
-def test_a_shape_that_does_not_run_gives_way_to_a_smaller_change():
+def test_a_smaller_change_follows_a_shape_that_does_not_run():
     class TwoColumns(torch.nn.Module):
         def forward(self, x):
             if x.shape[1] != 4:
@@ -295,7 +296,7 @@ def test_a_guards_text_is_the_same_from_run_to_run(text, expected):
     assert recompile.normalize(text) == expected
 
 
-def test_a_detail_past_its_bound_loses_the_end_of_its_longest_list_and_says_so():
+def test_a_mode_detail_over_its_limit_loses_the_end_of_its_longest_list():
     long = {"draft": {"failures": [{"expr": "u" * 100}] * 64, "outcome": "exported"}, "reasons": ["a", "b"]}
     cut = modes.bounded(long, 1000)
     assert (len(cut["draft"]["failures"]), cut["reasons"], cut["cut"]) == (8, ["a", "b"], True)
@@ -303,13 +304,13 @@ def test_a_detail_past_its_bound_loses_the_end_of_its_longest_list_and_says_so()
     assert modes.bounded({"reasons": ["a"]}, 1000) == {"reasons": ["a"]}
 
 
-def test_every_mode_says_its_name_and_nothing_is_unexplained(zygote):
+def test_every_mode_reports_its_name_and_has_no_unexplained_events(zygote):
     for mode in modes.NAMES:
         result = zygote.capture(mode=mode)
         assert (result["mode"], result["status"], result["unexplained_events"]) == (mode, "full_graph", 0), result
 
 
-def test_an_unknown_mode_fails_with_a_text_and_leaves_the_zygote_well(zygote):
+def test_an_unknown_mode_fails_with_a_text_and_the_zygote_continues(zygote):
     result = zygote.capture(mode="nonsense")
     assert (result["status"], result["mode"]) == ("failed_create", "nonsense")
     assert "unknown mode" in result["detail"]
@@ -324,20 +325,20 @@ def test_a_language_model_trains_on_the_text_it_is_given_and_is_exported_with_it
     assert exported["mode_detail"]["library_exporter"]["outcome"] == "exported"
 
 
-def test_a_speaking_model_trains_on_how_long_and_how_high_each_letter_is(zygote):
+def test_a_speech_model_trains_on_durations_and_pitches(zygote):
     few = {"encoder_layers": 1, "decoder_layers": 1, "speech_decoder_postnet_layers": 2, "hidden_size": 32}
     trained = zygote.capture({"model_type": "fastspeech2_conformer", **few}, mode="train")
     assert "duration_labels" in trained["inputs"], trained["detail"]
     assert (trained["mode_detail"]["loss"], trained["mode_detail"]["backward_ran"]) == ("the class's own loss", True)
 
 
-def test_a_picture_model_keeps_its_pictures_size_where_only_the_batch_may_change(zygote):
+def test_an_image_model_keeps_its_image_size_if_only_the_batch_may_change(zygote):
     result = zygote.capture(VIT, mode="recompile")
     assert result["mode_detail"]["varied"] == ["pixel_values[0]"]
     assert (result["status"], result["recompiles"]) == ("full_graph", 1)
 
 
-def test_one_graph_is_demanded_of_the_reduced_model_alone(zygote):
+def test_fullgraph_captures_the_reduced_model_only(zygote):
     whole = zygote.capture(LONGFORMER, mode="fullgraph")
     assert (whole["status"], whole["breaks"], whole["depth"]) == ("graph_breaks", 1, "reduced")
     first, site = whole["mode_detail"]["first_error"], whole["sites"][0]

@@ -1,4 +1,4 @@
-"""Calls that fail or end their process: whose failure it is, where a fork is a copy and where none can be."""
+"""Calls that fail or end their process: who failed, with and without a fork."""
 
 import pytest
 from own_cases import capture
@@ -19,31 +19,31 @@ ENDS = [
 
 @pytest.mark.parametrize("busy", ["", "busy_"], ids=["apart", "beside a thread"])
 @pytest.mark.parametrize("name, mode, status, words", ENDS, ids=[f"{name}-{mode}" for name, mode, *_ in ENDS])
-def test_a_call_that_fails_is_no_failure_of_the_compiler(allowing, name, mode, status, words, busy):
+def test_a_call_that_fails_is_not_a_failure_of_the_compiler(allowing, name, mode, status, words, busy):
     result = capture(allowing, f"own_ends:{busy}{name}", mode)
     assert (result["status"], words in result["detail"]) == (status, True), result
 
 
 @pytest.mark.parametrize("busy", ["", "busy_"], ids=["apart", "beside a thread"])
-def test_code_that_runs_its_backward_itself_is_left_to_it(allowing, busy):
+def test_code_with_its_own_backward_gets_no_second_one(allowing, busy):
     result = capture(allowing, f"own_ends:{busy}runs_its_backward", "train")
     assert result["status"] == "graph_breaks", result
-    assert result["mode_detail"]["loss"] == "none of ours: what is called runs its backward itself"
+    assert result["mode_detail"]["loss"] == "none added: the called code runs a backward itself"
     assert "backward_error" not in result["mode_detail"]
 
 
-def test_a_builtin_alone_wants_its_inputs(allowing):
+def test_a_builtin_without_inputs_asks_for_them(allowing):
     result = capture(allowing, "own_ends:a_builtin_alone")
     assert result["status"] == "failed_create", result
     assert result["suggestion"] == "let the factory return (module, inputs)", result
 
 
-def test_a_second_shape_that_cannot_be_made_is_no_answer_of_one_shape_alone(allowing):
+def test_without_a_second_shape_there_is_no_result_for_one_shape(allowing):
     result = capture(allowing, "own_zoo:jagged_beside_a_thread", "recompile")
     assert (result["status"], "no second shape" in result["detail"]) == ("failed_inputs", True), result
     assert result["suggestion"].startswith("none")
 
 
-def test_what_is_expanded_along_another_dimension_gets_other_rows(allowing):
+def test_a_tensor_expanded_along_another_dimension_gets_other_rows(allowing):
     result = capture(allowing, "own_zoo:is_expanded_within_its_rows", "recompile")
     assert (result["status"], result["recompiles"]) == ("full_graph", 1), result

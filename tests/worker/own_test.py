@@ -1,4 +1,4 @@
-"""Own modules, captured by a real zygote, against what plain torch finds in a process that never called them."""
+"""The user's modules, captured by a real zygote and compared with plain torch in a process that never called them."""
 
 import json
 
@@ -45,11 +45,11 @@ def test_a_capture_finds_what_plain_torch_finds(allowing, name, mode):
 
 
 @pytest.mark.parametrize("name", FIRST_CALL)
-def test_what_the_first_call_alone_does_is_a_break(name):
+def test_code_of_the_first_call_only_breaks(name):
     assert plain(name, "eval")["breaks"] > 0
 
 
-def test_the_steady_state_of_a_library_model_is_one_thing_and_its_first_call_another(zygote):
+def test_the_steady_state_of_a_library_model_differs_from_its_first_call(zygote):
     """Making the inputs calls a part of it, too: its picture tower, for the number of features."""
     config = {"architectures": ["LlavaForConditionalGeneration"], **json.loads((HERE / "llava.json").read_text())}
     steady, cold = (zygote.capture(config, mode=mode) for mode in ("eval", "cold"))
@@ -59,7 +59,7 @@ def test_the_steady_state_of_a_library_model_is_one_thing_and_its_first_call_ano
     assert cold["mode"] == "cold"
 
 
-def test_a_cold_capture_that_fails_without_a_compiler_says_what_any_other_says(zygote):
+def test_a_cold_capture_that_fails_eagerly_has_the_usual_detail(zygote):
     spec = {"arguments": {"token_type_ids": {"kind": "ids", "low": 50, "below": 60, "shape": ["batch", "seq"]}}}
     steady, cold = (zygote.capture(mode=mode, inputs_spec=spec) for mode in ("eval", "cold"))
     assert (cold["status"], cold["detail"]) == (steady["status"], steady["detail"])
@@ -67,44 +67,44 @@ def test_a_cold_capture_that_fails_without_a_compiler_says_what_any_other_says(z
 
 
 @pytest.mark.parametrize("mode", ["eval", "recompile"])
-def test_what_never_runs_fails_without_a_compiler(allowing, mode):
+def test_code_that_never_runs_fails_eagerly(allowing, mode):
     result = capture(allowing, "own_ends:never_runs", mode)
     assert (result["status"], result["phase"]) == ("failed_eager", "eager")
     assert "mat1 and mat2 shapes cannot be multiplied" in result["detail"]
 
 
-def test_inputs_that_the_signature_has_no_place_for_are_no_statement_about_the_model(allowing):
+def test_inputs_that_do_not_fit_the_signature_are_failed_inputs(allowing):
     result = capture(allowing, "own_ends:does_not_fit")
     assert (result["status"], "do not fit" in result["detail"]) == ("failed_inputs", True), result
 
 
 @pytest.mark.parametrize("name", ["own_calls:registered", "own_calls:of_a_dataclass"])
-def test_another_batch_is_made_in_containers_of_somebodys_own(allowing, name):
+def test_another_batch_size_is_made_in_custom_containers(allowing, name):
     result = capture(allowing, name, "recompile")
     assert (result["status"], result["recompiles"]) == ("full_graph", 1), result
     assert len(result["mode_detail"]["varied"]) == 1
 
 
-def test_what_cannot_be_copied_is_said_where_a_copy_is_needed(allowing):
+def test_arguments_that_cannot_be_copied_are_reported_if_a_copy_is_needed(allowing):
     result = capture(allowing, "locked", "recompile")
     assert (result["status"], "breakwatch cannot copy" in result["detail"]) == ("failed_inputs", True), result
 
 
 @pytest.mark.parametrize("name", [
     "own_calls:an_object_that_is_called", "own_calls:takes_many_as_a_function_without_breaks"])
-def test_what_is_no_module_is_exported_in_each_way(allowing, name):
+def test_a_callable_that_is_not_a_module_is_exported_by_each_exporter(allowing, name):
     result = capture(allowing, name, "export")
     assert [result["mode_detail"][way]["outcome"] for way in ("non_strict", "strict")] == ["exported"] * 2, result
 
 
-def test_what_cannot_run_may_be_exported_and_says_both(allowing):
+def test_a_module_that_cannot_run_may_be_exported_and_the_detail_reports_both(allowing):
     result = capture(allowing, "own_ends:made_of_shapes_alone", "export")
-    assert result["status"] == "full_graph" and "without a compiler it fails" in result["detail"], result
+    assert result["status"] == "full_graph" and "the eager call fails" in result["detail"], result
     assert capture(allowing, "own_ends:made_of_shapes_alone")["status"] == "failed_eager"
     assert capture(allowing, "own_ends:never_runs", "export")["status"] == "failed_eager"
 
 
-def test_a_factory_finds_files_from_where_the_user_was(allowing, tmp_path):
+def test_a_factory_finds_files_relative_to_the_users_directory(allowing, tmp_path):
     (tmp_path / "width.txt").write_text("5")
     assert capture(allowing, "reads_beside", cwd=str(tmp_path))["status"] == "full_graph"
 
@@ -112,7 +112,7 @@ def test_a_factory_finds_files_from_where_the_user_was(allowing, tmp_path):
 @pytest.mark.parametrize("name, status, words", [
     ("own_ends:ends_by_a_signal", "crashed", "SIGSEGV during eager"),
     ("own_ends:leaves", "crashed", "exit code 3 without a result")])
-def test_a_call_that_ends_its_process_ends_the_capture_by_its_name(allowing, name, status, words):
+def test_a_call_that_ends_its_process_is_reported(allowing, name, status, words):
     result = capture(allowing, name)
     assert (result["status"], words in result["detail"]) == (status, True), result
 
@@ -129,11 +129,11 @@ def test_a_script_is_captured_at_its_first_call(allowing, tmp_path):
     assert {number: result[number] for number in NUMBERS} == {number: found[number] for number in NUMBERS}
 
 
-def test_a_lazy_modules_parameters_are_counted_once_they_are_there(allowing):
+def test_lazy_parameters_are_counted_after_their_initialisation(allowing):
     assert capture(allowing, "lazy")["params"] == 16
 
 
-def test_nothing_of_ours_is_imported_by_the_other_side():
+def test_plain_torch_imports_nothing_of_breakwatch():
     for name in ("plain_torch.py", "own_zoo.py", "own_calls.py", "own_ends.py"):
         assert "import breakwatch" not in (HERE / name).read_text()
     assert ROOT in HERE.parents

@@ -1,4 +1,4 @@
-"""The zygote's side of PROTOCOL.md, on real processes."""
+"""The zygote's side of PROTOCOL.md, with real processes."""
 
 import ctypes
 import json
@@ -19,7 +19,7 @@ def describe() -> tuple:
     return json.loads(done.stdout), time.monotonic() - begun, done.stderr.decode()
 
 
-def test_describe_says_what_hello_says_without_importing_torch(zygote):
+def test_describe_prints_the_hello_line_without_importing_torch(zygote):
     described, _, imported = describe()
     assert "| torch" not in imported and "transformers" not in imported.replace("breakwatch", "")
     for field in ("torch", "transformers", "python", "worker", "device", "protocol"):
@@ -73,7 +73,7 @@ def test_a_config_that_cannot_be_captured_gets_its_status_and_text(zygote, confi
     assert words in result["detail"]
 
 
-def test_a_native_class_is_used_even_where_the_repository_brings_code(zygote):
+def test_a_library_class_is_used_even_if_the_repository_has_code(zygote):
     result = zygote.capture({**BERT, "auto_map": {"AutoModel": "modeling_evil.Evil"}})
     assert (result["status"], result["architecture"]) == ("full_graph", "BertModel")
 
@@ -93,7 +93,7 @@ def test_lines_that_are_not_the_protocol_start_nothing(zygote):
     assert zygote.capture()["status"] == "full_graph"
 
 
-def test_beats_at_least_every_two_seconds(zygote):
+def test_heartbeats_come_at_least_every_two_seconds(zygote):
     first = zygote.receive("heartbeat", 3)
     assert "job" not in first
     zygote.receive("heartbeat", 2)
@@ -108,7 +108,7 @@ def test_beats_at_least_every_two_seconds(zygote):
     ("raise", "crashed", "exit code 70"),
     ("wordy", "crashed", "longer than 16 MiB"),
 ])
-def test_every_way_to_die_has_its_status(villain_zygote, model, status, words):
+def test_every_kind_of_end_has_its_status(villain_zygote, model, status, words):
     result = villain_zygote.capture(model=model)
     assert (result["status"], words in result["detail"]) == (status, True), result
 
@@ -122,11 +122,11 @@ def test_a_phase_past_its_deadline_is_a_timeout(villain_zygote, model):
     assert time.monotonic() - begun < 3
 
 
-def test_attempts_that_never_end_have_together_the_time_of_one(villain_zygote):
+def test_all_attempts_together_have_the_time_of_one(villain_zygote):
     short = dict.fromkeys(("create_s", "inputs_s", "eager_s"), 1.5)
     result = villain_zygote.capture(model="tireless", limits={**LIMITS, **short})
     assert result["status"] == "timeout"
-    assert "limit of 4.5 s for all sizes and ways" in result["detail"]
+    assert "limit of 4.5 s for all sizes and call variants" in result["detail"]
 
 
 @pytest.mark.parametrize("model", ["grow", "grow-below"])
@@ -144,7 +144,7 @@ def test_memory_that_forks_share_counts_once(villain_zygote):
     assert 256 < result["peak_rss_mb"] < 1400
 
 
-def test_files_past_the_limit_end_a_capture_where_no_file_system_bounds_them():
+def test_files_past_the_limit_end_a_capture_without_a_limited_file_system():
     zygote = Zygote(sys.executable, os.path.join(os.path.dirname(__file__), "villains.py"),
                     BREAKWATCH_SCRATCH_BYTES=str(64 << 20))
     try:
@@ -168,28 +168,28 @@ def _no_signal_scope() -> bool:
 
 
 def test_a_capture_that_gets_no_process_is_not_attempted_and_names_the_limit(monkeypatch):
-    from breakwatch_worker import leg
+    from breakwatch_worker.process import child_run
 
     def refuse():
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(leg.os, "fork", refuse)
-    made = leg.Leg({"job": "a"}, lambda *_: None, lambda _: None)
+    monkeypatch.setattr(child_run.os, "fork", refuse)
+    made = child_run.ChildRun({"job": "a"}, lambda *_: None, lambda _: None)
     made.kill("cancel")  # there is nobody to kill: least of all ourselves
     assert made.finished and made.descriptors() == set()
     assert made.outcome()["status"] == "not_attempted"
     assert "Resource temporarily unavailable; the limit on processes and threads" in made.outcome()["detail"]
 
 
-def test_a_thread_that_cannot_be_started_is_no_fault_of_the_model():
+def test_a_thread_that_cannot_be_started_is_not_a_failure_of_the_model():
     from breakwatch_worker import failure
 
-    said = failure.of("eager", RuntimeError("can't start new thread"))
+    said = failure.result_of("eager", RuntimeError("can't start new thread"))
     assert said["status"] == "not_attempted"
     assert "ulimit -u" in said["detail"]
 
 
-def test_a_flood_of_output_is_bounded_and_no_end(villain_zygote):
+def test_a_flood_of_output_is_bounded_and_does_not_end_the_capture(villain_zygote):
     result = villain_zygote.capture(model="flood")
     assert result["status"] == "full_graph"
     assert len(result["output_tail"]) <= 8192
@@ -214,7 +214,7 @@ def test_cancel_kills_the_child_and_answers_not_attempted(villain_zygote):
     assert (result["job"], result["status"]) == (job, "not_attempted")
 
 
-def test_a_second_capture_is_refused_while_one_runs(villain_zygote):
+def test_a_second_capture_is_rejected_while_one_runs(villain_zygote):
     job = villain_zygote.start(model="hang")
     villain_zygote.start(model="segv")
     assert job in villain_zygote.receive("error")["message"]
@@ -224,7 +224,7 @@ def test_a_second_capture_is_refused_while_one_runs(villain_zygote):
 
 
 @pytest.mark.parametrize("how", ["exit", "end of file", "killed"])
-def test_leaving_takes_the_child_along(how):
+def test_exit_kills_the_child(how):
     zygote = Zygote(sys.executable, os.path.join(os.path.dirname(__file__), "villains.py"))
     try:
         zygote.receive("hello")

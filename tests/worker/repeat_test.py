@@ -1,4 +1,4 @@
-"""The same capture many times: what is the same, and what is named when it is not."""
+"""Repeated captures: what is the same, and that differences are named."""
 
 import pathlib
 
@@ -57,7 +57,7 @@ def test_a_model_with_breaks_is_repeated_at_the_depth_that_is_published(allowing
     assert result["mode_detail"] == {"repeats": 2, "differs": []}
 
 
-def test_breaks_that_hang_on_chance_are_flaky_and_named(allowing, source):
+def test_breaks_that_depend_on_random_numbers_are_flaky_and_named(allowing, source):
     result = allowing.capture(source=source("chance"), repeat=20)
     assert result["flaky"] is True
     assert {"breaks", "sites"} <= set(result["mode_detail"]["differs"])
@@ -65,7 +65,7 @@ def test_breaks_that_hang_on_chance_are_flaky_and_named(allowing, source):
     assert any(0 < count < 20 for count in result["mode_detail"]["seen"].values())
 
 
-def test_what_cannot_be_captured_is_not_tried_again(allowing):
+def test_a_failed_capture_is_not_repeated(allowing):
     result = allowing.capture({"model_type": "no such type"}, repeat=5)
     assert "flaky" not in result and result["status"] != "graph_breaks"
 
@@ -79,6 +79,6 @@ def test_a_repeat_has_a_bound(given, count):
     ({}, []), ({"breaks": 3}, ["breaks"]), ({"sites": []}, ["sites"]),
     ({"segments": [{"compile_id": "0/0", "ops": {}, "ended_by": ""}]}, ["segments"]),
     ({"status": "timeout", "breaks": None}, ["status", "breaks"])])
-def test_what_differs_is_named(change, names):
+def test_differing_numbers_are_named(change, names):
     said = repeat.verdict([ONCE, ONCE, {**ONCE, **change}])
     assert (said["flaky"], said["mode_detail"]["differs"]) == (bool(names), names)

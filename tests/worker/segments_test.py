@@ -1,9 +1,9 @@
-"""Each graph of a capture, what it holds, and the break between it and the next."""
+"""The graphs of a capture: their content, and the break that ended each."""
 
 import torch
 import zoo
-from breakwatch_worker import segments
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo import segments
+from breakwatch_worker.dynamo.trace import trace
 
 
 def capture(module, **arguments):
@@ -31,7 +31,7 @@ class Nested(torch.nn.Module):
         return (lambda y: y.relu() if self.training else y)(x)
 
 
-def test_a_graph_tells_its_ops_by_kind_its_inputs_and_its_guards():
+def test_a_graph_has_its_ops_by_kind_its_inputs_and_its_guards():
     class Mixed(torch.nn.Module):
         def forward(self, x, y):
             return torch.relu(x.view(-1) + y.view(-1)).view(3, 1)
@@ -44,7 +44,7 @@ def test_a_graph_tells_its_ops_by_kind_its_inputs_and_its_guards():
     assert (segment["file"], segment["function"], segment["compile_id"]) == ("segments_test.py", "forward", "0/0")
 
 
-def test_between_two_graphs_stands_the_break_that_ended_the_first():
+def test_a_graph_names_the_break_that_ended_it():
     numbers = capture(zoo.TwoIfs())
     first, second, third = numbers["segments"]
     assert [first["ended_by"], second["ended_by"]] == [site["site_id"] for site in numbers["sites"]]
@@ -61,7 +61,7 @@ def test_segments_add_up_to_the_numbers_of_the_capture():
         assert {segment["ended_by"] for segment in numbers["segments"]} <= sites | {""}
 
 
-def test_no_more_segments_are_kept_than_the_bound(monkeypatch):
+def test_the_number_of_segments_is_bounded(monkeypatch):
     monkeypatch.setattr(segments, "MAX_SEGMENTS", 2)
     numbers = capture(zoo.TwoIfs())
     assert (numbers["graphs"], len(numbers["segments"])) == (3, 2)
@@ -74,7 +74,7 @@ def test_a_site_names_the_module_whose_code_it_is_in():
     assert numbers["sites"][0]["occurrences"] == 3, numbers
 
 
-def test_a_module_path_is_empty_where_no_module_is_concerned():
+def test_a_module_path_is_empty_without_a_module():
     def function(x):
         torch._dynamo.graph_break()
         return x + 1

@@ -1,10 +1,10 @@
-"""The size policy: what is cut, and what must stay as it was."""
+"""The size policy: what is reduced, and what must not change."""
 
 import copy
 
 import pytest
 import transformers
-from breakwatch_worker import depths, pictures, sizes
+from breakwatch_worker.model import depths, images, sizes
 
 
 def plans(config, depth="reduced"):
@@ -16,7 +16,7 @@ def smallest(config, depth="reduced"):
     return plan, plan.make(type(config))
 
 
-def test_a_plain_stack_keeps_its_first_and_last_layer():
+def test_a_plain_layer_group_keeps_its_first_and_last_layer():
     plan, config = smallest(transformers.BertConfig())
     assert (plan.depth, config.num_hidden_layers) == ("reduced", 2)
     assert config.hidden_size == 768  # no wider than the floor: left alone
@@ -59,7 +59,7 @@ def test_widths_keep_heads_groups_and_equalities():
     assert text.head_dim == before.head_dim
 
 
-def test_tokens_past_the_cut_vocabulary_move_inside_it_and_stay_equal_or_different():
+def test_token_ids_outside_the_reduced_vocabulary_move_into_it_and_stay_equal_or_different():
     config = transformers.Qwen2VLConfig()
     _, small = smallest(config)
     ids = (small.image_token_id, small.video_token_id, small.vision_start_token_id)
@@ -71,7 +71,7 @@ def test_stages_keep_two_blocks_each():
     assert small.depths == [2, 2, 2, 2]
 
 
-def test_hidden_states_asked_for_by_number_are_still_there():
+def test_hidden_states_used_by_number_still_exist():
     config = transformers.BeitConfig(out_indices=[3, 5, 7, 11])
     _, small = smallest(config)
     assert len(small.out_indices) == 4
@@ -91,13 +91,13 @@ def test_the_last_plan_is_the_original():
     assert last.make(type(original)).to_dict() == original.to_dict()
 
 
-def test_nothing_to_reduce_is_called_original():
+def test_a_config_that_cannot_be_reduced_is_original():
     tiny = transformers.BertConfig(num_hidden_layers=2, vocab_size=99)
     assert [plan.depth for plan in plans(tiny)] == ["original"]
 
 
 @pytest.mark.parametrize("name", ["LlamaConfig", "BertConfig", "T5Config", "ViTConfig", "WhisperConfig", "CLIPConfig"])
-def test_making_a_plan_changes_no_config_it_was_given(name):
+def test_making_sizes_does_not_change_the_config(name):
     config = getattr(transformers, name)()
     before = config.to_dict()
     for plan in plans(config):
@@ -105,26 +105,26 @@ def test_making_a_plan_changes_no_config_it_was_given(name):
     assert config.to_dict() == before
 
 
-def test_a_pattern_said_once_is_kept_whole():
+def test_a_pattern_given_once_is_kept_complete():
     config = transformers.RecurrentGemmaConfig(num_hidden_layers=8, block_types=["recurrent", "recurrent", "attention"])
     small = next(iter(sizes.plans(config, "reduced"))).make(type(config))
     assert small.layers_block_type[:3] == config.layers_block_type[:3] and small.num_hidden_layers == 4
 
 
-def test_a_width_said_twice_is_divided_twice():
+def test_a_width_under_two_keys_is_divided_twice():
     config = transformers.xLSTMConfig()
     assert config.embedding_dim == config.hidden_size
     small = smallest(config)[1]
     assert small.embedding_dim == small.hidden_size < config.hidden_size
 
 
-def test_a_width_that_meets_no_other_is_rounded_where_it_does_not_divide():
+def test_an_inner_width_is_rounded_if_it_does_not_divide():
     config = transformers.LlamaConfig(hidden_size=4096, intermediate_size=11007, num_attention_heads=32)
     small = next(iter(sizes.plans(config, "full"))).make(type(config))
     assert small.hidden_size < 4096 and small.intermediate_size % 8 == 0
 
 
-def test_the_text_alone_is_divided_where_the_widths_have_no_common_divisor():
+def test_only_the_text_is_divided_without_a_common_divisor():
     config = transformers.LlavaConfig(
         text_config={"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 2},
         vision_config={"model_type": "clip_vision_model", "hidden_size": 1037, "num_attention_heads": 17})
@@ -140,7 +140,7 @@ def test_layers_named_beside_the_vision_part_are_kept_in_it():
     assert max(small.vision_feature_layer) <= small.vision_config.num_hidden_layers < 24
 
 
-def test_each_part_is_divided_by_its_own_where_the_text_takes_a_much_greater_divisor():
+def test_each_part_is_divided_by_its_own_divisor_if_that_of_the_text_is_larger():
     config = transformers.Qwen2VLConfig(
         text_config={"hidden_size": 3584, "num_attention_heads": 28, "num_key_value_heads": 4},
         vision_config={"embed_dim": 1280, "hidden_size": 3584, "num_heads": 16})
@@ -159,7 +159,7 @@ def test_a_spectrogram_is_cut_to_a_divisor_and_keeps_several_windows():
     assert windows.max_source_positions >= 3 * windows.n_window
 
 
-def test_what_a_synthesizer_makes_is_as_long_as_it_was():
+def test_the_length_of_a_generated_spectrogram_is_kept():
     config = transformers.FastSpeech2ConformerConfig()
     assert smallest(config)[1].max_source_positions == config.max_source_positions
 
@@ -171,14 +171,14 @@ def test_a_long_series_is_cut_to_whole_patches_and_a_short_one_is_not():
     assert smallest(transformers.PatchTSTConfig())[1].context_length == transformers.PatchTSTConfig().context_length
 
 
-def test_windows_that_are_the_pictures_of_parts_follow_them():
+def test_windows_that_are_images_of_parts_follow_them():
     config = transformers.DepthProConfig()
     small = smallest(config)[1]
     parts = (small.image_model_config, small.patch_model_config, small.fov_model_config)
     assert {part.image_size for part in parts} == {small.patch_size} and small.patch_size < config.patch_size
 
 
-def test_a_network_known_by_name_is_told_its_depth_where_it_takes_one():
+def test_a_network_given_by_name_gets_a_depth_argument():
     config = transformers.PeVideoEncoderConfig()
     plan, small = smallest(config)
     assert small.vision_config.model_args["depth"] == 2 and "model_args.depth" in plan.note
@@ -188,7 +188,7 @@ def test_a_network_known_by_name_is_told_its_depth_where_it_takes_one():
     assert "depth" not in (smallest(other)[1].vision_config.model_args or {})
 
 
-def test_the_crop_of_what_is_no_clip_is_left_alone():
+def test_the_crop_size_without_a_clip_is_kept():
     vision = smallest(transformers.Phi4MultimodalConfig())[1].vision_config
     assert vision.crop_size == transformers.Phi4MultimodalConfig().vision_config.crop_size
     clip = transformers.VJEPA2Config()
@@ -202,7 +202,7 @@ def test_an_even_grid_of_patches_stays_even():
     assert small.image_size < 448
 
 
-def test_what_is_as_wide_as_a_part_follows_it_and_what_is_not_stays():
+def test_a_bound_width_follows_a_part_only_if_it_equals_its_width():
     config = transformers.GlmImageConfig()
     assert config.vq_config.latent_channels == config.vision_config.hidden_size
     small = smallest(config)[1]
@@ -211,7 +211,7 @@ def test_what_is_as_wide_as_a_part_follows_it_and_what_is_not_stays():
     assert smallest(other)[1].vq_config.latent_channels == other.vq_config.latent_channels
 
 
-def test_layers_whose_output_is_asked_for_beside_their_part_are_kept_in_it():
+def test_layers_whose_output_is_named_beside_their_part_are_kept():
     config = transformers.DepthProConfig()
     small = smallest(config)[1]
     layers = small.patch_model_config.num_hidden_layers
@@ -219,14 +219,14 @@ def test_layers_whose_output_is_asked_for_beside_their_part_are_kept_in_it():
     assert len(set(small.intermediate_hook_ids)) == len(config.intermediate_hook_ids)
 
 
-def test_layers_that_a_list_alone_counts_are_cut_like_others():
+def test_layers_given_only_by_a_list_are_cut_like_others():
     kinds = ["linear_attention", "mlp"] * 8 + ["full_attention", "mlp"]
     _, small = smallest(transformers.NemotronHConfig(layers_block_type=kinds))
     assert set(small.layers_block_type) == set(kinds)
     assert small.num_hidden_layers == len(small.layers_block_type) < len(kinds)
 
 
-def test_what_a_part_hands_over_is_as_wide_as_the_divided_text():
+def test_the_output_of_a_part_has_the_width_of_the_divided_text():
     text = {"hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4}
     vision = {"embed_dim": 1280, "hidden_size": 3584, "num_heads": 16}
     config = transformers.Qwen2VLConfig(text_config=text, vision_config=vision)
@@ -235,13 +235,13 @@ def test_what_a_part_hands_over_is_as_wide_as_the_divided_text():
     assert small.vision_config.hidden_size == small.text_config.hidden_size < 3584
 
 
-def test_both_ends_of_a_projector_are_divided_with_what_they_meet():
+def test_both_widths_of_a_projector_follow_their_neighbours():
     _, small = smallest(transformers.Llama4Config(vision_config={"hidden_size": 1408, "vision_output_dim": 4096}))
     vision = small.vision_config
     assert vision.projector_output_dim == vision.vision_output_dim < 4096
 
 
-def test_a_vocabulary_known_by_name_keeps_its_ids():
+def test_a_vocabulary_with_named_tokens_keeps_its_ids():
     named = {"<image>": 8711, "IMGIMGAZ": 9000}
     _, small = smallest(transformers.ChameleonConfig(vocab_size=65536, vocabulary_map=named))
     assert small.vocab_size == 65536 and small.vocabulary_map == named
@@ -249,13 +249,13 @@ def test_a_vocabulary_known_by_name_keeps_its_ids():
     assert small.vocab_size == 1024
 
 
-def test_a_picture_is_cut_no_smaller_than_a_window_of_the_last_stage():
+def test_an_image_stays_at_least_one_window_of_the_last_stage():
     _, small = smallest(transformers.DonutSwinConfig(image_size=[2560, 1920], window_size=10))
     assert small.image_size == [512, 384]
     assert min(small.image_size) >= small.patch_size * 2 ** (len(small.depths) - 1) * small.window_size
 
 
-def test_a_full_depth_of_some_stacks_leaves_those_out_of_the_cuts_alone():
+def test_full_depth_of_some_groups_leaves_only_their_keys_uncut():
     config = transformers.Qwen2VLConfig()
     assert sizes.cuts(config) == ["text_config.num_hidden_layers", "vision_config.depth"]
     plan = next(sizes.plans(config, "full", {"vision_config.depth"}))
@@ -266,26 +266,26 @@ def test_a_full_depth_of_some_stacks_leaves_those_out_of_the_cuts_alone():
     assert every.text_config.num_hidden_layers == config.text_config.num_hidden_layers
 
 
-def test_the_cuts_that_must_not_be_made_are_found_by_making_the_model():
+def test_the_depth_keys_of_a_group_are_found_by_building_the_model():
     cls, config = transformers.Qwen2VLModel, transformers.Qwen2VLConfig()
-    assert depths.needed(cls, config, ["visual.blocks.*"]) == {"vision_config.depth"}
-    assert depths.needed(cls, config, ["visual.merger"]) == frozenset()
-    assert depths.needed(cls, config, ["visual.blocks.*", "language_model.layers.*"]) is None
+    assert depths.keys_of(cls, config, ["visual.blocks.*"]) == {"vision_config.depth"}
+    assert depths.keys_of(cls, config, ["visual.merger"]) == frozenset()
+    assert depths.keys_of(cls, config, ["visual.blocks.*", "language_model.layers.*"]) is None
 
 
-def test_a_model_with_one_cut_or_that_cannot_be_made_is_made_whole():
-    assert depths.needed(transformers.BertModel, transformers.BertConfig(), ["encoder.layer.*"]) is None
+def test_a_model_with_one_depth_key_or_that_cannot_be_built_is_not_cut():
+    assert depths.keys_of(transformers.BertModel, transformers.BertConfig(), ["encoder.layer.*"]) is None
     broken = transformers.Qwen2VLConfig(text_config={"num_attention_heads": 7})
-    assert depths.needed(transformers.Qwen2VLModel, broken, ["visual.blocks.*"]) is None
+    assert depths.keys_of(transformers.Qwen2VLModel, broken, ["visual.blocks.*"]) is None
 
 
-def test_maps_said_to_be_made_of_a_picture_follow_it():
+def test_feature_maps_of_an_image_follow_it():
     _, small = smallest(transformers.Sam2Config())
     assert small.vision_config.backbone_config.image_size == [256, 256]
     assert small.vision_config.backbone_feature_sizes == [[64, 64], [32, 32], [16, 16]]
 
 
-def test_a_picture_said_twice_is_cut_twice_though_only_one_says_its_patch():
+def test_an_image_size_in_two_nodes_is_reduced_in_both():
     _, small = smallest(transformers.Sam3VideoConfig())
     tracker = small.tracker_config
     assert tracker.vision_config.backbone_config.image_size == tracker.image_size == 252
@@ -293,10 +293,10 @@ def test_a_picture_said_twice_is_cut_twice_though_only_one_says_its_patch():
 
 
 @pytest.mark.parametrize("side", [0, -1, None, "a"])
-def test_a_picture_without_a_side_said_twice_stays_as_it_is(side):
+def test_an_image_size_that_is_not_a_side_is_kept(side):
     base = {"image_size": side, "vision_config": {"image_size": side, "patch_size": 16}}
     tree = copy.deepcopy(base)
-    assert pictures.same_pictures(base, tree) == [] and tree == base
+    assert images.match_images(base, tree) == [] and tree == base
 
 
 def test_a_clip_is_cut_to_the_frames_that_its_tubelets_need():
@@ -305,14 +305,14 @@ def test_a_clip_is_cut_to_the_frames_that_its_tubelets_need():
 
 
 @pytest.mark.parametrize("maps", [None, [], 5, [5], [[7, 7]], [["a"]], [[]]])
-def test_maps_that_are_no_maps_of_the_picture_stay_as_they_are(maps):
+def test_feature_maps_of_another_size_are_kept(maps):
     base = {"backbone_feature_sizes": maps, "image_size": 1024}
     tree = {**base, "image_size": 256}
-    pictures.smaller_maps(base, tree)
+    images.shrink_maps(base, tree)
     assert tree["backbone_feature_sizes"] == maps
 
 
-def test_a_part_that_refuses_keys_of_every_config_is_made_without_them():
+def test_a_part_that_rejects_common_keys_is_made_without_them():
     class Strict(dict):
         @classmethod
         def from_dict(cls, values):

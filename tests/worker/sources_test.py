@@ -1,4 +1,4 @@
-"""The user's own models: what a factory returns, what a script calls, and who may run either."""
+"""The user's own models: what a factory returns, what a script calls, and that both need permission."""
 
 import copy
 import functools
@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from breakwatch_worker import child, sources
+from breakwatch_worker import sources
+from breakwatch_worker.process import child
 from worker_support import BERT, environment
 
 MODULES = '''
@@ -51,7 +52,7 @@ def many():
     return add, (torch.ones(3), torch.ones(3))
 @torch._dynamo.assume_constant_result
 def evaluated_by_python():
-    from breakwatch_worker import evaluator
+    from breakwatch_worker.dynamo import evaluator
     return evaluator.is_pythons_own() or evaluator._FUNCTIONS is None
 def while_traced():
     def add(x):
@@ -134,24 +135,24 @@ def test_a_factorys_module_is_called_with_its_inputs(allowing, folder, name, sha
 
 
 @pytest.mark.parametrize("mode", ["eval", "train", "recompile"])
-def test_what_a_module_does_at_its_first_call_alone_is_seen(allowing, folder, mode):
+def test_code_of_the_first_call_only_is_captured(allowing, folder, mode):
     result = allowing.capture(source=factory(folder, "first_call"), mode=mode)
     assert (result["status"], result["breaks"]) == ("graph_breaks", 1), result
 
 
 @pytest.mark.parametrize("name", ["compiled", "compiled_in_place"])
-def test_what_a_factory_compiled_is_counted_as_what_it_compiled(allowing, folder, name):
+def test_a_compiled_module_of_a_factory_is_captured_uncompiled(allowing, folder, name):
     result, plain = (allowing.capture(source=factory(folder, which)) for which in (name, "by_position"))
     for number in ("graphs", "breaks", "break_sites", "ops_captured", "explain_breaks", "architecture", "params"):
         assert result[number] == plain[number], number
 
 
-def test_an_input_that_is_a_leaf_is_one_when_it_is_captured(allowing, folder):
+def test_a_leaf_input_is_a_leaf_in_the_capture(allowing, folder):
     assert allowing.capture(source=factory(folder, "of_a_leaf"))["breaks"] == 1
 
 
 @pytest.mark.parametrize("name, names", [("function", ["x"]), ("many", ["parts"])])
-def test_any_callable_will_do(allowing, folder, name, names):
+def test_any_callable_can_be_captured(allowing, folder, name, names):
     result = allowing.capture(source=factory(folder, name))
     assert (result["status"], result["breaks"]) == ("full_graph", 0), result
     assert list(result["inputs"]) == names
@@ -160,25 +161,25 @@ def test_any_callable_will_do(allowing, folder, name, names):
 @pytest.mark.parametrize("name, words", [
     ("alone", "let the factory return (module, inputs)"), ("made", "Net needs x"), ("number", "gave int"),
     ("raising", "no data here"), ("leaving", "sys.exit('no data, so I leave')"), ("absent", "absent")])
-def test_a_factory_that_gives_nothing_to_capture_says_what_is_missing(allowing, folder, name, words):
+def test_a_factory_without_a_callable_fails_with_the_reason(allowing, folder, name, words):
     result = allowing.capture(source=factory(folder, name))
     assert result["status"] == "failed_create"
     assert words in result["detail"]
 
 
-def test_in_a_child_python_evaluates_its_frames_itself_while_dynamo_traces(folder, allowing):
+def test_a_child_uses_pythons_own_evaluator_while_dynamo_traces(folder, allowing):
     result = allowing.capture(source=factory(folder, "while_traced"))
     assert (result["status"], result["breaks"]) == ("full_graph", 0), result
 
 
-def test_the_users_code_computes_with_numbers_next_to_nothing_as_it_does_elsewhere(folder, allowing):
+def test_denormal_numbers_are_kept_in_the_users_code(folder, allowing):
     result = allowing.capture(source=factory(folder, "nearly_nothing"))
     assert "Call to `torch._dynamo.graph_break()`" in {site["reason"] for site in result["sites"]}
 
 
 @pytest.mark.parametrize("source", [
     {"kind": "python", "factory": "os:getcwd", "path": []}, {"kind": "script", "path": "/nonexistent", "hash": ""}])
-def test_without_leave_no_code_of_others_is_run(monkeypatch, source):
+def test_the_users_code_is_not_run_without_permission(monkeypatch, source):
     monkeypatch.delenv(sources.ALLOWED, raising=False)
     result = child._guarded({"source": source}, "reduced", lambda message: None)
     assert result["status"] == "skipped_custom_code"
@@ -212,14 +213,14 @@ def test_a_script_that_fails_is_listed_up_to_there_with_its_error(folder):
     assert found["ended"] == "ValueError: asked to fail" and "asked to fail" in found["error"]
 
 
-def test_a_script_that_goes_on_for_ever_is_listed_up_to_its_limit(tmp_path):
+def test_a_script_that_never_ends_is_listed_up_to_its_time_limit(tmp_path):
     (tmp_path / "script.py").write_text("import torch\nnet = torch.nn.ReLU()\nwhile True:\n    net(torch.ones(2))\n")
     found = discover(tmp_path, "--timeout", "0.5")
     assert [m["class"] for m in found["modules"]] == ["ReLU"] and found["modules"][0]["calls"] > 1
     assert found["ended"] == "stopped after 0.5 s" and not found["error"]
 
 
-def test_a_script_that_leaves_at_once_is_listed_up_to_there(tmp_path):
+def test_a_script_that_exits_at_once_is_listed_up_to_there(tmp_path):
     (tmp_path / "script.py").write_text(
         "import os, torch\ntorch.nn.Linear(2, 2)(torch.ones(1, 2))\nos._exit(os.fork() and os.wait()[1] or 5)\n")
     found = discover(tmp_path)
@@ -248,7 +249,7 @@ def test_a_script_is_run_up_to_the_call_of_the_module_with_the_hash(allowing, fo
     assert "called at script.py:" in result["detail"]
 
 
-def test_a_hash_that_no_call_has_is_said_with_those_that_were_seen(allowing, folder):
+def test_an_unknown_hash_is_reported_with_the_known_ones(allowing, folder):
     source = {"kind": "script", "path": str(folder / "script.py"), "hash": "0" * 12, "args": ["6"]}
     result = allowing.capture(source=source)
     assert result["status"] == "failed_create"
@@ -280,7 +281,7 @@ def several(tmp_path_factory, allowing):
         source={"kind": "script", "path": str(folder / "script.py"), "hash": module["hash"]}, mode=mode)
 
 
-def test_modules_that_live_one_after_the_other_are_told_apart(several):
+def test_modules_that_live_one_after_another_are_distinguished(several):
     found, capture = several
     for module in found[1:3]:
         result = capture(module)
@@ -288,7 +289,7 @@ def test_modules_that_live_one_after_the_other_are_told_apart(several):
     assert [module["parameters"] for module in found[1:3]] == [10, 18]
 
 
-def test_an_argument_that_json_has_no_number_for_loses_nothing(several):
+def test_a_non_finite_argument_does_not_break_the_listing(several):
     module, capture = several[0][0], several[1]
     assert module["inputs"]["args"][1] == "-inf"
     result = capture(module)

@@ -1,4 +1,4 @@
-"""Real small models through a real zygote of every toolchain that is here."""
+"""Small models through a real zygote of every installed toolchain."""
 
 import pytest
 from worker_support import BERT, Zygote
@@ -18,7 +18,7 @@ def other(request):
     made.close()
 
 
-def test_a_zygote_says_which_toolchain_it_is(other):
+def test_a_zygote_reports_its_toolchain(other):
     name, made = other
     assert f"torch{made.hello['torch'].split('+')[0]}-transformers{made.hello['transformers']}" == name
 

@@ -9,8 +9,8 @@ import signal
 import sys
 import time
 
-from breakwatch_worker import child, warm, zygote
-from breakwatch_worker.lines import write_line
+from breakwatch_worker.process import child, warm_up, zygote
+from breakwatch_worker.process.lines import write_line
 
 _GOOD = {"type": "result", "status": "full_graph", "detail": "1 graph", "phase": "done", "depth": "original"}
 
@@ -155,7 +155,7 @@ def body(job, depth, scratch, protocol):
 
 if __name__ == "__main__":
     child.body = body
-    warm.up = lambda: None  # nothing is traced here
+    warm_up.prepare = lambda: None  # nothing is traced here
     code = zygote.main()
     sys.stderr.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""A text is longer than the windows, blocks and chunks that its model cuts it into, as a real one is."""
+"""A text is longer than the windows, blocks and chunks of its model, as real texts are."""
 
 import json
 import pathlib
@@ -8,7 +8,10 @@ import sys
 
 import pytest
 import transformers
-from breakwatch_worker import build, child, inputs, sizes, windows
+from breakwatch_worker.inputs import forward_inputs
+from breakwatch_worker.inputs.call_variants import CallVariants
+from breakwatch_worker.model import build, sizes, windows
+from breakwatch_worker.process import child
 from inputs_test import TEXT
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64,
@@ -53,7 +56,7 @@ def plain():
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_model_with_a_small_window_counts_as_torch_alone_past_the_window_it_came_with(zygote, plain, name):
+def test_a_reduced_window_counts_like_plain_torch_with_a_text_over_the_original_window(zygote, plain, name):
     result = zygote.capture(LONG[name]["config"], architecture=LONG[name]["class"], depth="reduced")
     expected = plain(name)
     assert {key: result.get(key) for key in expected} == expected, result
@@ -72,7 +75,7 @@ def test_a_model_with_a_small_window_counts_as_torch_alone_past_the_window_it_ca
     (transformers.SwinConfig(), "window_size", 7),  # of pictures
     (transformers.BarkSemanticConfig(), "block_size", 1024),  # places for tokens, not blocks of them
 ])
-def test_a_window_of_a_text_is_cut_and_no_other(config, key, value):
+def test_only_windows_of_text_are_reduced(config, key, value):
     plan, small = cut(config)
     assert getattr(small, key) == value
     assert (f"{key} " in plan.note) == (getattr(config, key) != value)
@@ -86,35 +89,36 @@ def test_a_window_of_a_text_is_cut_and_no_other(config, key, value):
     (transformers.MistralConfig(sliding_window=1 << 20), 16),  # past what a text may be
     (transformers.LongformerConfig(attention_window=64, max_position_embeddings=100), 16),  # past its places
 ])
-def test_a_text_is_made_longer_than_a_window_that_stays(config, tokens):
+def test_a_text_is_longer_than_a_window_that_is_kept(config, tokens):
     assert windows.Length(config, 16).tokens == tokens
     assert windows.Length(cut(config)[1], 16).tokens <= 64
 
 
 @pytest.mark.parametrize("trains, tokens", [(False, 64), (True, 256)])
-def test_a_text_is_as_long_as_its_axes_in_training_alone(trains, tokens):
+def test_a_text_has_the_length_of_its_axes_in_training_only(trains, tokens):
     assert windows.Length(cut(transformers.ReformerConfig(axial_pos_shape=[64, 64]))[1], 16, trains).tokens == tokens
 
 
-def test_a_text_that_must_be_so_long_in_training_has_other_lengths_elsewhere(zygote):
+def test_a_text_with_an_exact_training_length_has_other_lengths_in_other_modes(zygote):
     config = {**LONG["reformer"]["config"], "attn_layers": ["local"]}
     result = zygote.capture(config, architecture="ReformerModel", mode="recompile")
     assert "input_ids[1]" in result["mode_detail"]["varied"], result
     small = cut(transformers.ReformerConfig(**config))[1]
-    trains = next(iter(inputs.Ways(transformers.ReformerModel, trains=True)))
-    made = inputs.make(build.construct(transformers.ReformerModel, small), small, trains)
+    trains = next(iter(CallVariants(transformers.ReformerModel, trains=True)))
+    made = forward_inputs.make(build.construct(transformers.ReformerModel, small), small, trains)
     assert made["input_ids"].shape[1] == 256
 
 
-def test_a_text_that_cannot_be_past_a_window_is_said_to_be_shorter():
+def test_a_text_that_cannot_exceed_a_window_is_reported_as_shorter():
     config = transformers.MistralConfig(**TEXT, num_key_value_heads=2, sliding_window=1 << 20)
-    plan = inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"})
+    plan = forward_inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"})
     assert plan.too_short() == ["input shorter than sliding_window"]
     config.sliding_window = 16
-    assert inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"}).too_short() == []
+    plan = forward_inputs.Plan(build.construct(transformers.MistralModel, config), config, {"name": "all"})
+    assert plan.too_short() == []
 
 
-def test_a_caller_who_says_how_long_the_text_is_gets_the_windows_of_the_config():
+def test_an_inputs_spec_with_a_length_keeps_the_windows_of_the_config():
     config = {"model_type": "mistral", "architectures": ["MistralModel"], **TEXT, "num_key_value_heads": 2,
               "sliding_window": 4096}
     result = child._guarded({"config": config, "inputs_spec": {"sizes": {"seq": 5}}}, "reduced", lambda message: None)

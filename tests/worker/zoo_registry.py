@@ -1,6 +1,6 @@
 """Raises every type of break that this release of torch has a registered id for, on each way breaks are raised."""
 
-from breakwatch_worker import breaks, dynamo_compat
+from breakwatch_worker.dynamo import breaks, compat
 from torch._dynamo import exc
 
 _unimplemented = getattr(exc, "unimplemented_v2", exc.unimplemented)  # with a type, as torch 2.7 to 2.9 name it
@@ -22,5 +22,5 @@ WAYS = {
 
 def ids_lost() -> list:
     """[(type, way)] where the reason is another or comes without the id that the registry has for it."""
-    return [(gb_type, way) for gb_type, gb_id in dynamo_compat.registry().items() for way, raise_on in WAYS.items()
+    return [(gb_type, way) for gb_type, gb_id in compat.registry().items() for way, raise_on in WAYS.items()
             if breaks.reason_of(raise_on(gb_type))[:2] != (" ".join(gb_type.split()), gb_id)]

@@ -1,7 +1,6 @@
 """Captures every module of the zoo in this process's toolchain and prints what was found, one JSON object a line."""
 
 import contextlib
-import functools
 import importlib
 import io
 import json
@@ -12,8 +11,8 @@ import warnings
 
 import torch
 import zoo_registry
-from breakwatch_worker import dynamo_compat
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo import compat
+from breakwatch_worker.dynamo.trace import trace
 
 MODULES = ("zoo", "zoo_frames", "zoo_layers", "zoo_blocks", "zoo_iterators", "zoo_raises", "zoo_data", "zoo_shapes",
            "zoo_tensors", "zoo_autograd", "zoo_calls", "zoo_system", "zoo_operators", "zoo_objects", "zoo_times")
@@ -26,9 +25,9 @@ def kinds() -> list:
     return found
 
 
-@functools.cache
 def settled(kind) -> dict:
-    """What counting finds once the loggers made their first call, which runs more frames than later ones."""
+    """The numbers after the first call of the loggers, which runs more frames than later ones. Not cached: other code
+    may clear the caches of the loggers."""
     trace(kind().eval(), {"x": torch.ones(3)})
     return trace(kind().eval(), {"x": torch.ones(3)}).numbers()
 
@@ -57,7 +56,7 @@ def main() -> None:
     torch.set_num_threads(1)
     answers = os.fdopen(os.dup(1), "w")
     release = [int(part) for part in torch.__version__.split("+")[0].split(".")[:2]]
-    known = {"ids": len(set(dynamo_compat.registry().values())), "ids_lost": zoo_registry.ids_lost()}
+    known = {"ids": len(set(compat.registry().values())), "ids_lost": zoo_registry.ids_lost()}
     print(json.dumps({"torch": release, **known}), file=answers)
     for kind in kinds():
         with contextlib.redirect_stdout(io.StringIO()):

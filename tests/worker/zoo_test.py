@@ -17,9 +17,9 @@ import zoo
 import zoo_blocks
 import zoo_counts
 import zoo_run
-from breakwatch_worker import breaks
-from breakwatch_worker import trace as tracing
-from breakwatch_worker.trace import trace
+from breakwatch_worker.dynamo import breaks
+from breakwatch_worker.dynamo import trace as tracing
+from breakwatch_worker.dynamo.trace import trace
 from worker_support import ROOT, environment
 
 HERE = pathlib.Path(__file__).parent
@@ -52,7 +52,7 @@ FULLY_STATED = tuple(toolchain for toolchain in PRESENT if torch_of(toolchain) >
 
 
 @pytest.mark.parametrize("toolchain", TOOLCHAINS)
-def test_the_zoo_runs_in_every_toolchain_that_is_here(toolchain):
+def test_the_zoo_runs_in_every_installed_toolchain(toolchain):
     if not is_here(toolchain):
         pytest.skip(f"no .venv-{toolchain} here: make toolchain makes it")
     assert set(answers(toolchain)[1]) == set(KINDS)
@@ -97,7 +97,7 @@ def test_every_event_is_explained_and_belongs_to_a_site(name, toolchain):
 
 @pytest.mark.parametrize("toolchain", PRESENT)
 @pytest.mark.parametrize("name", KINDS)
-def test_every_site_says_where_it_is_and_what_can_be_done(name, toolchain):
+def test_every_site_has_a_place_and_hints(name, toolchain):
     release, found = found_in(toolchain, name)
     for site in found["details"]:
         assert site["source_line"] and site["line"] > 0 and site["compile_id"]
@@ -150,9 +150,9 @@ def capture(module, **more):
 
 @pytest.mark.parametrize("kind", [zoo.Print, zoo.BreakInLoop, zoo.ThreeKinds, zoo.BreakInTryAfterCall],
                          ids=lambda kind: kind.__name__)
-def test_what_counting_turns_off_changes_no_count(kind, monkeypatch):
+def test_features_that_are_turned_off_change_no_count(kind, monkeypatch):
     quiet = capture(kind()).numbers()
-    monkeypatch.setattr(tracing, "_QUIET_CONFIG", {})
+    monkeypatch.setattr(tracing, "_FEATURES_OFF", {})
     assert capture(kind()).numbers() == quiet
 
 

@@ -1,4 +1,5 @@
-"""`python -m breakwatch_worker` is a zygote; `--describe` prints its hello line, `--discover` what a script calls."""
+"""`python -m breakwatch_worker`: a zygote. `--describe` prints its hello line, `--discover` lists modules of a
+script."""
 
 import argparse
 import json
@@ -7,12 +8,14 @@ import sys
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="breakwatch_worker", description="A zygote that captures graph breaks.")
+    parser = argparse.ArgumentParser(prog="breakwatch_worker", description="Capture graph breaks in child processes.")
     parser.add_argument("--describe", action="store_true", help="print the hello line without importing torch")
     parser.add_argument("--discover", metavar="SCRIPT", help="run a script and list the modules it calls")
-    parser.add_argument("--max-depth", type=int, default=0, help="of --discover: also modules called by modules")
-    parser.add_argument("--timeout", type=float, default=0, help="of --discover: seconds the script may take; 0: any")
-    parser.add_argument("arguments", nargs="*", help="of --discover, after --: the script's own")
+    parser.add_argument("--max-depth", type=int, default=0,
+                        help="with --discover: also list modules called by modules, to this depth")
+    parser.add_argument("--timeout", type=float, default=0,
+                        help="with --discover: time limit for the script in seconds; 0: none")
+    parser.add_argument("arguments", nargs="*", help="with --discover, after --: arguments of the script")
     arguments = parser.parse_args()
     if arguments.discover:
         from .sources import discover
@@ -24,11 +27,11 @@ def main() -> int:
 
         print(json.dumps(version.hello()))
         return 0
-    from . import zygote
+    from .process import zygote
 
     code = zygote.main()
     sys.stderr.flush()
-    os._exit(code)  # the imported libraries' own farewells take longer than an exit may
+    os._exit(code)  # the exit handlers of the imported libraries take too long
 
 
 if __name__ == "__main__":

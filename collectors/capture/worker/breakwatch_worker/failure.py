@@ -1,9 +1,11 @@
-"""What an exception in a phase of a capture is called: its status, its detail and its text."""
+"""The status, detail and error text for an exception in a phase of a capture."""
 
 import traceback
 
-from . import architecture, build, copies, host
-from .lines import one_line
+from .inputs import copies
+from .model import architecture, build
+from .process import host
+from .text import one_line
 
 _ERROR_BYTES = 16 << 10
 
@@ -15,7 +17,7 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
 
 def _is_out_of_processes(error: BaseException) -> bool:
-    """Of fork, which fails so for no other reason, and of threads, in Python's words and in the C library's."""
+    """Whether a fork or a thread could not be started: the errors of fork, of Python and of the C library."""
     text = str(error)
     return isinstance(error, BlockingIOError) and "fork" in "".join(traceback.format_tb(error.__traceback__)) or (
         "can't start new thread" in text) or "pthread_create" in text
@@ -24,16 +26,16 @@ def _is_out_of_processes(error: BaseException) -> bool:
 def _error_text(error: BaseException) -> str:
     text = "".join(traceback.format_exception(error))
     data = text.encode("utf-8", "replace")
-    if len(data) > _ERROR_BYTES:  # the end holds the error itself
+    if len(data) > _ERROR_BYTES:  # keep the end: it has the error itself
         text = "[...]\n" + data[-(_ERROR_BYTES - 8):].decode("utf-8", "ignore")
     return text
 
 
-def of(phase: str, error: BaseException) -> dict:
+def result_of(phase: str, error: BaseException) -> dict:
     """The result of an exception in a phase."""
     kind = f"{type(error).__name__}: {one_line(str(error)) or 'no text'}"
     if isinstance(error, SystemExit):
-        kind = f"the code ends its process: sys.exit({one_line(repr(error.code))})"
+        kind = f"the code ended its process: sys.exit({one_line(repr(error.code))})"
     if isinstance(error, architecture.Stop):
         return {"status": error.status, "detail": one_line(error.detail)}
     if isinstance(error, copies.CannotCopy):

@@ -1,7 +1,7 @@
-"""The same capture several times, each in a child of its own with other random numbers: is it the same every time?"""
+"""Repeats a capture in separate child processes with other random seeds, and compares the results."""
 
 MAX_REPEATS = 100
-# What is compared, by the name that `differs` gives it.
+# The numbers that are compared, under their names in `differs`.
 _NUMBERS = ("status", "breaks", "break_sites", "graphs", "ops_captured", "dynamo_counter_breaks", "recompiles")
 _SITES_NAMED = 64
 
@@ -21,7 +21,8 @@ def _segments(outcome: dict) -> list:
 
 
 def verdict(outcomes: list) -> dict:
-    """`flaky`, and the `mode_detail` of a repeat: which numbers differ, which sites are not in every one alike."""
+    """`flaky`, and the `mode_detail` of a repeat: the numbers that differ, and the sites that are not the same in
+    all."""
     first = outcomes[0]
     differs = [name for name in _NUMBERS if any(other.get(name) != first.get(name) for other in outcomes)]
     sites = [_sites(outcome) for outcome in outcomes]
@@ -39,12 +40,13 @@ def verdict(outcomes: list) -> dict:
 
 
 def publish(result: dict, outcomes: list) -> dict:
-    """The published result with what its repeats said; `outcomes` begins with the leg the result is of."""
-    said = verdict(outcomes)
+    """The published result with the comparison. `outcomes` begins with the run that the result is from."""
+    compared = verdict(outcomes)
     cost = {name: round(sum(outcome.get(name) or 0 for outcome in outcomes[1:]) + (result.get(name) or 0), 4)
             for name in ("cpu_s", "capture_s")}
-    differs = said["mode_detail"]["differs"]
+    differs = compared["mode_detail"]["differs"]
     text = f"flaky over {len(outcomes)} captures: {', '.join(differs)} differ" if differs else (
         f"the same in {len(outcomes)} captures")
-    return {**result, **cost, "flaky": said["flaky"], "detail": f"{result.get('detail') or result['status']}; {text}",
-            "mode_detail": {**(result.get("mode_detail") or {}), **said["mode_detail"]}}
+    detail = f"{result.get('detail') or result['status']}; {text}"
+    return {**result, **cost, "flaky": compared["flaky"], "detail": detail,
+            "mode_detail": {**(result.get("mode_detail") or {}), **compared["mode_detail"]}}

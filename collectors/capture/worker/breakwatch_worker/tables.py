@@ -1,4 +1,4 @@
-"""The worker's data files: what it knows of models is YAML beside the code that reads it."""
+"""Reads the worker's data files: YAML beside the code that uses it."""
 
 import importlib.metadata
 import os
@@ -7,15 +7,15 @@ import yaml
 
 
 def read_beside(code: str, name: str) -> dict:
-    """The YAML file `name` in the folder of `code`, a module's `__file__`."""
+    """The YAML file `name` in the folder of `code`, the `__file__` of a module."""
     with open(os.path.join(os.path.dirname(os.path.abspath(code)), name), encoding="utf-8") as file:
         return yaml.safe_load(file)
 
 
 def for_release(table: dict, release: str = "") -> dict:
-    """A table without the entries of its lists that hold for other releases of transformers: `transformers: ">=5.10"`.
-    `release` is the installed one by default. ValueError where an entry says no range of releases."""
-    from packaging.specifiers import SpecifierSet  # the library's own need: it is there where recipes are read
+    """The table without list entries for other releases of transformers (`transformers: ">=5.10"`). `release` defaults
+    to the installed one. Raises ValueError for an entry with an invalid range."""
+    from packaging.specifiers import SpecifierSet  # a dependency of transformers, so it is installed
 
     release = release or importlib.metadata.version("transformers")
 

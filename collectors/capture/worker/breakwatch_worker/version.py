@@ -1,4 +1,4 @@
-"""What this toolchain calls itself, found without importing torch."""
+"""The names and versions of this toolchain, read without importing torch."""
 
 import functools
 import hashlib
@@ -10,11 +10,12 @@ from . import __version__
 
 PROTOCOL = 1
 
-# Files whose content changes no capture. The content of all others is part of the worker's version, so that results of
-# other recipes are never reused.
-_UNDIGESTED = {"__main__.py", "ends.py", "host.py", "leg.py", "lines.py", "remedies.py", "version.py", "zygote.py"}
+# Files whose content does not affect what a capture finds. The worker's version has a digest of all others, so that
+# results of other recipes are never reused.
+_UNDIGESTED = {"__main__.py", "process/child_run.py", "process/ends.py", "process/host.py", "process/lines.py",
+               "process/zygote.py", "suggestions.py", "version.py"}
 _OUTSIDE = ("../../structure_ignored.yaml",)
-# Libraries whose models are captured, besides transformers, which a toolchain names itself.
+# Libraries whose models are captured, other than transformers.
 _LIBRARIES = ("diffusers", "timm")
 
 
@@ -22,8 +23,8 @@ def _digested(here: str) -> list:
     names = list(_OUTSIDE)
     for folder, folders, files in os.walk(here):
         folders[:] = [name for name in folders if name != "__pycache__"]
-        names += [os.path.relpath(os.path.join(folder, name), here) for name in files
-                  if name.endswith((".py", ".yaml")) and name not in _UNDIGESTED]
+        paths = [os.path.relpath(os.path.join(folder, name), here) for name in files if name.endswith((".py", ".yaml"))]
+        names += [path for path in paths if path not in _UNDIGESTED]
     return sorted(names)
 
 

@@ -1,30 +1,30 @@
-"""Models of libraries other than transformers: timm, and diffusers' pipelines and single components."""
+"""Models of other libraries than transformers: timm, sentence-transformers, pipelines and components of diffusers."""
 
 
-def attempt_of(job: dict):
-    """The attempt for this job, or None where transformers is the library."""
+def run_class_of(job: dict):
+    """The class that runs this job, or None for a plain transformers model."""
     values = job.get("config")
     if not isinstance(values, dict):
         return None
     if isinstance(values.get("model_index"), dict) and isinstance(values.get("components"), dict):
-        from .pipeline import PipelineAttempt
+        from .pipeline import PipelineRun
 
-        return PipelineAttempt
+        return PipelineRun
     if isinstance(values.get("_class_name"), str) and "model_type" not in values and "architectures" not in values:
-        from .diffusers_model import ComponentAttempt
+        from .diffusers_model import ComponentRun
 
-        return ComponentAttempt
+        return ComponentRun
     if isinstance(values.get("architecture"), str) and "pretrained_cfg" in values and not values.get("model_type"):
-        from .timm_model import TimmAttempt
+        from .timm_model import TimmRun
 
-        return TimmAttempt
+        return TimmRun
     if (job.get("library") or "").lower() == "sentence-transformers":
-        from .sentence import EncoderAttempt
+        from .sentence import EncoderRun
 
-        return EncoderAttempt
+        return EncoderRun
     return None
 
 
 def has_recipes(found) -> bool:
-    """Whether an attempt, as `attempt_of` gives it, makes its inputs of recipes.yaml."""
+    """Whether a class returned by `run_class_of` makes its inputs from recipes.yaml."""
     return found is None or found.__module__ == f"{__name__}.sentence"

@@ -8,7 +8,7 @@ import types
 import numpy as np
 import torch
 
-from ..make_values import CannotMake, Sizes, make_value
+from ..inputs.make_values import CannotMake, Sizes, make_value
 from ..tables import read_beside
 
 
@@ -22,7 +22,7 @@ def _first(value):
 
 
 def _derived(config: dict) -> dict:
-    """Sizes that a config says in several ways: a pair where both are one number, a list where the first counts."""
+    """Sizes that configs write in different forms, such as a list of which the first entry counts."""
     found = {}
     blocks = config.get("block_out_channels")
     found["halvings"] = 2 ** max(len(blocks) - 1, 0) if isinstance(blocks, (list, tuple)) else 1
@@ -50,7 +50,7 @@ def _derived(config: dict) -> dict:
 
 
 class Recipe:
-    """What is passed to one class: the general recipes with the rules that match it."""
+    """The arguments for one class and their recipes: the general recipes, changed by the rules that match the class."""
 
     def __init__(self, model, config: dict):
         recipes = load_recipes()
@@ -99,20 +99,20 @@ class Recipe:
         if kind == "list":
             items = recipe["items"] * int(self.sizes(recipe.get("count", 1)))
             return [self._value(f"{name}{index}", item) for index, item in enumerate(items)]
-        if kind == "pictures":  # as a pipeline hands them over: numpy, channels last
+        if kind == "images":  # as a pipeline passes them: numpy, channels last
             return np.zeros([int(self.sizes(size)) for size in recipe["shape"]], dtype=np.float32)
-        if kind == "grid":  # rows of (0, row, column), for positions of a picture's patches
+        if kind == "grid":  # rows of (0, row, column): the positions of image patches
             height, width = (int(self.sizes(size)) for size in recipe["shape"])
             rows = torch.stack(torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij"), -1)
             rows = rows.reshape(-1, 2).float()
             extra = torch.zeros(rows.shape[0], int(self.sizes(recipe.get("columns", 3))) - 2)
             grid = torch.cat([extra, rows], dim=1)
             return grid.expand(int(self.sizes("batch")), -1, -1).clone() if recipe.get("batched") else grid
-        if kind == "runs":  # one row of stretches of one number each, such as which part a token belongs to
+        if kind == "runs":  # one row in which each number is repeated, such as the part that each token belongs to
             row = torch.cat([torch.full((int(self.sizes(count)),), number) for number, count in recipe["runs"]])
             row = row.expand(int(self.sizes("batch")), -1).clone() if recipe.get("batched") else row
             return row.to(getattr(torch, recipe.get("dtype", "long")))
-        if kind == "sizes":  # computed numbers in nested lists
+        if kind == "sizes":  # evaluated numbers in nested lists
             return _numbers(recipe["value"], self.sizes)
         value = make_value(name, recipe, self.sizes)
         return value.to(getattr(torch, recipe["dtype"])) if "dtype" in recipe and isinstance(

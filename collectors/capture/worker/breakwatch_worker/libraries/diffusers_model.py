@@ -1,19 +1,19 @@
-"""One diffusers model (a ModelMixin): its class called on its config, smaller where it can be, with made-up inputs."""
+"""One diffusers model (a ModelMixin): its class called on its config, reduced where possible, with generated inputs."""
 
 import importlib
 
-from .. import architecture, sizes
+from ..model import architecture, sizes
 from . import diffusers_inputs, diffusers_sizes
-from .plain import PlainAttempt, Way, construct, need
+from .library_run import Candidate, LibraryRun, construct, need
 
 
 def class_of(library: str, name: str):
-    """The module class that model_index.json or `_class_name` names, from diffusers itself; None for no module."""
+    """The class of diffusers that model_index.json or `_class_name` names. None if it is not a module class."""
     import torch
 
     diffusers = need("diffusers")
     if not (isinstance(name, str) and name.isidentifier() and library.replace("_", "a").isidentifier()):
-        raise architecture.Stop("failed_create", f"no name of a class: {library[:40]}.{name[:80]}")
+        raise architecture.Stop("failed_create", f"not the name of a class: {library[:40]}.{name[:80]}")
     if library == "diffusers":
         cls = getattr(diffusers, name, None)
         if cls is None:
@@ -25,20 +25,20 @@ def class_of(library: str, name: str):
         except ModuleNotFoundError:
             cls = None
         if cls is None:
-            raise architecture.Stop("skipped_custom_code", f"{library}.{name} is no class of diffusers")
+            raise architecture.Stop("skipped_custom_code", f"{library}.{name} is not a class of diffusers")
     if not (isinstance(cls, type) and issubclass(cls, torch.nn.Module)):
         return None
     return cls
 
 
-class ComponentAttempt(PlainAttempt):
-    def ways(self):
+class ComponentRun(LibraryRun):
+    def candidates(self):
         values = architecture.decode_floats(self._job["config"])
         library = self._job.get("library") or "diffusers"
         cls = class_of(library if library not in ("", "transformers", "timm") else "diffusers", values["_class_name"])
         self._known = {"architecture": values["_class_name"], "model_type": "diffusers", "dtype": "float32"}
         if cls is None:
-            raise architecture.Stop("skipped_unsupported_library", f"{values['_class_name']} is no module")
+            raise architecture.Stop("skipped_unsupported_library", f"{values['_class_name']} is not a module")
         values.pop("quantization_config", None)
         if hasattr(cls, "config_class"):  # a pipeline's own module on top of a transformers model
             yield from self._of_transformers(cls, values)
@@ -47,11 +47,13 @@ class ComponentAttempt(PlainAttempt):
             raise architecture.Stop("failed_create", f"{cls.__name__} cannot be made from a configuration")
         defaults = diffusers_sizes.with_defaults(cls, values)
         for depth, note, config in diffusers_sizes.plans(cls, defaults, self._depth):
-            yield Way(depth, note, lambda config=config: construct(lambda: cls.from_config(config)),
-                      lambda model, config=config: diffusers_inputs.make(model, config))
+            yield Candidate(
+                depth, note, lambda config=config: construct(lambda: cls.from_config(config)),
+                lambda model, config=config: diffusers_inputs.make(model, config))
 
     def _of_transformers(self, cls, values: dict):
         config, _ = architecture.make_config(cls.config_class, values)
         for size in sizes.plans(config, self._depth):
-            yield Way(size.depth, size.note, lambda size=size: construct(lambda: cls(size.make(cls.config_class))),
-                      lambda model: diffusers_inputs.make(model, {}))
+            yield Candidate(
+                size.depth, size.note, lambda size=size: construct(lambda: cls(size.make(cls.config_class))),
+                lambda model: diffusers_inputs.make(model, {}))

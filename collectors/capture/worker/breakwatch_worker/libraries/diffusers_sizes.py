@@ -1,4 +1,4 @@
-"""Smaller versions of a diffusers config. Which keys are widths and depths is data: diffusers_sizes.yaml."""
+"""Reduces a diffusers config. The keys for widths and depths are in diffusers_sizes.yaml."""
 
 import copy
 import functools
@@ -14,7 +14,7 @@ def load_rules() -> dict:
 
 
 def with_defaults(cls, values: dict) -> dict:
-    """The config with what it leaves out filled in from the class, so that all sizes are in one place."""
+    """The config with missing values from the defaults of the class, so that it has all sizes."""
     merged = {name: copy.deepcopy(parameter.default) for name, parameter in inspect.signature(cls).parameters.items()
               if parameter.default is not parameter.empty}
     merged.update({key: value for key, value in values.items() if not key.startswith("_")})
@@ -22,7 +22,7 @@ def with_defaults(cls, values: dict) -> dict:
 
 
 def plans(cls, config: dict, depth: str):
-    """(depth, note, config) from the smallest to the original; the first that builds and runs is captured."""
+    """(depth, note, config) from the smallest to the original. The first that builds and runs is captured."""
     narrow = list(narrowed(config))
     if depth != "full":
         short, notes = shortened(config)
@@ -38,7 +38,7 @@ def plans(cls, config: dict, depth: str):
 
 
 def shortened(config: dict) -> tuple:
-    """(config, notes): every stack of equal layers cut to its first ones."""
+    """(config, notes): every group of equal layers cut to its first ones."""
     rules, made, notes = load_rules(), copy.deepcopy(config), []
     least = {owner: config.get(count, count) for key, (owner, count) in rules["kinds"].items() if config.get(key)}
     for key, kept in rules["depths"].items():
@@ -47,7 +47,7 @@ def shortened(config: dict) -> tuple:
         if cut != value:
             made[key] = cut
             notes.append(f"{key} {value}->{cut}")
-    for key, (owner, kept) in rules["indices"].items():  # lists of layer numbers: one of each kind stays
+    for key, (owner, kept) in rules["indices"].items():  # lists of layer numbers: one layer of each kind stays
         if isinstance(made.get(key), (list, tuple)) and made.get(key) and made.get(owner) != config.get(owner):
             made[key] = kept
     return made, notes
@@ -64,7 +64,7 @@ def _cut(value, kept: int):
 
 
 def narrowed(config: dict):
-    """(config, note): fewer heads, or narrower blocks; the narrowest first, two tries at most."""
+    """(config, note): fewer heads, then narrower blocks, the narrowest first."""
     yield from _fewer_heads(config)
     yield from _narrower_blocks(config)
 
@@ -75,8 +75,8 @@ def _factors(common: int) -> list:
 
 
 def _head_counts(config: dict) -> tuple:
-    """({key: count}, the width of all heads together or None). A model that only says the width and how the positions
-    are spread over one head has its heads by that."""
+    """({key: count}, the width of all heads together or None). If the config has no number of heads, it follows from
+    the width and from the sizes of the position axes of one head."""
     rules = load_rules()
     heads = {key: config[key] for key in rules["heads"] if _is_count(config.get(key))}
     size = next((config[key] for key in rules["head_sizes"] if _is_count(config.get(key))), None)
@@ -97,7 +97,7 @@ def _fewer_heads(config: dict):
     if not heads:
         return
     common = functools.reduce(math.gcd, heads.values())
-    if common == min(heads.values()) and common > 1:  # two heads stay where they can
+    if common == min(heads.values()) and common > 1:  # keep two heads if possible
         common = common // 2 if common % 2 == 0 else common
     name, count = next(iter(heads.items()))
     for factor in _factors(common):
@@ -118,7 +118,8 @@ def _narrower_blocks(config: dict):
     unit = rules["units"].get(key) or next((config[name] for name in rules["groups"] if _is_count(config.get(name))),
                                            rules["block_unit"])
     common = math.gcd(*widths)
-    # Every width stays a multiple of the groups and of its block's heads; more may be wanted: the next factor is tried.
+    # Every width stays a multiple of the groups and of its block's heads. If that is not enough, the next factor is
+    # tried.
     heads = next((config[name] for name in rules["block_heads"] if _is_list(config.get(name), len(widths))),
                  [1] * len(widths))
     blocks = list(zip(widths, heads, strict=True))

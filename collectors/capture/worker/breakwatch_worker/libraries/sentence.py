@@ -1,14 +1,15 @@
-"""A sentence-transformers repository: its config.json is the encoder's."""
+"""Captures the encoder of a sentence-transformers repository: config.json describes the encoder."""
 
-from .. import attempt
-from ..ends import CAPTURED
+from .. import model_run
+from ..process.ends import CAPTURED
 
 
-class EncoderAttempt(attempt.Attempt):
-    """The encoder as transformers builds it. Its pooling is an operation or two behind it, and needs modules.json."""
+class EncoderRun(model_run.ModelRun):
+    """The encoder as transformers builds it. The pooling after it has few operations and is described in
+    modules.json."""
 
     def run(self) -> dict:
         result = super().run()
         if result.get("status") in CAPTURED:
-            result["detail"] += "; the encoder, without its pooling"
+            result["detail"] += "; the encoder only, without pooling"
         return result

@@ -1,15 +1,15 @@
-"""A timm repository: its config.json names the architecture, what differs from it, and the picture it takes."""
+"""Captures a timm model. Its config.json has the architecture, arguments and image size."""
 
 import torch
 
-from ..architecture import Stop
-from .plain import PlainAttempt, Way, construct, need
+from ..model.architecture import Stop
+from .library_run import Candidate, LibraryRun, construct, need
 
-_SIDE = 128  # large pictures are made smaller where the model lets one choose
+_SIDE = 128  # large images are reduced to this if the model accepts any size
 
 
 def _input_size(values: dict) -> tuple:
-    """(channels, height, width) as the pretrained configuration says."""
+    """(channels, height, width) from the pretrained configuration."""
     pretrained = values.get("pretrained_cfg")
     size = pretrained.get("input_size") if isinstance(pretrained, dict) else None
     if isinstance(size, (list, tuple)) and len(size) == 3 and all(isinstance(n, int) and n > 0 for n in size):
@@ -17,8 +17,8 @@ def _input_size(values: dict) -> tuple:
     return 3, 224, 224
 
 
-class TimmAttempt(PlainAttempt):
-    def ways(self):
+class TimmRun(LibraryRun):
+    def candidates(self):
         timm = need("timm")
         values = self._job["config"]
         name = values["architecture"]
@@ -26,7 +26,7 @@ class TimmAttempt(PlainAttempt):
         if not timm.is_model(name):
             raise Stop("failed_create", f"timm {timm.__version__} has no model {name[:80]!r}")
         arguments = values.get("model_args") if isinstance(values.get("model_args"), dict) else {}
-        # A configuration names no file of this machine.
+        # A configuration must not name files of this machine.
         arguments = {key: value for key, value in arguments.items() if key not in ("checkpoint_path", "cache_dir")}
         if isinstance(values.get("num_classes"), int):
             arguments = {"num_classes": values["num_classes"], **arguments}
@@ -38,15 +38,15 @@ class TimmAttempt(PlainAttempt):
             return construct(lambda: timm.create_model(name, pretrained=False, **arguments))
 
         def call(height, width):
-            # forward's first parameter is called x or input, by the author's taste.
+            # The first parameter of forward is called x or input.
             return lambda model: {_first_name(model): torch.randn(
                 2, channels, height, width, generator=torch.Generator().manual_seed(7))}
 
-        # A model that takes any picture takes a small one; one that asserts its size fails there and gets its own.
+        # A model that accepts any size gets a small image. One that checks the size fails and gets its own size.
         if height > _SIDE and width > _SIDE:
-            note = f"picture {height}x{width}->{_SIDE}x{_SIDE}"
-            yield Way("original", note, make, call(_SIDE, _SIDE))
-        yield Way("original", "", make, call(height, width))
+            note = f"image {height}x{width}->{_SIDE}x{_SIDE}"
+            yield Candidate("original", note, make, call(_SIDE, _SIDE))
+        yield Candidate("original", "", make, call(height, width))
 
 
 def _first_name(model) -> str:

@@ -1,25 +1,25 @@
-"""The ways of capturing a model. One module a mode or a few of a kind; `table.py` says which name means which.
+"""The capture modes: what is called, and what is counted. `table.py` maps names to classes.
 
-This file imports nothing, so that the zygote can ask for a mode's policy before torch is there.
+This file imports nothing, so that the zygote can look up the policy of a mode before torch is imported.
 """
 
 NAMES = ("eval", "train", "dynamic", "fullgraph", "nested", "export", "recompile", "cold")
 
-# Their verdict is about the model's kinds of layers, not about how often each is met: no leg at full depth.
+# Their verdict depends on the kinds of layers, not on their number: no full-depth run follows.
 REDUCED_ONLY = frozenset({"fullgraph", "export", "recompile"})
 
 
-def name_of(job: dict) -> str:
-    """The mode a job asks for; `eval` where it names none."""
+def mode_name(job: dict) -> str:
+    """The name of a job's mode; the default is `eval`."""
     mode = job.get("mode")
     return mode if isinstance(mode, str) and mode else "eval"
 
 
-def of(job: dict):
-    """The mode of a job. Raises architecture.Stop for a name that is not in the table or a torch that lacks it."""
+def mode_of(job: dict):
+    """The mode of a job. Raises architecture.Stop for an unknown name, or if this torch does not have the mode."""
     from . import table
 
-    return table.find(name_of(job))
+    return table.find(mode_name(job))
 
 
 def __getattr__(name: str):  # these need torch

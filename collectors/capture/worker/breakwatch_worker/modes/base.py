@@ -1,4 +1,4 @@
-"""What every mode is: how the model is called eagerly, how it is captured, and what is said of it."""
+"""The interface of a mode: how the model is called eagerly, how it is captured, and what is reported."""
 
 import contextlib
 import dataclasses
@@ -9,40 +9,40 @@ from collections.abc import Callable
 
 import torch
 
-from ..copies import fresh, module_of, signature_of
-from ..lines import clip
-from ..trace import Trace, trace
+from ..dynamo.trace import Trace, trace
+from ..inputs.copies import fresh, module_of, signature_of
+from ..text import clip
 
 
 @dataclasses.dataclass
 class Call:
-    """One model with what it is called with."""
+    """A model and its arguments."""
 
-    model: Callable  # mostly a module
+    model: Callable  # usually a module
     arguments: dict  # by name
     positional: tuple = ()
-    # Arguments of other sizes: name of a size -> (numerator, denominator). None where the arguments came from outside.
+    # Makes arguments of other sizes: name of a size -> (numerator, denominator). None if the user gave the arguments.
     remake: Callable = None
-    sizes: Callable = None  # a named size of this model, as recipes name them; None where there are no recipes
+    sizes: Callable = None  # the named sizes of this model, as in recipes; None without recipes
     limit_s: float = 300.0  # of the phase `capture`
     limit_bytes: int = 6 << 30  # of resident memory
-    forks: bool = False  # each process that calls the model is a fork for that alone, of one that never did
+    forks: bool = False  # the model is only called in forks, so that it stays cold here
 
     def given(self, change=None) -> tuple:
-        """(positional, named) to call the model with once: as they came where no other call is to see what it writes.
+        """(positional, named) arguments for one call: the original ones if no other call can see what it writes.
         `change` is that of copies.fresh."""
         if self.forks and change is None:
             return self.positional, self.arguments
         return fresh((self.positional, self.arguments), self.model, change)
 
     def by_name(self) -> dict:
-        """The arguments by the names that the signature gives them."""
+        """All arguments by their names in the signature."""
         if not self.positional:
             return self.arguments
         signature = signature_of(self.model)
         try:
             bound = signature.bind(*self.positional, **self.arguments) if signature is not None else None
-        except TypeError:  # a hook makes them fit
+        except TypeError:  # a hook may make them fit
             bound = None
         if bound is None:
             return {**{f"input_{index}": value for index, value in enumerate(self.positional)}, **self.arguments}
@@ -54,7 +54,7 @@ class Call:
 
 @dataclasses.dataclass
 class Found:
-    """What one capture found. The numbers decide the status unless the mode does."""
+    """The findings of one capture. The status follows from the numbers if the mode sets none."""
 
     trace: Trace
     status: str = ""
@@ -69,46 +69,46 @@ class Found:
 
 
 class Mode:
-    """`eval`, and what the others change of it."""
+    """Mode `eval`, and the base class of the others."""
 
     config = {}  # further values of torch._dynamo.config
-    cold = False  # what is captured is the first call of a fresh model
-    needs_eager = True  # a model that cannot be called without a compiler has nothing to capture
-    stops_early = False  # at a break, before the call comes to its end: that it runs is not known then
+    cold = False  # the capture is the first call of a new model
+    needs_eager = True  # a model that cannot be called eagerly is not captured
+    stops_early = False  # at a break, before the call ends: a capture does not show that the call runs
     trains = False
     dynamic = None
     fullgraph = False
 
     def check(self) -> None:
-        """Raises architecture.Stop where this torch cannot do it."""
+        """Raises architecture.Stop if this torch does not support the mode."""
 
     def ready(self, call: Call) -> None:
-        """In the phase `inputs`: makes the model and the arguments what the mode needs."""
+        """Phase `inputs`: prepares the model and the arguments for the mode."""
         if (module := module_of(call.model)) is not None:
             module.eval()
 
     def eager(self, call: Call):
-        """In the phase `eager`: the output of the model called without a compiler."""
+        """Phase `eager`: the output of an eager call."""
         positional, named = call.given()
         with torch.no_grad():
             return call.model(*positional, **named)
 
     def learned(self):
-        """What the eager call showed of how to capture, for the process that captures, where that is another one."""
+        """What the eager call found out for the capture, which may be made in another process."""
 
     def learn(self, learned) -> None:
-        """Before `capture`: what `learned` gave, there."""
+        """Called before `capture` with the value of `learned`."""
 
-    def untaught(self, call: Call):
-        """What to learn where no eager call was made."""
+    def assumed(self, call: Call):
+        """The value for `learn` if there was no eager call."""
 
     def capture(self, call: Call) -> Found:
-        """In the phase `capture`. Only what is not the compiler's is raised."""
+        """Phase `capture`. Raises only errors that are not the compiler's."""
         found = self._trace(call)
         return Found(found, error=found.error)
 
     def suppressed(self, call: Call) -> Found:
-        """The same with the compiler's errors suppressed: what else there is after a hard error."""
+        """The capture with the compiler's errors suppressed, to find what else there is after a hard error."""
         return Found(self._trace(call, suppress_errors=True))
 
     def _trace(self, call: Call, suppress_errors: bool = False) -> Trace:
@@ -120,11 +120,11 @@ class Mode:
 _ADVICE = re.compile(
     r"\n+\s*(User Stack \(|from user code:|For C\+\+ stack trace|Set TORCHDYNAMO_VERBOSE|The error above occurred)")
 _TEXT_BYTES = 4000
-_DETAIL_BYTES = 60 << 10  # what a repeat adds has room below the protocol's 64 KiB
+_DETAIL_BYTES = 60 << 10  # a repeat may add to it, below the protocol's limit of 64 KiB
 
 
-def said_by(error: BaseException) -> str:
-    """What an error says, without the stacks and the advice that torch appends: those hold paths of this machine."""
+def text_of_error(error: BaseException) -> str:
+    """The text of an error without the stacks and the advice that torch appends: they contain paths of this machine."""
     text = str(error) or repr(error)
     if cut := _ADVICE.search(text):
         text = text[:cut.start()]
@@ -132,7 +132,7 @@ def said_by(error: BaseException) -> str:
 
 
 def bounded(detail: dict, most: int = _DETAIL_BYTES) -> dict:
-    """A mode's detail within its bound: the longest list loses its second half until it fits, and `cut` says so."""
+    """Cuts a mode's detail to its limit: the longest list loses its second half until it fits, and `cut` is set."""
     while len(json.dumps(detail)) > most:
         longest = max(_lists(detail), key=lambda found: len(json.dumps(found)) * (len(found) > 1), default=[])
         if len(longest) < 2:
@@ -150,7 +150,7 @@ def _lists(value):
 
 
 def seed() -> None:
-    """Every source of chance a model may draw from."""
+    """Seeds every random number generator that a model may use."""
     torch.manual_seed(0)
     random.seed(0)
     with contextlib.suppress(ImportError):

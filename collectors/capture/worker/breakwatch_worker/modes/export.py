@@ -1,35 +1,35 @@
-"""`export`: torch.export in its ways, one leg after the other, and what stood in the way of each."""
+"""Mode `export`: runs each exporter of torch.export and reports what failed in it."""
 
 import dataclasses
 
-from ..breaks import Event
-from ..lines import one_line
-from ..trace import Trace
-from . import legs
+from ..dynamo.breaks import Event
+from ..dynamo.trace import Trace
+from ..text import one_line
+from . import exporters
 from .base import Call, Found, Mode
 
-# What a program, or a failure of export, says nothing about.
+# Numbers that neither an exported program nor a failed export has.
 _WITHOUT = ("dynamo_counter_breaks", "explain_breaks", "frames_total", "frames_fallback", "recompiles")
 _SOUND = ("non_strict", "strict", "library_exporter")
 
 
 class Export(Mode):
-    """`full_graph` where one of the sound exporters made a program; else what stood in their way."""
+    """`full_graph` if one of the sound exporters made a program; otherwise their failures."""
 
-    needs_eager = False  # a program is made of what the operators say of their outputs
+    needs_eager = False  # a program is made from the fake kernels: the model need not run
     stops_early = True
 
     def capture(self, call: Call) -> Found:
-        watch = legs.Watch(call.limit_s)
-        legs.register_caches(call.model)
-        ran = {"non_strict": legs.run(legs.non_strict, call, watch), "strict": legs.run(legs.strict, call, watch)}
-        ran["library_exporter"] = legs.run(legs.library_exporter, call, watch)
+        budget = exporters.TimeBudget(call.limit_s)
+        exporters.register_caches(call.model)
+        ran = {exporter.__name__: exporters.run(exporter, call, budget)
+               for exporter in (exporters.non_strict, exporters.strict, exporters.library_exporter)}
         if ran["non_strict"].outcome == "exported":
-            ran["draft"] = legs.Leg("skipped", text="non-strict export has no failures to list")
+            ran["draft"] = exporters.ExportResult("skipped", text="non-strict export has no failures to list")
         else:
-            ran["draft"] = legs.run(legs.draft, call, watch)
+            ran["draft"] = exporters.run(exporters.draft, call, budget)
         exported = [name for name in _SOUND if ran[name].outcome == "exported"]
-        detail = {name: leg.describe() for name, leg in ran.items()}
+        detail = {name: result.describe() for name, result in ran.items()}
         if exported:
             trace = Trace(graphs=1, ops=ran[exported[0]].ops)
             return Found(trace, status="full_graph", detail=f"exported: {_list(exported)}{_failed(ran)}",
@@ -38,27 +38,27 @@ class Export(Mode):
 
 
 def _not_exported(ran: dict, detail: dict) -> Found:
-    events = distinct(event for leg in ran.values() for event in leg.events)
+    events = distinct(event for result in ran.values() for event in result.events)
     first = ran["non_strict"]
     if events:
-        said = f"not exported: {events[0].reason}"
-        return Found(Trace(events=events), status="graph_breaks", detail=said, mode_detail=detail, without=_WITHOUT)
+        reason = f"not exported: {events[0].reason}"
+        return Found(Trace(events=events), status="graph_breaks", detail=reason, mode_detail=detail, without=_WITHOUT)
     status = "timeout" if first.outcome == "timeout" else "failed_capture"
-    said = f"capture: not exported: {first.error}: {one_line(first.text)}"
-    return Found(Trace(), status=status, detail=said, mode_detail=detail, error=None)
+    reason = f"capture: not exported: {first.error}: {one_line(first.text)}"
+    return Found(Trace(), status=status, detail=reason, mode_detail=detail, error=None)
 
 
 def distinct(events) -> list:
-    """One event a place, by the reason Dynamo registers where a leg gave one: the legs meet the same in turn."""
+    """One event for each place, because the exporters meet the same breaks. An event with a registered reason wins."""
     kept: dict[tuple, Event] = {}
     for event in events:
         place = (event.file, event.function, event.source_line or event.reason)
         known = kept.setdefault(place, event)
         if known is event:
             continue
-        legs_so_far = [known.wrapped_in] + [event.wrapped_in] * (event.wrapped_in not in known.wrapped_in.split(", "))
+        names = [known.wrapped_in] + [event.wrapped_in] * (event.wrapped_in not in known.wrapped_in.split(", "))
         best = event if event.gb_id and not known.gb_id else known
-        kept[place] = dataclasses.replace(best, wrapped_in=", ".join(legs_so_far))
+        kept[place] = dataclasses.replace(best, wrapped_in=", ".join(names))
     return list(kept.values())
 
 

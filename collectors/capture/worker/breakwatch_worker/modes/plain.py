@@ -1,20 +1,20 @@
-"""The modes that call once, with a switch of Dynamo's or at another time."""
+"""Modes that differ from `eval` in one setting of Dynamo, or in the call that is captured."""
 
 import torch
 import torch._dynamo
 
-from .. import architecture
+from ..model import architecture
 from .base import Mode
 
 
 class Cold(Mode):
-    """`eval` of the first call there is: hooks and tables that a model lays then are laid by code that is compiled."""
+    """`eval` on the first call: hooks and tables that a model sets up then are set up by compiled code."""
 
     cold = True
 
 
 class Dynamic(Mode):
-    """Every size a symbol from the first call on."""
+    """All sizes are symbols from the first call on."""
 
     dynamic = True
 

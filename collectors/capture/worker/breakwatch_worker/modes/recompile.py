@@ -1,4 +1,4 @@
-"""`recompile`: the same model called with a second and a third shape. How often it is compiled anew, and why."""
+"""Mode `recompile`: calls the model with a second and a third shape. Counts recompilations and their reasons."""
 
 import dataclasses
 import re
@@ -6,15 +6,15 @@ import re
 import torch
 from torch._dynamo import utils as dynamo_utils
 
-from ..breaks import plain_function, relative_file
-from ..copies import CannotCopy, tensors_in, with_rows
-from ..lines import clip, one_line
-from ..trace import Trace, is_recompile, trace
+from ..dynamo.breaks import plain_function, relative_file
+from ..dynamo.trace import Trace, is_recompile, trace
+from ..inputs.copies import CannotCopy, tensors_in, with_rows
+from ..text import clip, one_line
 from .base import Call, Found, Mode
 
-# Sizes changed together, most first: a model that takes one length only still takes another batch.
+# Sizes that are changed together, most first: a model with a fixed length may still accept another batch size.
 _VARIED = (("batch", "seq", "target", "time", "samples", "side"), ("batch", "seq", "target"), ("batch",))
-# Of the first shape: none becomes 1, which is a case of its own, and no two of a batch and a length become equal.
+# Factors of the first shape. No size becomes 1, which Dynamo specialises, and no batch size equals a length.
 _FACTORS = ((3, 2), (5, 2))
 _REASONS_KEPT = 64
 _REASON_BYTES = 400
@@ -24,13 +24,14 @@ _PATH = re.compile(r"(?:/[^\s/:]+)+/site-packages/|/(?:[^\s/:]+/)+(?=[^\s/:]+\.p
 
 
 def normalize(reason: str) -> str:
-    """A guard's text without what differs from run to run: compile ids, addresses, where packages lie."""
+    """The text of a guard without parts that differ between runs: compile ids, addresses, package paths."""
     text = re.sub(r"^\[?\d+/\d+\]?: ", "", reason.strip().split("\n", 1)[0])
     return clip(one_line(_ADDRESS.sub("N", _PATH.sub("", text))), _REASON_BYTES)
 
 
 def other_batch(call: Call, batch: int, factor: tuple) -> Call:
-    """Of arguments that came without recipes: every tensor whose first size is the batch gets another one."""
+    """The call with another batch size, for arguments without recipes: changes tensors whose first size is the
+    batch."""
     rows = torch.arange(max(batch * factor[0] // factor[1], factor[0] // 2 + 1)) % batch
     positional, named = call.given(
         lambda tensor: with_rows(tensor, rows) if tensor.dim() and _size(tensor.shape[0]) == batch else None)
@@ -38,23 +39,24 @@ def other_batch(call: Call, batch: int, factor: tuple) -> Call:
 
 
 def _batch_of(call: Call) -> int:
-    """The first size of the first tensor that has several, however deep it lies among the arguments; else 1, or 0."""
+    """The batch size: the first size above 1 of a tensor in the arguments, at any depth; else 1, or 0 without
+    tensors."""
     sizes = [shape[0] for shape in _shapes(call.by_name()).values() if shape and shape[0] > 0]
     return next((size for size in sizes if size > 1), 1 if sizes else 0)
 
 
 def _size(size) -> int:
-    """-1 for that of a dimension in which each row has its own."""
+    """The size as a number; -1 for a ragged dimension."""
     return size if type(size) is int else -1
 
 
 def _shapes(value) -> dict:
-    """Shape of each tensor by its path among the arguments."""
+    """The shape of each tensor, by its path in the arguments."""
     return {name: [_size(size) for size in tensor.shape] for name, tensor in tensors_in(value)}
 
 
 def varied(shapes: list) -> list:
-    """Which sizes differ between the calls: `argument[dimension]`."""
+    """The sizes that differ between the calls: `argument[dimension]`."""
     first, names = shapes[0], []
     for name, shape in first.items():
         names += [f"{name}[{index}]" for index in range(len(shape))
@@ -65,34 +67,34 @@ def varied(shapes: list) -> list:
 
 class Recompile(Mode):
     def __init__(self):
-        self._way, self._trouble = None, "no argument has a size to change"
+        self._chosen, self._trouble = None, "no argument has a size to change"
 
     def eager(self, call: Call):
-        """The first shape as ever; then the widest change of shape that runs."""
-        ways, self._way = self._ways(call), None
-        # What the first call writes into, no other is made of.
-        first = self._others(ways[0]) if ways else None
+        """Calls with the first shape, then finds the first resizing that runs."""
+        resizings, self._chosen = self._resizings(call), None
+        # Made before the first call, which may write into its arguments.
+        first = self._others(resizings[0]) if resizings else None
         output = super().eager(call)
-        for index, way in enumerate(ways):
-            if self._runs(call, self._others(way) if index else first):
-                self._way = index
+        for index, resize in enumerate(resizings):
+            if self._runs(call, self._others(resize) if index else first):
+                self._chosen = index
                 break
         return output
 
     def learned(self):
-        return self._way, self._trouble
+        return self._chosen, self._trouble
 
     def learn(self, learned) -> None:
-        self._way, self._trouble = learned
+        self._chosen, self._trouble = learned
 
-    def untaught(self, call: Call):
-        """The widest change of shape, whether it runs or not."""
-        return 0 if self._ways(call) else None, self._trouble
+    def assumed(self, call: Call):
+        """The first resizing, without knowing whether it runs."""
+        return 0 if self._resizings(call) else None, self._trouble
 
-    def _others(self, way) -> list:
-        """The calls of the second and the third shape; none where they cannot be made."""
+    def _others(self, resize) -> list:
+        """The calls with the second and the third shape; empty if they cannot be made."""
         try:
-            return [way(factor) for factor in _FACTORS]
+            return [resize(factor) for factor in _FACTORS]
         except Exception as error:
             self._take(error)
             return []
@@ -103,7 +105,7 @@ class Recompile(Mode):
         try:
             for other in others:
                 super().eager(other)
-        except BaseException as error:  # the code's own SystemExit too
+        except BaseException as error:  # including a SystemExit of the code
             self._take(error)
             return False
         return True
@@ -113,35 +115,35 @@ class Recompile(Mode):
         self._trouble = kind + one_line(str(error))
         error.__traceback__ = error.__context__ = error.__cause__ = None
 
-    def _ways(self, call: Call) -> list:
-        """Functions from a factor of the sizes to the call with them."""
-        ways = []
+    def _resizings(self, call: Call) -> list:
+        """Functions from a factor to the call with resized arguments, those that change most sizes first."""
+        resizings = []
         if call.remake is not None:
-            ways = [lambda factor, names=names: dataclasses.replace(
+            resizings = [lambda factor, names=names: dataclasses.replace(
                 call, arguments=call.remake(dict.fromkeys(names, factor))) for names in _VARIED]
         batch = _batch_of(call)
-        return [*ways, lambda factor: other_batch(call, batch, factor)] if batch else ways
+        return [*resizings, lambda factor: other_batch(call, batch, factor)] if batch else resizings
 
     def capture(self, call: Call) -> Found:
-        if self._way is None:
+        if self._chosen is None:
             return Found(Trace(), status="failed_inputs", detail=f"no second shape: {self._trouble}")
         calls, ends = self._calls_of(call), []
-        if len(calls) == 1:  # no eager call said so before
+        if len(calls) == 1:  # there was no eager call that could find this out
             return Found(Trace(), status="failed_inputs", detail=f"no second shape: {self._trouble}")
         shapes = [_shapes(each.by_name()) for each in calls]
         found = self._trace_all(calls, ends)
         metrics = dynamo_utils.get_compilation_metrics()
         detail = _describe(found, shapes, metrics, ends)
         count = f"{found.recompiles} recompile{'' if found.recompiles == 1 else 's'} over {len(ends)} shapes"
-        notes = [count] + (["the limit of recompiles was hit"] if detail["limit_hit"] else [])
-        # Graphs of several calls: one less is nobody's number.
+        notes = [count] + (["the recompile limit was reached"] if detail["limit_hit"] else [])
+        # explain_breaks is the graphs of one call minus one; here there are several calls.
         return Found(found, notes=notes, mode_detail=detail, without=("explain_breaks",), error=found.error)
 
     def suppressed(self, call: Call) -> Found:
         return Found(self._trace_all(self._calls_of(call), [], suppress_errors=True))
 
     def _calls_of(self, call: Call) -> list:
-        return [call, *self._others(self._ways(call)[self._way])]
+        return [call, *self._others(self._resizings(call)[self._chosen])]
 
     def _trace_all(self, calls: list, ends: list, suppress_errors: bool = False) -> Trace:
         def call_all(compiled):
@@ -154,18 +156,18 @@ class Recompile(Mode):
 
 
 def _describe(found: Trace, shapes: list, metrics: list, ends: list) -> dict:
-    told, start = [], 0
+    described, start = [], 0
     for index, shape in enumerate(shapes):
         mine = metrics[start:ends[index] if index < len(ends) else len(metrics)]
         start += len(mine)
         ids = {str(item.compile_id) for item in mine}
-        told.append({
+        described.append({
             "shape": dict(list(shape.items())[:64]), "compiled": len(mine),
             "recompiles": sum(is_recompile(item) for item in mine),
             "breaks": sum(event.compile_id in ids for event in found.events),
         })
     return {
-        "shapes": told, "varied": varied(shapes)[:128], "recompiles": found.recompiles,
+        "shapes": described, "varied": varied(shapes)[:128], "recompiles": found.recompiles,
         "reasons": _reasons(metrics),
         "limit_hit": any(_LIMIT_TEXT.search(f"{item.fail_type or ''} {item.fail_reason or ''}") is not None
                          for item in metrics),
@@ -173,7 +175,7 @@ def _describe(found: Trace, shapes: list, metrics: list, ends: list) -> dict:
 
 
 def _reasons(metrics: list) -> list:
-    """The guards that failed, folded by text and place, in the order first met."""
+    """The failed guards, grouped by text and place, in the order of their first failure."""
     folded = {}
     for item in metrics:
         if not is_recompile(item):

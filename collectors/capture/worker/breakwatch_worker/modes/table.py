@@ -1,13 +1,13 @@
-"""Which name means which mode."""
+"""The modes by name."""
 
-from .. import architecture
+from ..model import architecture
 from . import NAMES
 from .base import Mode
 from .export import Export
+from .fullgraph import Fullgraph
 from .plain import Cold, Dynamic, Nested
 from .recompile import Recompile
 from .train import Train
-from .whole import Fullgraph
 
 _MODES = {
     "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,

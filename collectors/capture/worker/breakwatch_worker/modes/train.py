@@ -1,4 +1,4 @@
-"""`train`: forward and backward of a model in training, each graph counted as autograd splits it."""
+"""Mode `train`: forward and backward of a model in training mode. Counts the graphs that AOTAutograd makes."""
 
 import dataclasses
 import functools
@@ -8,12 +8,12 @@ import re
 import torch
 from torch._dynamo.backends.common import aot_autograd
 
-from ..copies import module_of
-from ..lines import one_line
-from ..make_values import CannotMake, make_value
+from ..dynamo.trace import Trace, trace
+from ..inputs.copies import module_of
+from ..inputs.make_values import CannotMake, make_value
 from ..tables import read_beside
-from ..trace import Trace, trace
-from .base import Call, Found, Mode, said_by, seed
+from ..text import one_line
+from .base import Call, Found, Mode, seed, text_of_error
 
 
 @functools.cache
@@ -22,7 +22,7 @@ def _label_rules() -> list:
 
 
 def labels_for(call: Call) -> dict:
-    """What the class computes its loss from, by the first rule that fits; empty where there is none."""
+    """The labels for the loss of this class, by the first rule that matches. Empty without a rule."""
     name = type(call.model).__name__
     if call.sizes is None:
         return {}
@@ -47,7 +47,7 @@ def _label(name: str, recipe: dict, call: Call):
 
 
 def loss_of(output):
-    """(loss, where it comes from). None where no floating output carries a gradient."""
+    """(loss, its origin). The loss is None if no floating-point output has a gradient."""
     loss = getattr(output, "loss", None)
     if isinstance(loss, torch.Tensor) and loss.requires_grad and loss.numel() == 1:
         return loss.reshape(()), "the class's own loss"
@@ -58,7 +58,7 @@ def loss_of(output):
 
 
 def _sum(tensor: torch.Tensor) -> torch.Tensor:
-    """Of the numbers it has, in whatever kind of tensor they lie."""
+    """The sum of all elements of any kind of tensor."""
     if tensor.is_nested:
         return sum(map(_sum, tensor.unbind()))
     if tensor.layout is not torch.strided:
@@ -78,7 +78,7 @@ def _tensors(output):
 
 
 class _Autograd:
-    """Counts what autograd makes of Dynamo's graphs, and whether the backward ones were run."""
+    """Counts the graphs that AOTAutograd makes, and the runs of backward graphs."""
 
     def __init__(self):
         self.forward = self.backward = self.inference = self.backward_runs = 0
@@ -106,8 +106,8 @@ class _Autograd:
 
 
 def _with_reshapes(graph_module):
-    """Views as what compilers make of them. Autograd's graph holds the strides its fake kernels foretold; a real kernel
-    may lay its output out in another way, of which there is no view."""
+    """Replaces views by reshapes, as compilers do. The graph has the strides of the fake kernels. A real kernel may use
+    other strides, for which there is no view."""
     views = graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten.view.default)
     for node in views:
         node.target = torch.ops.aten.reshape.default
@@ -117,7 +117,7 @@ def _with_reshapes(graph_module):
 
 
 def _boxed(function):
-    """Takes its arguments as one list and empties it, so that they can be freed while it runs."""
+    """A function that takes its arguments as one list and empties it, so that they can be freed while it runs."""
     def boxed(arguments: list):
         given = tuple(arguments)
         arguments.clear()
@@ -136,26 +136,26 @@ _SECOND_TIME = "backward through the graph a second time"
 
 
 class Train(Mode):
-    """Dropout and the like draw from a seed: two captures see the same."""
+    """Random numbers are seeded, so that two captures see the same ones."""
 
     trains = True
 
     def __init__(self):
-        self._own_backward = None  # whether the code that is called runs one itself; None: not known yet
+        self._own_backward = None  # whether the called code runs a backward itself; None: not known yet
 
     def ready(self, call: Call) -> None:
         if (module := module_of(call.model)) is not None:
             module.train()
 
     def eager(self, call: Call):
-        """With labels where they fit, else without. Both ways forward and backward."""
+        """Forward and backward, with labels if the model accepts them, else without."""
         plain, self._own_backward = call.arguments, False
         if labels := labels_for(call):
             call.arguments = {**plain, **labels}
             try:
                 return self._eager_step(call)
             except Exception as error:
-                # The error holds the frames that hold the activations: gone before the next attempt.
+                # The error holds frames, and these hold activations. Free them before the next attempt.
                 error.__traceback__ = error.__context__ = error.__cause__ = None
                 call.arguments = plain
                 _forget_gradients(call.model)
@@ -173,7 +173,7 @@ class Train(Mode):
         return output
 
     def _first_backward(self, loss) -> None:
-        """The arguments hang on no graph of another call: what is used up then was by the code that was called."""
+        """Runs backward. If its graph is already used up, the called code has run a backward itself."""
         try:
             loss.backward()
         except RuntimeError as error:
@@ -188,43 +188,43 @@ class Train(Mode):
         self._own_backward = learned
 
     def capture(self, call: Call) -> Found:
-        counts, said = _Autograd(), {"loss": "", "backward_ran": False}
-        found = self._step(call, counts, said, False)
+        counts, outcome = _Autograd(), {"loss": "", "backward_ran": False}
+        found = self._step(call, counts, outcome, False)
         detail = {
-            "loss": said["loss"], "forward_graphs": counts.forward, "inference_graphs": counts.inference,
+            "loss": outcome["loss"], "forward_graphs": counts.forward, "inference_graphs": counts.inference,
             "backward_graphs": counts.backward, "backward_graph_runs": counts.backward_runs,
-            "backward_ran": said["backward_ran"],
+            "backward_ran": outcome["backward_ran"],
         }
         notes = []
-        if "backward_error" in said:
-            detail["backward_error"] = said["backward_error"]
-            notes = [f"the captured backward failed when run: {said['backward_error']}"]
-        elif not said["backward_ran"] and found.error is None:
-            notes = [f"no backward, loss {said['loss']}"]
+        if "backward_error" in outcome:
+            detail["backward_error"] = outcome["backward_error"]
+            notes = [f"the captured backward failed when run: {outcome['backward_error']}"]
+        elif not outcome["backward_ran"] and found.error is None:
+            notes = [f"no backward, loss {outcome['loss']}"]
         return Found(found, notes=notes, mode_detail=detail, error=found.error)
 
     def suppressed(self, call: Call) -> Found:
         return Found(self._step(call, _Autograd(), {}, True))
 
-    def _step(self, call: Call, counts: _Autograd, said: dict, suppress_errors: bool) -> Trace:
+    def _step(self, call: Call, counts: _Autograd, outcome: dict, suppress_errors: bool) -> Trace:
         positional, named = call.given()
 
         def step(compiled):
-            loss, said["loss"] = loss_of(compiled(*positional, **named))
+            loss, outcome["loss"] = loss_of(compiled(*positional, **named))
             try:
                 if loss is not None and not self._own_backward:
                     loss.backward()
-                    said["backward_ran"] = True
+                    outcome["backward_ran"] = True
             except Exception as error:
                 if self._own_backward is None and _SECOND_TIME in str(error):
                     self._own_backward = True
                 elif counts.backward < counts.forward:
-                    raise  # it was not captured; else all graphs are there, and running one failed
+                    raise  # it was not captured; otherwise all graphs exist and running one failed
                 else:
-                    said["backward_error"] = f"{type(error).__name__}: {one_line(said_by(error))}"
+                    outcome["backward_error"] = f"{type(error).__name__}: {one_line(text_of_error(error))}"
             if self._own_backward:
-                said["loss"] = "none of ours: what is called runs its backward itself"
-                said["backward_ran"] = counts.backward_runs > 0
+                outcome["loss"] = "none added: the called code runs a backward itself"
+                outcome["backward_ran"] = counts.backward_runs > 0
 
         seed()
         found = trace(call.model, {}, suppress_errors, backend=counts.compiler(), call=step, grad=True)

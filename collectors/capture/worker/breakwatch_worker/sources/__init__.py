@@ -1,7 +1,7 @@
-"""The user's own models: what a factory returns, and what a script calls. Code runs here that is nobody's but theirs.
+"""The user's own models: what a factory returns, and what a script calls.
 
-Only a job with a `source` comes here, and only a zygote that was started with leave to: the daemon sends one for
-selectors that the user typed, never for what a repository says of itself.
+This package runs the user's code. It is used only for a job with a `source`, and only by a zygote that was started with
+permission. The daemon sends a `source` for selectors that the user typed, never for the content of a repository.
 """
 
 import os
@@ -14,7 +14,7 @@ def allowed() -> bool:
 
 
 def keep_hub_cache() -> None:
-    """A factory may load from the user's cache of the Hub, which the worker's own HF_HOME would hide."""
+    """Keeps the user's cache of the Hub, which a factory may load from. The worker's HF_HOME would hide it."""
     if allowed() and "HF_HUB_CACHE" not in os.environ:
         home = os.environ.get("HF_HOME") or os.path.join(os.path.expanduser("~"), ".cache", "huggingface")
         os.environ["HF_HUB_CACHE"] = os.path.join(home, "hub")

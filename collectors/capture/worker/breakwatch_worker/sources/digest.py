@@ -1,4 +1,4 @@
-"""A name for a module that is the same in every run of a script: its class, its structure and its source."""
+"""The hash of a module, which is the same in every run of a script: from its class, its structure and its source."""
 
 import functools
 import hashlib
@@ -12,17 +12,18 @@ DIGITS = 12
 
 @functools.lru_cache(4096)
 def source_of(cls: type) -> str:
-    """The text of a class that is not torch's; torch's are named by their name alone."""
+    """The source text of a class; '' for a class of torch, which its name identifies."""
     if cls.__module__.split(".")[0] == "torch":
         return ""
     try:
         return inspect.getsource(cls)
-    except (OSError, TypeError):  # made at run time, or in a shell
+    except (OSError, TypeError):  # made at run time or in a shell
         return ""
 
 
 def digest_of(module) -> str:
-    """Hex digits over class name, the state's names and shapes, and the sources of all classes in it; no weights."""
+    """A digest of the class name, the names and shapes of the state, and the sources of all classes; not of the
+    weights."""
     digest = hashlib.sha256(f"{type(module).__qualname__}\0".encode())
     for name, value in module.state_dict(keep_vars=True).items():
         shape = type(value).__name__ if is_lazy(value) or not hasattr(value, "shape") else tuple(value.shape)

@@ -11,12 +11,12 @@ import time
 import traceback
 import weakref
 
-from ..build import parameter_count
-from ..inputs import describe
-from ..lines import clip, one_line
+from ..inputs.forward_inputs import describe
+from ..model.build import parameter_count
+from ..text import clip, one_line
 from . import script
+from .call_observer import CallObserver
 from .digest import digest_of
-from .watch import Watch
 
 _MAX_MODULES = 1000
 _TAIL_BYTES = 8 << 10
@@ -24,12 +24,12 @@ _ERROR_BYTES = 16 << 10
 
 
 class _Ended(BaseException):
-    """Not an Exception: scripts catch those."""
+    """Ends the script. A BaseException, because scripts catch Exception."""
 
 
 @contextlib.contextmanager
 def _at_most(seconds: float):
-    """Ends what runs in it after so long, where Python gets its turn; 0: never."""
+    """Ends the code inside this context after so many seconds, once Python can run a signal handler; 0: never."""
     def stop(_signal, _frame):
         raise _Ended(f"stopped after {seconds:g} s")
 
@@ -43,16 +43,16 @@ def _at_most(seconds: float):
 
 
 @contextlib.contextmanager
-def _exits_told():
-    """os._exit in the script itself would end what is listed of it, too; a child of the script's may."""
+def _exits_as_exceptions():
+    """Turns os._exit of the script into an exception, so that the listing is not lost. Its child processes may exit."""
     script, leave = os.getpid(), os._exit
 
-    def told(code):
+    def raising(code):
         if os.getpid() != script or threading.current_thread() is not threading.main_thread():
             leave(code)
         raise _Ended(f"os._exit({code})")
 
-    os._exit = told
+    os._exit = raising
     try:
         yield
     finally:
@@ -60,7 +60,7 @@ def _exits_told():
 
 
 class Listing:
-    """Modules by digest, in the order first called."""
+    """The called modules by hash, in the order of their first calls."""
 
     def __init__(self, max_depth: int):
         self.found = {}
@@ -95,12 +95,12 @@ def _entry(module, digest: str, depth: int, place: tuple, arguments: tuple, opti
 
 
 def discover(path: str, arguments: list, max_depth: int, seconds: float = 0) -> dict:
-    """The message for one run, of what was called within `seconds`. The script's own output has gone where descriptors
-    1 and 2 lead."""
+    """Runs the script for at most `seconds` and returns the message. The script's output goes to descriptors 1 and
+    2."""
     listing, error = Listing(max_depth), ""
     begun = time.monotonic()
     try:
-        with Watch(listing.take).active(), _at_most(seconds), _exits_told():
+        with CallObserver(listing.take).active(), _at_most(seconds), _exits_as_exceptions():
             ended = script.run(path, arguments)
     except _Ended as early:
         ended = str(early)
@@ -117,7 +117,7 @@ def main(path: str, arguments: list, max_depth: int, seconds: float) -> int:
     with tempfile.TemporaryFile() as output:
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
-        from .. import host
+        from ..process import host
 
         host.scrub_secrets()
         import torch

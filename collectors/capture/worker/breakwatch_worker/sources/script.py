@@ -6,7 +6,8 @@ import sys
 
 
 def run(path: str, arguments: list) -> str:
-    """How it ended: '' when it came to its end, else what `sys.exit` was given. Exceptions pass."""
+    """Runs the script and returns how it ended: '' at its end, else the argument of `sys.exit`. Raises its
+    exceptions."""
     sys.argv = [path, *map(str, arguments)]
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     try:

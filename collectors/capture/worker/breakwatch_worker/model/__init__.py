@@ -1,0 +1,1 @@
+"""From a config to a model without weights, at the size that a run needs."""
