@@ -149,7 +149,7 @@ test: test-packages test-toolchain ## Run all tests: ctest, pytest, end-to-end t
 	@cmake --preset release -DBREAKWATCH_TESTS=ON >/dev/null
 	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
-	@.venv-test/bin/python -m pytest tests -q -rs -n 2 --dist loadfile
+	@.venv-test/bin/python -m pytest tests -q -rfEs -n 2 --dist loadfile
 
 .PHONY: bench
 bench: venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20

@@ -50,7 +50,7 @@ def capture(job, folder):
         with open(os.path.join(folder, "sources"), "a") as log:
             log.write(json.dumps(job["source"]) + "\n")
     say({"type": "phase", "job": job["job"], "phase": "capture"})
-    if fake.get("hang"):
+    if fake.get("hang") and not os.path.exists(os.path.join(folder, "no_more_hanging")):
         while True:
             say({"type": "heartbeat", "job": job["job"]})
             time.sleep(0.2)

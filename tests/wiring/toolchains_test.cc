@@ -41,11 +41,11 @@ TEST(WithToolchain, TakesTheInterpreterOfTheToolchainThatIsNamed) {
   EXPECT_EQ(settings->capture.toolchain, "oldest");
 }
 
-TEST(WithToolchain, LeavesTheUsersWorkerToThePrimaryToolchain) {
+TEST(WithToolchain, ReplacesTheInterpreterOfTheUsersWorkerForOthersThanThePrimaryToolchain) {
   config::Settings settings = Configured();
-  settings.capture.worker = {"/opt/own/worker"};
+  settings.capture.worker = {"/opt/own/python", "worker.py"};
   EXPECT_EQ(WithToolchain(settings, "newest")->capture.worker, settings.capture.worker);
-  EXPECT_EQ(WithToolchain(settings, "oldest")->capture.worker.front(), "/opt/oldest/bin/python");
+  EXPECT_EQ(WithToolchain(settings, "oldest")->capture.worker, (Command{"/opt/oldest/bin/python", "worker.py"}));
 }
 
 TEST(WithToolchain, RefusesANameThatNothingConfigures) {

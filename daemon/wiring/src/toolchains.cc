@@ -52,7 +52,9 @@ Result<Settings> WithToolchain(Settings settings, const std::string& name) {
                                         "/bin/python nor an entry of capture.toolchains exists"};
   }
   const bool is_primary = name == settings.capture.toolchain;
-  if (!python.empty() && !is_primary) settings.capture.worker = WorkerOf(python);
+  auto& worker = settings.capture.worker;
+  if (!is_primary && worker.empty()) worker = WorkerOf(python);
+  if (!is_primary) worker.front() = python;
   settings.capture.toolchain = name;
   return WithPrimary(std::move(settings));
 }
