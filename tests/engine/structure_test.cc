@@ -13,7 +13,7 @@ constexpr char kConfig[] = R"({"model_type": "fake", "layers": 2, "scale": 0.5, 
 PlanOptions Options() {
   PlanOptions options;
   options.toolchain = TestToolchain();
-  options.ignored_config_keys = {"note", "_name_or_path"};
+  options.ignored_config_keys = {{"note", "_name_or_path"}, {"problem_type"}};
   return options;
 }
 
@@ -47,6 +47,15 @@ TEST(StructureTest, IgnoresListedKeysOfTheConfigAndOfConfigsInIt) {
   const std::string noted = R"({"layers": 2, "note": "z", "text_config": {"width": 8, "_name_or_path": "p"},
                                 "encoder": {"model_type": "x", "width": 4, "note": true}})";
   EXPECT_EQ(Digest(plain), Digest(noted));
+}
+
+TEST(StructureTest, CountsWhatOnlyTrainingReadsInTrainingAlone) {
+  const auto digest = [](const char* loss, const char* mode) {
+    return *StructureDigest(Info(), std::string(R"({"problem_type": ")") + loss + "\"}", Options(), mode);
+  };
+  EXPECT_EQ(digest("regression", "eval"), digest("multi_label_classification", "eval"));
+  EXPECT_NE(digest("regression", "train"), digest("multi_label_classification", "train"));
+  EXPECT_NE(digest("regression", "train+minimal"), digest("multi_label_classification", "train+minimal"));
 }
 
 TEST(StructureTest, CountsKeysOfPlainMappingsThatHappenToBeSpelledLikeListedOnes) {

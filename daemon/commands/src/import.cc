@@ -85,7 +85,7 @@ App AppFor(const App& app, const ReadTrace& trace) {
   App imported = app;
   imported.loaded.settings.capture.inputs_file.clear();
   imported.describe_toolchain = [toolchain = trace.capture.toolchain](const Settings&) { return toolchain; };
-  imported.ignored_config_keys = [](const Settings&) { return std::set<std::string>(); };
+  imported.ignored_config_keys = [](const Settings&) { return engine::IgnoredKeys(); };
   imported.make_lister = [](const Settings&) -> Result<std::unique_ptr<ModelLister>> {
     return std::unique_ptr<ModelLister>(std::make_unique<NoLister>());
   };

@@ -166,7 +166,7 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
   options.primary = !request.imported && options.toolchain.name == state_.options.plan.toolchain.name;
   if (request.imported) {  // there is nothing to verify, to repeat or to give other inputs
     options.verify_share = 0, options.repeat = 1;
-    options.inputs_specs.clear(), options.ignored_config_keys.clear();
+    options.inputs_specs.clear(), options.ignored_config_keys = {};
   }
   options.rebuild = request.rebuild;
   options.track = request.track;

@@ -29,6 +29,9 @@ void RemoveIgnored(json& config, const std::set<std::string>& ignored) {
   }
 }
 
+// `train`, with or without a call variant.
+bool IsTraining(std::string_view mode) { return mode == "train" || mode.starts_with("train+"); }
+
 }  // namespace
 
 std::string ClassOf(const ModelInfo& info) {
@@ -50,7 +53,8 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
   if (!config.is_object()) {
     return Error{ErrorCode::kInvalid, "config.json of " + info.id + " is " + config.type_name() + ", not an object"};
   }
-  RemoveIgnored(config, options.ignored_config_keys);
+  RemoveIgnored(config, options.ignored_config_keys.always);
+  if (!IsTraining(mode)) RemoveIgnored(config, options.ignored_config_keys.outside_training);
   // Object keys sort by bytes and numbers print in their shortest exact form, so equal values give equal bytes.
   const Toolchain& toolchain = options.toolchain;
   json structure = {

@@ -204,11 +204,15 @@ Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {
   return described;
 }
 
-Result<std::set<std::string>> IgnoredConfigKeys() {
+Result<engine::IgnoredKeys> IgnoredConfigKeys() {
   const std::string path = DataFile(kIgnoredKeys);
   try {
-    std::set<std::string> keys;
-    for (const auto& entry : YAML::LoadFile(path)) keys.insert(entry.first.as<std::string>());
+    engine::IgnoredKeys keys;
+    for (const auto& entry : YAML::LoadFile(path)) {
+      // The reason alone, or the reason under the name of where it holds.
+      const bool outside_training = entry.second.IsMap() && entry.second["outside_training"];
+      (outside_training ? keys.outside_training : keys.always).insert(entry.first.as<std::string>());
+    }
     return keys;
   } catch (const YAML::Exception& error) {
     return Error{ErrorCode::kConfig, path + ": " + error.what()};

@@ -18,6 +18,7 @@
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/result.h"
 #include "breakwatch/engine/delivery.h"
+#include "breakwatch/engine/make_plan.h"
 #include "breakwatch/net/http.h"
 #include "breakwatch/store/store.h"
 
@@ -92,7 +93,7 @@ struct App {
   // The settings with another toolchain as the primary one. Error: kUsage if the name is unknown.
   std::function<Result<Settings>(const Settings&, const std::string& name)> with_toolchain;
   std::function<std::vector<std::string>(const Settings&)> toolchain_names;  // every configured one, the primary first
-  std::function<Result<std::set<std::string>>(const Settings&)> ignored_config_keys;
+  std::function<Result<engine::IgnoredKeys>(const Settings&)> ignored_config_keys;
   std::function<Result<engine::DeliveryThread::Exporters>(const Settings&)> make_exporters;
   std::function<std::unique_ptr<net::HttpSender>()> make_sender;
   std::function<std::string(const Settings&)> hub_endpoint;            // empty: offline

@@ -16,6 +16,12 @@
 
 namespace breakwatch::engine {
 
+// The keys of config.json that do not change a capture (structure_ignored.yaml).
+struct IgnoredKeys {
+  std::set<std::string> always;
+  std::set<std::string> outside_training;  // in every mode but `train`, which reads them
+};
+
 struct PlanOptions {
   Rebuild rebuild = Rebuild::kIfNeeded;
   bool track = false;
@@ -24,7 +30,7 @@ struct PlanOptions {
   Toolchain toolchain;
   int repeat = 1;                                     // as CaptureJob::repeat
   std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
-  std::set<std::string> ignored_config_keys;          // structure_ignored.yaml
+  IgnoredKeys ignored_config_keys{};
   std::set<std::string> pinned_architectures;         // ClassOf values captured at full depth only
   double verify_share = 0.02;  // of captured structures a sweep, rounded down, chosen by (seed, sweep, structure)
   std::uint64_t seed = 0;

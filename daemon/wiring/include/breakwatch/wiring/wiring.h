@@ -27,7 +27,7 @@ Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings
 Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings);
 Result<void> ComposeToolchain(const std::string& torch_python, const std::string& rest_python,
                               const std::string& target);
-Result<std::set<std::string>> IgnoredConfigKeys();
+Result<engine::IgnoredKeys> IgnoredConfigKeys();
 std::vector<commands::Check> CheckToolchain(const App& app, const Settings& settings);
 Result<std::string> Discover(const App& app, const Settings& settings, const commands::DiscoverRequest& request);
 // Absolute folders of PYTHONPATH: our worker's own replaces it, and factories are sought in them.
