@@ -37,7 +37,7 @@ std::vector<Key> HubKeys() {
       {.name = "hub.per_family", .field = FIELD(hub.list.per_family), .doc = "Take hub.top models of each family."},
       {.name = "hub.sort",
        .field = FIELD(hub.list.sort),
-       .doc = "What ranks the models: downloads, likes, lastModified, createdAt, trendingScore.",
+       .doc = "Order of the ranking: downloads, likes, lastModified, createdAt, trendingScore.",
        .allowed = {AllSorts().begin(), AllSorts().end()}},
       {.name = "hub.filters",
        .field = FIELD(hub.list.filters),

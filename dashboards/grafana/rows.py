@@ -281,7 +281,7 @@ def sweep_row():
             8,
             series(
                 "Models by status",
-                "Of the newest finished sweep.",
+                "Models of the newest finished sweep, by status.",
                 [target(f"max by (status) (breakwatch_sweep_models{JOB}) > 0", "{{status}}")],
                 stack=True,
             ),

@@ -113,12 +113,12 @@ void AddAllowFactories(CLI::App* command, CommandLine& line) {
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
   command
       ->add_option("--model", o->models,
-                   "Sweep this model instead of the ranking: id, id@revision, python:package.module:function or "
+                   "Take this model instead of the ranking: id, id@revision, python:package.module:function or "
                    "script:FILE[::HASH]; can be repeated")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--plan", o->plan_file, "Sweep the models of a saved plan at their commits");
+  command->add_option("--plan", o->plan_file, "Take the models of a saved plan at their commits");
   command->add_option("--toolchain", o->toolchain,
                       "Capture with this toolchain only; the published results remain the primary one's");
   command->add_flag("--track", o->track, "Add these models to the tracked set");
@@ -174,7 +174,7 @@ void AddReads(CommandLine& line) {
   auto show = std::make_shared<ShowOptions>();
   auto* command = AddCommand(line, "show", "Show one model: status, numbers, graphs, break sites, inputs",
                              [show](App& app) { return RunShow(app, *show); });
-  command->add_option("model", show->model, "Id of the model, or a part that only one model has")->required();
+  command->add_option("model", show->model, "Id of the model, or a part of it that matches one model")->required();
   command->add_option("--sweep", show->sweep, "Show the result of this sweep instead of the newest one");
   command->add_option("--mode", show->mode,
                       "Show the result of this mode or call variant; default: eval if there is one");
@@ -233,9 +233,10 @@ void AddBisect(CommandLine& line) {
   auto* bisect = AddCommand(
       line, "bisect", "Find out which of torch, transformers and the commit changed a model's breaks",
       [o](App& app) { return RunBisect(app, *o); }, true);
-  bisect->add_option("model", o->model, "Id of the model, or a part that only one model has")->required();
-  bisect->add_option("--from", o->from,
-                     "Old state: TOOLCHAIN, COMMIT or TOOLCHAIN@COMMIT; default: the newest that broke differently");
+  bisect->add_option("model", o->model, "Id of the model, or a part of it that matches one model")->required();
+  bisect->add_option(
+      "--from", o->from,
+      "Old state: TOOLCHAIN, COMMIT or TOOLCHAIN@COMMIT; default: the newest stored state with different breaks");
   bisect->add_option("--to", o->to, "New state; default: the primary toolchain at the newest commit");
   bisect->add_option("--mode", o->mode, "Use results of this mode")->capture_default_str();
   bisect->add_option("--format", o->format, "Output format: text, md, csv (a row per combination) or json")
@@ -248,6 +249,8 @@ CLI::App* AddParent(CommandLine& line, const std::string& name, const std::strin
   CLI::App* parent = line.cli.add_subcommand(name, doc);
   parent->require_subcommand(1);
   parent->fallthrough();
+  parent->footer("`breakwatch " + name +
+                 " COMMAND --help` lists the options, settings, examples and exit codes of a command.");
   return parent;
 }
 
@@ -307,14 +310,14 @@ CLI::App* AddLetters(CommandLine& line, CLI::App* parent, const char* name, cons
     return command;
   }
   command->add_option("events", o->ids, "Event ids")->check(CLI::PositiveNumber);
-  command->add_flag("--all", o->all, "Select all of them");
+  command->add_flag("--all", o->all, "Select all refused events");
   return command;
 }
 
 void AddDelivery(CommandLine& line) {
   CLI::App* events = AddParent(line, "events", "Show the delivery of events");
-  AddNested(line, events, "status", "List what each exporter has still to send and what its target refused",
-            RunEventsStatus);
+  AddNested(line, events, "status",
+            "List the events that each exporter still has to send, and those that its target refused", RunEventsStatus);
 
   CLI::App* letters = AddParent(line, "dead-letters", "List, show, retry and drop events that a target refused");
   AddLetters(line, letters, "list", "List the refused events and the answers to them", RunDeadLettersList, false);

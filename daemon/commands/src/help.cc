@@ -74,8 +74,9 @@ std::vector<CommandHelp> SweepHelp() {
                     {"bisect org/name --from old@1a2b3c4", "compare toolchain and commit with the new state"},
                     {"bisect org/name --from 1a2b3c4", "compare two commits with one toolchain"}},
        .exit_codes = kSweeps,
-       .note = "Captures the missing combinations: the old torch with the new transformers, and so on. An environment\n"
-               "that combines two is made of links in STATE/toolchains; nothing is installed. Exit code 3: too few\n"
+       .note = "Captures the missing combinations: the old torch with the new transformers, and so on. A combined\n"
+               "environment consists of symbolic links in <state_dir>/toolchains; nothing is installed. Exit code 3: "
+               "too few\n"
                "combinations could be captured.\n"},
       {.name = "import",
        .settings = {"metrics.extra", "exporters.pushgateway.url", "exporters.loki.url", "store.url"},
@@ -83,7 +84,8 @@ std::vector<CommandHelp> SweepHelp() {
                     {"import /tmp/trace --model acme/net --commit 3f9a1c2", "store its breaks"},
                     {"breakwatch show acme/net", "show them"}},
        .exit_codes = {kExitOk, kExitFailure, kExitIncomplete, kExitUsage, kExitStore, kExitConfig, kExitInterrupted},
-       .note = "Of several ranks the lowest one's numbers are stored; the result lists the ranks that differ.\n"},
+       .note = "If the job had several ranks, the numbers of the lowest rank are stored; the result lists the ranks "
+               "that differ.\n"},
       {.name = "discover",
        .settings = {"capture.worker", "capture.sandbox", "capture.environment", "capture.scratch_bytes"},
        .examples = {{"discover train.py", "list the outermost modules that the script calls"},

@@ -146,7 +146,7 @@ void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
   static constexpr SeriesFamily kStatus{"breakwatch_model_status", "gauge", "1 for the status of the last attempt."};
   static constexpr SeriesFamily kRank{
       "breakwatch_model_rank", "gauge",
-      "Place in the newest ranking that held the model, from 1; absent without a rank."};
+      "Place in the newest ranking that contained the model, from 1; absent without a rank."};
   static constexpr SeriesFamily kDownloads{
       "breakwatch_model_downloads", "gauge",
       "Downloads of the last 30 days, as reported by the source; absent if unknown."};

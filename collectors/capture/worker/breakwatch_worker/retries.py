@@ -2,7 +2,7 @@
 
 from .model import config_fixes
 
-_NO_VARIANT = {"status": "failed_inputs", "detail": "inputs: nothing can be left out"}
+_NO_VARIANT = {"status": "failed_inputs", "detail": "inputs: no optional argument can be omitted"}
 
 
 class Retries:
