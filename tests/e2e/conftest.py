@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from e2e_support import ROOT, Breakwatch, Hub, Process, free_port, needs
 
+# A shell's background job starts with the interrupt ignored, and what it starts inherits that: the program then rightly
+# ignores it, too. A handler is not inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture
 def processes():
