@@ -25,7 +25,7 @@ class Checker {
     if (doubtful) findings.warnings.push_back({key, text});
   }
 
-  // "/var" is shared by all programs.
+  // The default "var", relative to /, is /var, which all programs share.
   void StateDir(const std::string& path) {
     std::error_code error;
     std::string whole = std::filesystem::absolute(path, error).lexically_normal().string();

@@ -60,7 +60,7 @@ TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigt
   close(said);
 }
 
-// Its worker is alive and says so, which is all that `silence` asks.
+// Its worker runs and sends messages, which is enough for `silence`.
 TEST_F(RunnerLossTest, EndsACaptureWhosePhasePassesItsLimitWithoutItsWorkersDoing) {
   const int said = Fifo("said");
   ZygoteOptions options = Options("hang");
