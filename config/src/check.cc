@@ -25,7 +25,7 @@ class Checker {
     if (doubtful) findings.warnings.push_back({key, text});
   }
 
-  // "var" below / is where every program keeps its own.
+  // The default "var", relative to /, is /var, which all programs share.
   void StateDir(const std::string& path) {
     std::error_code error;
     std::string whole = std::filesystem::absolute(path, error).lexically_normal().string();
@@ -34,7 +34,7 @@ class Checker {
            "\"" + whole + "\" belongs to the system; use a separate directory such as /var/lib/breakwatch");
   }
 
-  // Keys that name a file which has to be there.
+  // Keys that name a file, which must be readable.
   void Readable(const Settings& settings) {
     Settings copy = settings;
     for (const Key& key : Keys()) {

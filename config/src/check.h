@@ -1,4 +1,4 @@
-// What must be true of several settings together.
+// Checks that involve several settings.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace breakwatch::config {
 
 struct Finding {
-  std::string key;  // whose place is named
+  std::string key;  // the key whose location is reported
   std::string text;
 };
 

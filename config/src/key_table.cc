@@ -1,4 +1,4 @@
-// The table itself: one entry a setting, in the order of the example file.
+// The table: one entry per setting, in the order of the example file.
 #include "key_table.h"
 
 #include "breakwatch/core/choices.h"

@@ -37,7 +37,7 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
   return parts;
 }
 
-// A variable or one flag: the key's type decides what the text means.
+// The value of a variable or one flag: the key's type determines how to parse it.
 Raw RawOf(const Key& key, const std::string& text) {
   Raw raw;
   if (IsOptional(key) && (text.empty() || text == "null")) {
@@ -51,7 +51,7 @@ Raw RawOf(const Key& key, const std::string& text) {
   return raw;
 }
 
-// A flag's values: a list takes each as an item, or one "[a, b]".
+// The values of a flag: each is an item of the list, or one is "[a, b]".
 Raw RawOf(const Key& key, const std::vector<std::string>& values) {
   if (!IsList(key)) return RawOf(key, values.empty() ? "true" : values.front());
   Raw raw{Raw::Kind::kList, {}, values};
@@ -75,7 +75,7 @@ class Loader {
     Environment();
     Flags();
     StateDirectory();
-    // Combinations are judged only when each value is sound.
+    // Combinations are checked only if each value is valid.
     if (problems_.empty()) FitDefaults();
     if (problems_.empty()) Together();
     if (problems_.empty()) return std::move(loaded_);
@@ -105,7 +105,7 @@ class Loader {
         Set(key, RawOf(key, found->second), "environment " + found->first);
       }
     }
-    // Only a hint: orchestrators put variables such as BREAKWATCH_SERVICE_HOST beside ours.
+    // Only a warning: orchestrators set variables such as BREAKWATCH_SERVICE_HOST.
     for (const auto& [name, value] : sources_.environment) {
       if (!name.starts_with("BREAKWATCH_") || std::find(names.begin(), names.end(), name) != names.end()) continue;
       if (const auto near = NearestByEdits(name, names)) {
@@ -114,7 +114,7 @@ class Loader {
     }
   }
 
-  // The common prefix must not make strangers look alike.
+  // The common prefix must not make unrelated names seem similar.
   static std::optional<std::string> NearestByEdits(const std::string& name, const std::vector<std::string>& names) {
     constexpr std::size_t kPrefix = std::string_view("BREAKWATCH_").size();
     std::vector<std::string> tails;
@@ -145,8 +145,8 @@ class Loader {
     }
   }
 
-  // The default is below the working directory: that of a service is / where nothing else is said, and /var is the
-  // system's own. systemd names the directory that it made for a unit with StateDirectory=.
+  // The default is below the working directory. A service without a configured one runs in /, and /var belongs to the
+  // system. systemd passes the directory of a unit's StateDirectory=.
   void StateDirectory() {
     std::string& origin = loaded_.origins["state_dir"];
     if (origin != "default") return;
@@ -161,7 +161,7 @@ class Loader {
     }
   }
 
-  // Of two settings that bound each other, the one at its default gives way to the one that was set.
+  // If two settings limit each other and only one is set, the default of the other is adjusted.
   void FitDefaults() {
     constexpr std::pair<const char*, const char*> kPairs[] = {
         {"exporters.pushgateway.connect_timeout", "exporters.pushgateway.timeout"},

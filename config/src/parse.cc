@@ -23,12 +23,12 @@ struct Unit {
   std::string_view name;
   std::int64_t factor;
 };
-// A unit that begins with another stands before it.
+// A unit comes before any unit that is its prefix.
 constexpr Unit kDurations[] = {{"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
 constexpr Unit kSizes[] = {{"KiB", 1LL << 10}, {"MiB", 1LL << 20}, {"GiB", 1LL << 30},
                            {"TiB", 1LL << 40}, {"B", 1},           {"", 1}};
 
-// A number and a unit off the front of `text`; nothing when there is none or it is too big.
+// Removes a number and a unit from the front of `text`. nullopt if there is none, or if it is too large.
 std::optional<std::int64_t> TakeQuantity(std::string_view& text, std::span<const Unit> units) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto number = ParseNumber<std::int64_t>(text.substr(0, digits));
@@ -47,7 +47,7 @@ std::string Plain(double number) {
   return text.substr(0, static_cast<std::size_t>(end - text.data()));
 }
 
-// Reads a value of the field's type from a scalar; nothing when it is not one. Bounds are the caller's.
+// Reads a value of the field's type from a scalar; nullopt if it is invalid. The caller checks limits.
 struct Reader {
   const Key& key;
   const std::string& text;
@@ -81,7 +81,7 @@ bool InBounds(const Key& key, T value) {
   return number >= key.min && number <= key.max;
 }
 
-// Sets fields; returns what was expected where it cannot.
+// Sets fields. On failure returns a description of the expected value.
 struct Setter {
   const Key& key;
   const Raw& raw;
@@ -89,7 +89,7 @@ struct Setter {
 
   template <class T>
   std::optional<std::string> operator()(FieldOf<T> field) const {
-    // A quoted scalar is a text, whatever it looks like; durations and sizes are texts by nature.
+    // A quoted scalar is always text. Durations and sizes are also text.
     const bool texty = std::is_same_v<T, milliseconds> || key.is_size;
     if (raw.kind != Raw::Kind::kPlain && !(texty && raw.kind == Raw::Kind::kQuoted)) return TypeName(key);
     const std::optional<T> value = Reader{key, raw.text}.As(T{});
@@ -152,7 +152,7 @@ std::string Got(const Key& key, const Raw& raw) {
   std::string shown = raw.text;
   for (const std::string& item : raw.items) shown += (shown.empty() ? "" : ", ") + item;
   if (shown.find("://") != std::string::npos) {
-    // A URL may hold a password even where none belongs.
+    // A URL may contain a password, even in a key that should not have one.
     if (const auto at = shown.rfind('@'); at != std::string::npos) shown = "..." + shown.substr(at);
   }
   for (char& c : shown) {

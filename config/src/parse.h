@@ -1,4 +1,4 @@
-// One raw value into one field.
+// Converts a raw value to a field.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace breakwatch::config {
 
-// A value as a file, a variable or a flag gave it.
+// A value from a file, a variable or a flag.
 struct Raw {
   enum class Kind { kNull, kPlain, kQuoted, kList, kMap } kind = Kind::kPlain;
   std::string text;                // of kPlain and kQuoted
   std::vector<std::string> items;  // of kList
 };
 
-// What was expected and what was there, `expected an integer, got "many"`; nothing when the field was set.
-// A secret's value is never quoted.
+// The expected and the actual value, `expected an integer, got "many"`; nullopt if the field was set. Never contains
+// the value of a secret.
 std::optional<std::string> SetField(const Key& key, const Raw& raw, Settings& settings);
 
 // "1h30m", "500ms": numbers with units, at least one.

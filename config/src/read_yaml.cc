@@ -53,7 +53,7 @@ Raw ToRaw(const YAML::Node& node) {
   return raw;
 }
 
-// Remembers where documents begin; their content is nothing to it.
+// Records where documents begin and ignores their content.
 class DocumentStarts : public YAML::EventHandler {
  public:
   std::vector<YAML::Mark> starts;
@@ -69,8 +69,8 @@ class DocumentStarts : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// Where a second document begins, or a character that no document can begin with. Not by LoadAll: on such a
-// character yaml-cpp 0.7 makes empty documents until memory ends.
+// The start of a second document, or a character that cannot begin a document. Does not use LoadAll: for such a
+// character yaml-cpp 0.7 creates empty documents until memory is exhausted.
 std::optional<YAML::Mark> SecondDocument(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -97,7 +97,7 @@ class Walker {
       return Problem(node.Mark(), what + ": expected a mapping of keys to values, got " +
                                       (node.IsSequence() ? "a list" : "a single value"));
     }
-    // Iteration visits duplicates too, which a look-up by key would hide.
+    // Iteration includes duplicate keys, which a look-up would hide.
     for (const auto& entry : node) Entry(entry.first, entry.second, prefix);
   }
 

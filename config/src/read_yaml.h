@@ -1,4 +1,4 @@
-// A YAML file into settings, with every problem's line and column.
+// Reads settings from a YAML file and reports problems with line and column.
 #pragma once
 
 #include <map>
@@ -17,11 +17,11 @@ struct FileReading {
   std::vector<std::string>& problems;          // "config.yaml:12:5: ..."
 };
 
-// Applies a file; what cannot be applied becomes a problem.
+// Applies a file. Values that cannot be applied are added to the problems.
 void ReadYamlFile(const std::string& path, FileReading reading);
-// The same on a text; `name` is put before each problem.
+// The same for a text; `name` precedes each problem.
 void ReadYaml(const std::string& name, const std::string& text, FileReading reading);
-// "[a, b]" as a flow list of texts; nothing when it is none.
+// Parses "[a, b]" as a flow list of texts; false if it is invalid.
 bool ParseFlowList(const std::string& text, std::vector<std::string>& items);
 
 }  // namespace breakwatch::config

@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 
 std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-// Numbers and booleans as such, durations and sizes as texts, secrets hidden.
+// Numbers and booleans as JSON values, durations and sizes as text, secrets hidden.
 Json ValueJson(const Key& key, const Settings& settings) {
   const std::string text = ValueText(key, settings);
   if (text == "<secret>") return text;
@@ -48,7 +48,7 @@ std::string Padded(const std::string& text, std::size_t width) {
 
 std::string FlagText(const Key& key) { return key.is_secret ? "none, because it is a secret" : "--" + key.name; }
 
-// "hub.top" under open sections "hub": opens and closes until the key's parent is the current one.
+// "hub.top" with open section "hub": closes and opens sections until the key's parent is the current one.
 void OpenSections(const std::string& name, std::vector<std::string>& open, std::string& out) {
   std::vector<std::string> path;
   for (std::size_t begin = 0, dot; (dot = name.find('.', begin)) != std::string::npos; begin = dot + 1) {

@@ -1,4 +1,4 @@
-// What single texts have to look like. Each says what was expected, or nothing when the text is right.
+// Checks single texts. Each returns a description of the expected form, or nothing if the text is valid.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ Expected NotEmpty(const std::string& text);
 Expected HttpUrl(const std::string& text);       // or empty; without user, query and fragment
 Expected StoreUrlText(const std::string& text);  // or empty
 Expected ListenAddress(const std::string& text);
-Expected Name(const std::string& text);  // letters, digits, "_", "-", ".": fit for a path and a label
+Expected Name(const std::string& text);  // letters, digits, "_", "-", ".": safe in a path and a label
 Expected NameOrEmpty(const std::string& text);
 Expected NamedPath(const std::string& text);      // NAME=PATH
 Expected ToolchainMode(const std::string& text);  // a Name, or NAME/MODE

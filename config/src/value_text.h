@@ -1,4 +1,4 @@
-// Values as texts for people.
+// Formats values as text.
 #pragma once
 
 #include <string>

@@ -90,8 +90,8 @@ class ServerTest : public testing::Test {
             requests_,
             {"default", "old"}};
   }
-  // What the server answers to these bytes until it closes the connection, or says nothing for less than its own read
-  // time-out.
+  // The server's answer to these bytes. Reads until it closes the connection, or is silent for a time below its own
+  // read timeout.
   std::string AnswerTo(const std::string& bytes) {
     const std::string address = server_->Address();
     sockaddr_in peer{};

@@ -60,7 +60,7 @@ TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigt
   close(said);
 }
 
-// Its worker is alive and says so, which is all that `silence` asks.
+// Its worker runs and sends messages, which is enough for `silence`.
 TEST_F(RunnerLossTest, EndsACaptureWhosePhasePassesItsLimitWithoutItsWorkersDoing) {
   const int said = Fifo("said");
   ZygoteOptions options = Options("hang");
@@ -221,7 +221,7 @@ TEST_F(RunnerLossTest, GivesUpAWorkerThatNeverComesUp) {
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(started.error().message, AllOf(HasSubstr("exited with code 3"), HasSubstr("No module named 'torch'")));
-  // Later the environment may have been mended: one more attempt.
+  // The environment may have been fixed since then: the runner makes one more attempt.
   clock_.Advance(std::chrono::minutes{1});
   EXPECT_TRUE(runner_->Start(Job("c")).ok());
   EXPECT_EQ(WaitFinished().status, Status::kNotAttempted);

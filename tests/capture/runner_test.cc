@@ -52,7 +52,7 @@ TEST_F(RunnerTest, CapturesAsManyAtATimeAsThereAreZygotes) {
   ASSERT_TRUE(runner_->Start(Job("b")).ok());
   EXPECT_EQ(runner_->Capacity(), 0u);
   EXPECT_FALSE(runner_->Start(Job("c")).ok());
-  // Both hold theirs before either may go on.
+  // Both zygotes hold a capture before either may continue.
   std::string held;
   while (held.size() < 4) {
     ASSERT_TRUE(runner_->Wait(clock_.Steady() + kPatience, said).woken);

@@ -1,4 +1,4 @@
-// Every file of tests/data/config: good ones load, bad ones say exactly what stands beside them.
+// Loads every file of tests/data/config: good ones load, and bad ones give exactly the error in the file beside them.
 #include <gtest/gtest.h>
 
 #include <filesystem>

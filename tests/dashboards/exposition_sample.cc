@@ -1,5 +1,5 @@
-// Prints the exposition of a made-up fleet, "before" or "after" a sweep that changed it: a new commit, a
-// mended model, a new reason, a model that left the ranking. The dashboard's queries are run on it.
+// Prints the exposition of a test fleet, "before" or "after" a sweep that changed it: a new commit, a fixed model, a
+// new reason, a model that left the ranking. The dashboard's queries are run on it.
 #include <cstdio>
 #include <cstring>
 

@@ -95,7 +95,7 @@ TEST_F(AdmissionTest, LooksAtWhatTheMachineHasLeft) {
   EXPECT_EQ(admission.Next({1, 2}), std::nullopt);
   available_ = 10 * kGiB;
   admission.Started(1);
-  EXPECT_EQ(admission.Next({2}), std::nullopt);  // 12 of the 9 that were to be had
+  EXPECT_EQ(admission.Next({2}), std::nullopt);  // needs 12 of the 9 GiB available
 }
 
 // --- in a sweep

@@ -1,4 +1,4 @@
-// What is said of all models together, and the rows that a step of the fold writes.
+// The totals over all models, and the rows that a step of the fold writes.
 #include "engine/aggregate_fixture.h"
 
 namespace breakwatch::engine {
@@ -8,7 +8,7 @@ using fakes::FailedCapture;
 using fakes::FakeSite;
 using fakes::GoodCapture;
 
-// --- what is said of all together
+// --- totals over all models
 
 TEST_F(AggregateTest, CountsAsLeverageModelsAllOfWhoseBreaksHaveTheReason) {
   Run({{"m", GoodCapture({FakeSite("r", "GB0059", 3)})},

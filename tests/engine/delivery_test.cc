@@ -145,7 +145,7 @@ TEST_F(DeliveryTest, DoesNotCallAnOptionalExporterBehind) {
 
 // --- the store
 
-// Fails what it is told to.
+// Fails the calls that a test selects.
 class SickStore : public fakes::StoreWrapper {
  public:
   using StoreWrapper::StoreWrapper;

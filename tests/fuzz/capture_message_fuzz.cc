@@ -1,4 +1,4 @@
-// libFuzzer's way into the parser of what workers say: no input may crash it, and a refusal has a text.
+// libFuzzer's entry point for the parser of worker messages: no input may crash it, and every error has a text.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

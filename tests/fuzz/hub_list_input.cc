@@ -24,7 +24,7 @@ void ReadHubBytes(std::string_view bytes) {
   }
   RankedModel model;
   hub::TakeConfig(std::string(bytes), *kFamilies, options, model);
-  // Every configuration either can be used or says why not.
+  // Every configuration is either usable or has a reason why not.
   if (model.excluded ? model.detail.empty() : model.config_json.empty()) __builtin_trap();
   const std::string text(bytes);
   const net::HttpResponse response{429, {{"ratelimit", text}, {"x-error-message", text}, {"retry-after", text}}, text};

@@ -200,7 +200,7 @@ TEST(HubFaultsTest, AServerThatSaysNothingTimesOut) {
   options.tries = 2;
   const auto list = List(options, {});
   ASSERT_TRUE(list.ok());
-  // The scripted server answers one request at a time per connection only: the other one goes on.
+  // The scripted server answers one request per connection at a time: the other connection continues.
   EXPECT_EQ(list->models[0].excluded, Status::kFailedResolve);
   EXPECT_THAT(list->models[0].detail, HasSubstr("100 ms"));
 }

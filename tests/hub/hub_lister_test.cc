@@ -214,7 +214,7 @@ TEST(HubListerTest, ListsAModelNamedTwiceOnce) {
   EXPECT_THAT(list->warnings, ElementsAre(HasSubstr("requested twice")));
 }
 
-// One model per refusal of the Hub; what it says, what it becomes, and a word that must be in the text.
+// One model per error answer of the Hub: its message, the resulting status, and a word that the text must contain.
 TEST(HubListerTest, TellsTheHubsRefusalsApart) {
   struct Case {
     std::string id;

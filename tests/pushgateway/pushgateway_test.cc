@@ -40,7 +40,7 @@ std::string Gunzip(const std::string& bytes) {
   return out;
 }
 
-// A journal whose contents a test can see and set, and that fails when told to.
+// A journal whose contents a test can read and set, and that can be made to fail.
 struct JournalState {
   std::vector<std::string> groups;
   std::vector<std::vector<std::string>> saved;

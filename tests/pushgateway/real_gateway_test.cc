@@ -139,7 +139,7 @@ class RealGatewayTest : public ::testing::Test {
     }
     return sums;
   }
-  // What the store would say.
+  // The sums that the snapshot should give.
   static Sums Expected(const Snapshot& snapshot) {
     Sums sums;
     for (const TrackedModel& model : snapshot.models) {

@@ -4,7 +4,7 @@
 namespace breakwatch::store {
 namespace {
 
-// One capture per sweep of the same structure, each ending as told, an hour apart.
+// One capture per sweep of the same structure, an hour apart, each with the given status.
 class Attempts {
  public:
   explicit Attempts(Store& store) : store_(store) {}

@@ -60,7 +60,7 @@ std::string PostgresqlServer::Start() {
   server_ = Spawn({programs + "/postgres", "-D", data, "-k", folder_.path().string(), "-c", "listen_addresses=", "-c",
                    "fsync=off", "-c", "log_min_messages=log", "-c", "log_checkpoints=off", "-c", "max_connections=40"},
                   ends[1]);
-  // It says when it is ready; the rest of its words fit the pipe.
+  // It prints a line when it is ready; the rest of its output fits into the pipe.
   std::string said;
   std::array<char, 512> bytes;
   while (said.find("ready to accept connections") == std::string::npos) {

@@ -67,7 +67,7 @@ class RepairTest : public ::testing::Test {
     for (const char* sweep : {"s1", "s2"}) {
       if (const auto found = (*store)->Results(sweep)) results += found->size();
     }
-    // It goes on as a store: ids of events are not given twice.
+    // The repaired store accepts events, and their ids are not reused.
     EXPECT_OK((*store)->BeginSweep(SampleSweep("s3"), SamplePlan("s3", {"a/b"}), {}, {}));
     EXPECT_OK((*store)->AppendEvents(std::vector<Event>{SampleEvent("next")}));
     EXPECT_GT(*(*store)->NewestEventId(), 2 * 3 * kModels);

@@ -19,7 +19,7 @@ def smallest(config, depth="reduced"):
 def test_a_plain_layer_group_keeps_its_first_and_last_layer():
     plan, config = smallest(transformers.BertConfig())
     assert (plan.depth, config.num_hidden_layers) == ("reduced", 2)
-    assert config.hidden_size == 768  # no wider than the floor: left alone
+    assert config.hidden_size == 768  # no wider than the floor: unchanged
     assert config.vocab_size == 1024
 
 

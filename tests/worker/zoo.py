@@ -173,7 +173,7 @@ class ExceptionAfterBreak(torch.nn.Module):
 
 
 class BreakInTry(torch.nn.Module):
-    """Dynamo cannot resume inside try, and nothing before it is a place to resume from: the frame is left alone."""
+    """Dynamo cannot resume inside try, and nothing before it is a place to resume from: the frame is skipped."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
                       wrapped="frame skipped", fallback=1)

@@ -37,7 +37,7 @@ class GradAsked(torch.nn.Module):
 
 class GradAskedOfLive(torch.nn.Module):
     """The same where the sum is needed afterwards: a graph's result cannot be traced back to its argument, so Dynamo
-    asks for the frame to be left alone. Not counted."""
+    asks for the frame to be skipped. Not counted."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB9186", wrapped="frame skipped",
                       fallback=1,

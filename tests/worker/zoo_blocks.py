@@ -46,7 +46,7 @@ class BranchThenBreak(torch.nn.Module):
 
 class Skipped(torch.nn.Module):
     """A callee that asks to be skipped as a frame: forward meets that as a break at its call (counted), and the callee
-    asks again as a frame, which is left alone (not counted) with its product. forward's two operations are the
+    asks again as a frame, which is skipped (not counted) with its product. forward's two operations are the
     graphs."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB4297", fallback=1)
@@ -243,7 +243,7 @@ class RedirectOutput(torch.nn.Module):
 
 class CatchWarnings(torch.nn.Module):
     """Setting a filter calls C and is refused (counted). Then the way out of the block has to be handed over and cannot
-    be made again: a second break, of the frame, which is left alone with its one operation."""
+    be made again: a second break, of the frame, which is skipped with its one operation."""
 
     expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0007,GB0092",
                       wrapped="frame skipped", fallback=1)

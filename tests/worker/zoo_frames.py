@@ -136,7 +136,7 @@ class ClassMethod(torch.nn.Module):
 
 class Property(torch.nn.Module):
     """A property is a call that does not look like one: reading an attribute is no place to go on from, so the frame is
-    left alone (not counted); the property's own code meets it again (counted)."""
+    skipped (not counted); the property's own code meets it again (counted)."""
 
     expected = counts(events=2, sites=1, graphs=0, ops=0, counter=1, explain=-1, ids="GB0025", fallback=1)
 
@@ -223,7 +223,7 @@ class Recursion(torch.nn.Module):
 
 class WrappedTwice(torch.nn.Module):
     """A break under a context manager, in a callee that is called in a loop: the first hides the cause, the second
-    hides the first, and both hide it from the counter. forward is left alone for the loop, the callee as a frame
+    hides the first, and both hide it from the counter. forward is skipped for the loop, the callee as a frame
     for the context manager, each with one event; nothing is captured."""
 
     expected = counts(events=2, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",

@@ -7,7 +7,7 @@ from zoo_counts import counts, kinds_of
 
 
 class Generator(torch.nn.Module):
-    """A generator that breaks between two values: the frame that consumes it is left alone. Dynamo then bars the
+    """A generator that breaks between two values: the frame that consumes it is skipped. Dynamo then bars the
     generator, which is no frame of the compiler's any more and does not fall back as one."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
@@ -111,7 +111,7 @@ class LiveContext(torch.nn.Module):
 
 
 class ItemInLoop(torch.nn.Module):
-    """A number taken out in a loop: the frame is left alone, and with it the operations around."""
+    """A number taken out in a loop: the frame is skipped, and with it the operations around."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0124",
                       wrapped="graph break in loop / frame skipped", fallback=1)

@@ -29,7 +29,7 @@ class Layers(torch.nn.Module):
 
 
 class LayersInLoop(torch.nn.Module):
-    """The same called in a loop: forward's frame is left alone (not counted) with its addition; the layer's code
+    """The same called in a loop: forward's frame is skipped (not counted) with its addition; the layer's code
     counts, and its product is the only graph."""
 
     expected = counts(events=2, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0025", fallback=1)

@@ -192,7 +192,7 @@ class Comptime(torch.nn.Module):
 
 
 class Jit(torch.nn.Module):
-    """A scripted layer is no module that Dynamo can look into, and the frame that calls it is left alone."""
+    """A scripted layer is no module that Dynamo can look into, and the frame that calls it is skipped."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB4695",
                       wrapped="frame skipped", fallback=1)
@@ -242,7 +242,7 @@ class RandomState(torch.nn.Module):
 
 class RandomForked(torch.nn.Module):
     """The same by a context manager: what is refused is inside its entering, where there is no going on, so forward is
-    left alone (not counted)."""
+    skipped (not counted)."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0007", wrapped="frame skipped",
                       fallback=1,

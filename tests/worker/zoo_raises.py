@@ -20,7 +20,7 @@ class Raising(torch.nn.Module):
 
 
 class RaisesOut(torch.nn.Module):
-    """An exception that leaves the compiled frame is a break (not counted): the frame is left alone and raises
+    """An exception that leaves the compiled frame is a break (not counted): the frame is skipped and raises
     again."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0088", wrapped="frame skipped",

@@ -62,7 +62,7 @@ class OneHot(torch.nn.Module):
 
 class Sparse(torch.nn.Module):
     """A sparse result is refused (counted), and the function that goes on with it, which takes it as an argument, is
-    left alone (not counted): two events of two kinds, no graph."""
+    skipped (not counted): two events of two kinds, no graph."""
 
     expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0015,GB0277",
                       wrapped="frame skipped", fallback=1)
@@ -134,7 +134,7 @@ class NumpyObjects(torch.nn.Module):
 
 
 class NumpyObjectsKept(torch.nn.Module):
-    """The same given back: the part that goes on wants it as a tensor, which it cannot be, and is left alone."""
+    """The object array is also returned. The resumed function needs it as a tensor, so it is skipped."""
 
     expected = counts(events=2, sites=2, graphs=1, ops=2, counter=1, explain=0, ids="GB0185,GB0250",
                       wrapped="frame skipped", fallback=1)

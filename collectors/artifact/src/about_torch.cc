@@ -11,7 +11,7 @@
 namespace breakwatch::artifact {
 namespace {
 
-// The library tells its version only among its build settings, as "TORCH_VERSION=2.15.0, ".
+// The library reports its version only within its build settings, as "TORCH_VERSION=2.15.0, ".
 std::string LoadedVersion() {
   constexpr std::string_view kKey = "TORCH_VERSION=";
   const std::string config = at::show_config();

@@ -1,4 +1,4 @@
-// breakwatch-runner: runs what libtorch can run without Python. So far it tells what it is.
+// breakwatch-runner: runs exported artifacts with libtorch, without Python. So far it only reports its version.
 #include <cstdio>
 #include <string_view>
 

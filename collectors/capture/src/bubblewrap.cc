@@ -9,12 +9,12 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 constexpr const char* kScratch = "/breakwatch/scratch";
-// Of the kernel, readable by root's number; nothing that a capture reads.
+// Kernel information that root's user ID can read. No capture needs it.
 constexpr const char* kHiddenOfProc[] = {"/proc/kallsyms",      "/proc/kcore",      "/proc/keys",
                                          "/proc/latency_stats", "/proc/slabinfo",   "/proc/sched_debug",
                                          "/proc/timer_list",    "/proc/vmallocinfo"};
 
-// One mount, and what becomes of what lies below its place.
+// One mount, and whether paths below it are visible.
 struct Mount {
   enum class Kind { kShown, kEmpty } kind = Kind::kShown;
   Words words;
@@ -37,13 +37,13 @@ class Mounts {
   void PutMemory(const fs::path& path, std::int64_t bytes) {
     Put(path, {"--size", std::to_string(bytes), "--tmpfs", path});
   }
-  // In every place where it is shown.
+  // Hides the path at every place where it is mounted.
   void Hide(const fs::path& secret) {
     std::error_code error;
     const bool folder = fs::is_directory(secret, error);
     std::map<fs::path, Mount> blanks;
     for (const auto& [path, mount] : mounts_) {
-      if (mount.words.front() == "--symlink") continue;  // it is hidden where the link leads
+      if (mount.words.front() == "--symlink") continue;  // it is hidden at the link's target
       const fs::path real = mount.kind == Mount::Kind::kShown ? fs::canonical(path, error) : fs::path();
       if (error || real.empty() || !IsBelow(secret, real) || secret == real) continue;
       const fs::path place = path / secret.lexically_relative(real);
@@ -54,14 +54,14 @@ class Mounts {
   }
   void MakeReadOnly(const fs::path& path) { read_only_.push_back(path); }
 
-  // A folder comes before what is mounted in it: such is the order of paths.
+  // Paths are in order, so a folder comes before the mounts inside it.
   void AppendTo(Words* argv) const {
     for (const auto& [path, mount] : mounts_) argv->insert(argv->end(), mount.words.begin(), mount.words.end());
     for (const fs::path& path : read_only_) argv->insert(argv->end(), {"--remount-ro", path});
   }
 
  private:
-  // Within something that is shown, with nothing empty in between.
+  // True if a visible mount contains the path and no empty mount lies between.
   bool IsShown(const fs::path& path) const {
     for (fs::path at = path; at != at.parent_path(); at = at.parent_path()) {
       if (const auto found = mounts_.find(at); found != mounts_.end()) return found->second.kind == Mount::Kind::kShown;
@@ -81,12 +81,12 @@ Mounts MountsOf(const View& view, std::int64_t bytes) {
   mounts.PutMemory("/tmp", bytes / 4);
   mounts.PutMemory(kScratch, bytes / 2);
   for (const fs::path& path : SystemFiles()) mounts.ShowSystemFile(path);
-  // Folders before what is in them, which then needs no mount of its own.
+  // A folder comes before its content, which then needs no mount of its own.
   std::map<fs::path, bool> readable;
   for (const fs::path& path : view.readable) readable[path] = true;
   for (const auto& [path, seen] : readable) mounts.Show(path, path);
   for (const fs::path& secret : view.hidden) mounts.Hide(secret);
-  // What was asked for by name is seen also within something hidden.
+  // A path that was requested by name is visible even inside a hidden folder.
   for (const auto& [path, seen] : readable) mounts.Show(path, path);
   std::error_code error;
   for (const char* path : kHiddenOfProc) {
@@ -102,14 +102,14 @@ std::vector<std::string> BubblewrapArguments(const View& view, const BubblewrapO
   Words argv = {options.program};
   if (options.user_namespace) argv.insert(argv.end(), {"--unshare-user", "--uid", "1000", "--gid", "1000"});
   if (options.user_namespace && options.bar_namespaces) argv.push_back("--disable-userns");
-  // The worker is the first process of its namespace: no other holds its pipes.
+  // The worker is the first process of its namespace, so no other process holds its pipes.
   argv.insert(argv.end(),
               {"--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname",
                "breakwatch", "--as-pid-1", "--die-with-parent", "--new-session", "--cap-drop", "ALL"});
   MountsOf(view, options.scratch_bytes).AppendTo(&argv);
   for (const char* name : {"HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR"})
     argv.insert(argv.end(), {"--setenv", name, kScratch});
-  // The worker's alone: it empties them after each capture.
+  // Only the worker uses these folders. It empties them after each capture.
   argv.insert(argv.end(), {"--setenv", "BREAKWATCH_SCRATCH", std::string(kScratch) + ":/tmp:/dev/shm"});
   argv.insert(argv.end(), {"--chdir", kScratch, "--"});
   return argv;

@@ -1,4 +1,4 @@
-// The view in the words of bubblewrap: a root of its own with nothing in it but what is named.
+// Converts a view to the arguments of bubblewrap: a root that contains only the named paths.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@ namespace breakwatch::capture {
 
 struct BubblewrapOptions {
   std::string program;             // of bubblewrap
-  std::int64_t scratch_bytes = 0;  // of everything that can be written, in memory, gone with the worker
-  bool user_namespace = true;      // else, as root, without one
-  bool bar_namespaces = true;      // no further user namespace within; bubblewrap 0.8
+  std::int64_t scratch_bytes = 0;  // limit for all writable file systems; they are in memory and end with the worker
+  bool user_namespace = true;      // false: run as root, without a user namespace
+  bool bar_namespaces = true;      // deny nested user namespaces; needs bubblewrap 0.8
 };
 
-// Up to "--". Inside: no capability, no network, no other process, nothing that can be written but three file systems
-// of bounded size, and /proc read-only, whose switches belong to root's number also without capabilities.
+// Returns the arguments up to "--". The sandbox has no capabilities, no network and no other processes. Only three file
+// systems of bounded size are writable. /proc is read-only, because root's user ID can change its switches without
+// capabilities.
 std::vector<std::string> BubblewrapArguments(const View& view, const BubblewrapOptions& options);
 
 }  // namespace breakwatch::capture

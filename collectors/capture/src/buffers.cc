@@ -35,7 +35,7 @@ std::optional<std::string> LineBuffer::Next() {
 void TailBuffer::Append(std::string_view bytes) {
   if (bytes.size() > keep_) bytes.remove_prefix(bytes.size() - keep_);
   bytes_.append(bytes);
-  // Twice the bound before trimming, so that a trickle of bytes does not move the whole each time.
+  // Trims only at twice the limit, so that a slow stream does not move all bytes at each append.
   if (bytes_.size() > 2 * keep_) bytes_.erase(0, bytes_.size() - keep_);
 }
 

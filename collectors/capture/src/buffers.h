@@ -1,4 +1,4 @@
-// LineBuffer cuts bytes into bounded lines; TailBuffer keeps the end of a stream.
+// LineBuffer splits bytes into lines of bounded length; TailBuffer keeps the end of a stream.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ class LineBuffer {
   void Append(std::string_view bytes);
   // The next complete line without its "\n".
   std::optional<std::string> Next();
-  // A line has grown past the bound: nothing more can be read.
+  // True if a line exceeded the limit. No more lines can be read.
   bool Overflowed() const { return overflowed_; }
-  // What is there of the line under way.
+  // The incomplete last line.
   std::string_view Partial() const { return std::string_view(bytes_).substr(start_); }
 
  private:
   const std::size_t max_line_;
   std::string bytes_;
-  std::size_t start_ = 0;    // of the line under way
+  std::size_t start_ = 0;    // start of the incomplete line
   std::size_t scanned_ = 0;  // no newline before this: a long line is not searched twice
   bool overflowed_ = false;
 };
@@ -33,7 +33,7 @@ class TailBuffer {
   explicit TailBuffer(std::size_t keep) : keep_(keep) {}
 
   void Append(std::string_view bytes);
-  // At most `max` bytes of the end, valid UTF-8, from a line's start where there is one.
+  // The last bytes, at most `max`, as valid UTF-8. Starts at the start of a line if possible.
   std::string Text(std::size_t max) const;
 
  private:

@@ -10,15 +10,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Children that one capture may take, each with all limits: reduced, at full depth, at full depth with every layer, and
-// as many again to begin where they failed.
+// The maximum number of child processes of one capture, each with its own limits. A capture runs reduced, at full
+// depth, and at full depth with every layer. Each can be repeated from the point of failure.
 constexpr int kChildren = 6;
 
 milliseconds SumOf(const CaptureLimits& limits) {
   return limits.create + limits.inputs + limits.eager + limits.capture;
 }
 
-// A pipeline's are captured one after the other.
+// The components of a pipeline are captured one after the other.
 int ComponentsOf(const CaptureJob& job) {
   if (job.is_source || job.config_json.find("\"components\"") == std::string::npos) return 1;
   const auto config = nlohmann::json::parse(job.config_json, nullptr, /*allow_exceptions=*/false);
@@ -52,7 +52,7 @@ milliseconds CaptureDeadline::LimitOf(std::string_view phase) const {
   if (phase == "inputs") return limits_.inputs;
   if (phase == "eager") return limits_.eager;
   if (phase == "capture") return limits_.capture;
-  return SumOf(limits_);  // a newer worker's
+  return SumOf(limits_);  // a phase that only newer workers have
 }
 
 }  // namespace breakwatch::capture

@@ -1,4 +1,4 @@
-// CaptureDeadline: the daemon's own bound on one capture, a little past the limits that the zygote enforces.
+// CaptureDeadline: the daemon's own limit for one capture, slightly longer than the limits that the zygote enforces.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,14 @@ namespace breakwatch::capture {
 
 class CaptureDeadline {
  public:
-  CaptureDeadline() = default;  // never
-  // The capture of `job` was sent at `now`.
+  CaptureDeadline() = default;  // no deadline
+  // Starts the deadline: `job` was sent at `now`.
   CaptureDeadline(const CaptureJob& job, std::chrono::milliseconds grace, SteadyTime now);
 
-  // The worker said that a phase begins.
+  // The worker reported the start of a phase.
   void Enter(std::string_view phase, SteadyTime now);
   SteadyTime Next() const { return phase_ends_ < all_ends_ ? phase_ends_ : all_ends_; }
-  // What was passed at `now`: "capture exceeded its limit of 300 s".
+  // The limit that was exceeded at `now`: "capture exceeded its limit of 300 s".
   std::string Passed(SteadyTime now) const;
 
  private:

@@ -47,7 +47,7 @@ Error Failed(const fs::path& path, const std::error_code& error) {
   return {ErrorCode::kStore, "cannot create " + path.string() + ": " + error.message(), false, {}};
 }
 
-// Links what `wanted` says of one environment's packages.
+// Links the entries of one environment's packages that `wanted` selects.
 template <class Wanted>
 Result<void> LinkPackages(const fs::path& from, const fs::path& to, const Wanted& wanted) {
   std::error_code error;
@@ -69,7 +69,7 @@ Result<void> WriteText(const fs::path& path, const std::string& text) {
   return {};
 }
 
-// What makes Python take the folder for an environment: its own configuration beside the interpreter's link.
+// Makes Python treat the folder as an environment: writes pyvenv.cfg beside the interpreter's link.
 Result<void> LinkPython(const Environment& from, const fs::path& to) {
   std::error_code error;
   fs::create_directories(to / "bin", error);
@@ -112,7 +112,7 @@ Result<void> ComposeToolchain(const std::string& torch_from, const std::string& 
     return Error{ErrorCode::kInvalid, "torch of " + torch->version + " (" + torch_from + ") does not load in " +
                                           rest->version + " (" + rest_from + ")"};
   }
-  // Made beside and moved into place: a reader sees a whole one.
+  // Built in a temporary folder and renamed, so that readers see a complete one.
   std::error_code error;
   const fs::path to = fs::absolute(target, error).lexically_normal(), beside = to.string() + ".new";
   fs::remove_all(beside, error);

@@ -50,7 +50,8 @@ std::optional<Confinement> Parse(const std::vector<std::string>& arguments) {
   return out;
 }
 
-// The bounding set first, which takes a capability to change; without it a program of root's would get all back.
+// Changing the bounding set needs a capability, so it comes first. Without it, a program run by root would regain all
+// capabilities.
 Result<void> DropCapabilities() {
   for (int capability = 0; capability < kMostCapabilities; ++capability) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
@@ -66,7 +67,7 @@ Result<void> Confine(Confinement& confinement) {
     return Error{ErrorCode::kUnavailable, "cannot set no_new_privs: " + std::string(std::strerror(errno))};
   }
   if (!confinement.landlock) return InstallSyscallFilter(Sockets::kAllowed);
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // there is no process namespace that would end with the daemon
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);  // without a process namespace, nothing else ends it with the daemon
   if (const char* scratch = std::getenv("TMPDIR"); scratch != nullptr && *scratch == '/')
     confinement.access.write.emplace_back(scratch);
   for (const char* device : {"/dev/null", "/dev/zero", "/dev/full"}) confinement.access.write.emplace_back(device);

@@ -12,7 +12,7 @@ namespace {
 constexpr milliseconds kTimeout{60'000};
 constexpr std::size_t kMaxBytes = 64 * 1024;
 
-// The hello among what was printed; a launcher may have said something before it.
+// Finds the hello message in the output. A launcher may have printed lines before it.
 std::optional<Hello> FindHello(const std::string& out) {
   LineBuffer lines(kMaxBytes);
   lines.Append(out + '\n');

@@ -14,7 +14,7 @@ namespace breakwatch::capture {
 namespace {
 
 constexpr int kMaxDepth = 64;
-// Longer than the script's own limit: to import torch, and to say what was called until then.
+// Longer than the script's own limit: the script must import torch and report the calls made so far.
 constexpr std::chrono::seconds kGrace{60};
 
 nlohmann::json Parsed(const std::string& line) {
@@ -52,7 +52,7 @@ Result<std::string> DiscoverModules(const ZygoteOptions& options, const Discover
   LineBuffer lines(kMaxLine);
   lines.Append(output->out + '\n');
   bool running = false;
-  while (auto line = lines.Next()) {  // a launcher may have said something before it
+  while (auto line = lines.Next()) {  // a launcher may have printed lines before it
     const nlohmann::json message = Parsed(std::string(*line));
     running = running || IsOf(message, "running");
     if (IsOf(message, "discovered") && message.contains("modules") && message["modules"].is_array()) {

@@ -8,7 +8,7 @@
 namespace breakwatch::capture {
 namespace {
 
-// Forking is safe only from a process with one thread; no network is to be tried; nothing is to ask for more.
+// Forking is safe only in a single-threaded process. Libraries must not use the network or prompt for input.
 const std::map<std::string, std::string>& Always() {
   static const std::map<std::string, std::string> kAlways = {
       {"HF_HUB_DISABLE_TELEMETRY", "1"},
@@ -17,7 +17,7 @@ const std::map<std::string, std::string>& Always() {
       {"MKL_NUM_THREADS", "1"},
       {"OMP_NUM_THREADS", "1"},
       {"PYTHONNOUSERSITE", "1"},
-      {"PYTHONSAFEPATH", "1"},  // a yaml.py of the working directory is not the library
+      {"PYTHONSAFEPATH", "1"},  // prevents importing a yaml.py from the working directory
       {"TOKENIZERS_PARALLELISM", "false"},
       {"TORCHINDUCTOR_COMPILE_THREADS", "1"},
       {"TORCH_WARM_POOL", "0"},
@@ -58,9 +58,9 @@ std::vector<std::string> WorkerEnvironment(const ZygoteOptions& options, const s
   }
   for (const auto& [name, value] : Always()) variables[name] = value;
   if (!folder.empty()) variables["TMPDIR"] = variables["TORCHINDUCTOR_CACHE_DIR"] = folder;
-  // Nobody's: libraries that ask who they run as find no account in the sandbox, and look here first.
+  // The sandbox has no user account. Libraries that look up the user read these variables first.
   for (const char* name : {"USER", "LOGNAME"}) variables.try_emplace(name, "breakwatch");
-  // An empty home, but for a launcher that finds its own files there (ssh, docker, kubectl).
+  // An empty home, unless a launcher needs its own files there (ssh, docker, kubectl).
   if (!folder.empty()) variables.try_emplace("HOME", folder);
   for (const auto& [name, value] : options.environment) variables[name] = value;
   std::vector<std::string> entries;

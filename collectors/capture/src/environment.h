@@ -1,4 +1,4 @@
-// The environment a worker gets: the little of ours that it needs, with what keeps its libraries quiet and
+// The environment variables of a worker: the few of ours that it needs, and those that make its libraries quiet and
 // single-threaded.
 #pragma once
 

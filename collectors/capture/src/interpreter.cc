@@ -16,8 +16,8 @@ constexpr milliseconds kTimeout{20'000};
 constexpr std::size_t kMaxBytes = 1u << 20;
 constexpr int kMostLinks = 40;
 
-// Its own name first. Then its environments (their parts, where one is a home directory), what it imports from, where
-// entries of that are linked to, and where its libraries were loaded from.
+// Prints the interpreter's own name first. Then its environments (only parts, if one is a home directory), its import
+// paths, the targets of links in those, and the folders of its loaded libraries.
 constexpr const char* kQuestion = R"(
 import os, sys
 print(sys.executable)
@@ -41,7 +41,7 @@ with open("/proc/self/maps") as maps:
             print(path[0])
 )";
 
-// Each link that a program's name goes through: venv/bin/python -> python3 -> /opt/python/bin/python3.11.
+// Adds each link on the path of a program: venv/bin/python -> python3 -> /opt/python/bin/python3.11.
 void AddLinks(fs::path program, std::vector<std::string>* files) {
   std::error_code error;
   for (int i = 0; i < kMostLinks && fs::is_symlink(program, error); ++i) {

@@ -1,4 +1,5 @@
-// What a Python interpreter needs to run, as it says itself: environments lead elsewhere by links and files of paths.
+// The files that a Python interpreter needs, as it reports them: environments refer to other folders by links and .pth
+// files.
 #pragma once
 
 #include <optional>
@@ -8,11 +9,11 @@
 namespace breakwatch::capture {
 
 struct Interpreter {
-  std::string program;             // absolute; not a script in front of it
-  std::vector<std::string> files;  // its environments, library folders, and what those are linked to
+  std::string program;             // absolute; the interpreter itself, not a wrapper script
+  std::vector<std::string> files;  // its environments, library folders and their link targets
 };
 
-// Runs it once. Absent: `program` is no Python, or does not run.
+// Runs it once. nullopt if `program` is not Python, or does not run.
 std::optional<Interpreter> AskInterpreter(const std::string& program);
 
 }  // namespace breakwatch::capture

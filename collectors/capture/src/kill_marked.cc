@@ -12,7 +12,7 @@
 namespace breakwatch::capture {
 namespace {
 
-// Larger than any environment we make; bounds what is read of others'.
+// Larger than any environment that we create. Bounds the bytes read from other processes.
 constexpr std::size_t kMaxEnvironment = 1u << 20;
 
 bool HasMark(const std::string& environment, const std::vector<std::string>& marks) {
@@ -24,7 +24,7 @@ bool HasMark(const std::string& environment, const std::vector<std::string>& mar
 }
 
 bool KillIfMarked(pid_t pid, const std::vector<std::string>& marks) {
-  // The descriptor first: the number may be another's when the signal is sent, the descriptor never is.
+  // Opens the descriptor before the check: a process ID may be reused before the signal is sent, a descriptor may not.
   const UniqueFd process(OpenProcess(pid));
   const UniqueFd file(open(("/proc/" + std::to_string(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC));
   if (!process || !file) return false;
@@ -46,8 +46,8 @@ int KillMarkedOnce(const std::vector<std::string>& marks) {
 }  // namespace
 
 int KillMarked(const std::vector<std::string>& marks) {
-  // Again while there are some: one that forks may have been passed by while its child was not yet there. A zombie's
-  // environment is empty, so what is dead is not counted twice.
+  // Repeats until none is found: a process may fork after its listing entry was passed. A zombie's environment is
+  // empty, so dead processes are not counted twice.
   int total = 0;
   for (int pass = 0; pass < 8; ++pass) {
     const int killed = KillMarkedOnce(marks);

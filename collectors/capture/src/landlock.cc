@@ -17,12 +17,12 @@
 namespace breakwatch::capture {
 namespace {
 
-// As of version 6; the header of older systems ends before.
+// The structure of version 6. The header of older systems lacks the last fields.
 struct Ruleset {
   std::uint64_t files = 0, network = 0, scoped = 0;
 };
 constexpr std::uint64_t kRefer = 1ULL << 13, kTruncate = 1ULL << 14, kDeviceControl = 1ULL << 15;
-constexpr int kKnowsTruncate = 3;        // the version
+constexpr int kKnowsTruncate = 3;        // first version that handles truncation
 constexpr std::uint64_t kTcp = 0b11;     // bind, connect
 constexpr std::uint64_t kScopes = 0b11;  // abstract sockets, signals
 
@@ -30,13 +30,13 @@ constexpr std::uint64_t kReadFile = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS
 constexpr std::uint64_t kList = LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr std::uint64_t kMakeDevices = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
 constexpr std::uint64_t kFirstVersion = (1ULL << 13) - 1;
-constexpr std::uint64_t kOfFiles = kReadFile | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;  // the rest is folders'
+constexpr std::uint64_t kOfFiles = kReadFile | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;  // the others: folders only
 
 Error Failed(const std::string& what) {
   return {ErrorCode::kUnavailable, what + ": " + std::string(std::strerror(errno))};
 }
 
-// Rights of a version before these are not known to it.
+// Returns the rights that this version supports.
 std::uint64_t Handled(int version) {
   std::uint64_t rights = kFirstVersion | kRefer | kTruncate;
   if (version >= 5) rights |= kDeviceControl;
@@ -46,7 +46,7 @@ std::uint64_t Handled(int version) {
 Result<void> Allow(int ruleset, const std::string& path, std::uint64_t rights) {
   const UniqueFd file(open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info {};
-  if (!file || fstat(file.get(), &info) != 0) return {};  // what is not there needs no right
+  if (!file || fstat(file.get(), &info) != 0) return {};  // a missing path needs no right
   if (!S_ISDIR(info.st_mode)) rights &= kOfFiles;
   landlock_path_beneath_attr rule{};
   rule.allowed_access = rights;
@@ -79,7 +79,7 @@ Result<void> RestrictFiles(const FileAccess& access) {
   if (std::string why = WhyNoLandlock(version); !why.empty()) return Error{ErrorCode::kUnavailable, std::move(why)};
   const std::uint64_t handled = Handled(version);
   const Ruleset rules{handled, version >= 4 ? kTcp : 0, version >= 6 ? kScopes : 0};
-  const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;  // an older kernel refuses a longer one
+  const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;  // an older kernel rejects a larger size
   const UniqueFd ruleset(static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, size, 0)));
   if (!ruleset) return Failed("Landlock cannot create a ruleset");
   if (auto read = AllowAll(ruleset.get(), access.read, kReadFile | kList); !read) return read;

@@ -1,5 +1,5 @@
-// Landlock: a process gives up access to files, for good and without privileges. By system call: the C library has
-// none.
+// Landlock: a process gives up access to files permanently and without privileges. Uses system calls, because the C
+// library has no wrapper.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 namespace breakwatch::capture {
 
 struct FileAccess {
-  std::vector<std::string> read;   // files, and folders with all below; what is missing is skipped
-  std::vector<std::string> list;   // folders: the names below, and no content
-  std::vector<std::string> write;  // folders with all below; files
+  std::vector<std::string> read;   // files, and folders with their content; missing paths are skipped
+  std::vector<std::string> list;   // folders: may be listed, but their files may not be read
+  std::vector<std::string> write;  // files, and folders with their content
 };
 
-// The kernel's version of it; 0: it has none, or it is switched off.
+// The Landlock version of the kernel. 0: not supported or disabled.
 int LandlockVersion();
 
-// Why this version is not enough; empty: it is. Before version 3, whatever can be seen can be truncated.
+// Why this version is not enough; empty if it is. Before version 3, any visible file can be truncated.
 std::string WhyNoLandlock(int version);
 
-// Whatever `access` does not name can neither be opened nor made, removed or renamed. Where the kernel can, also
-// signals and abstract sockets of other programs, and TCP. Needs no_new_privs. Error: kUnavailable.
+// Denies opening, creating, removing and renaming of all paths that `access` does not name. If the kernel supports it,
+// also denies signals and abstract sockets to other programs, and TCP. Needs no_new_privs. Error: kUnavailable.
 Result<void> RestrictFiles(const FileAccess& access);
 
 }  // namespace breakwatch::capture

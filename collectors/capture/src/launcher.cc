@@ -25,7 +25,7 @@ using Words = std::vector<std::string>;
 constexpr milliseconds kProbeTimeout{10'000};
 constexpr std::size_t kProbeBytes = 64 * 1024;
 
-// Where people keep credentials, below the home directory.
+// Usual places of credentials, below the home directory.
 constexpr const char* kBelowHome[] = {
     ".ssh",
     ".gnupg",
@@ -48,7 +48,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// As the Hub's client does: "~" and "~/..." are the home directory.
+// Expands "~" and "~/..." as the Hub's client does.
 fs::path Expanded(const std::string& path) {
   if (path != "~" && !path.starts_with("~/")) return path;
   return fs::path(Variable("HOME")) / path.substr(path.size() < 2 ? 1 : 2);
@@ -70,8 +70,8 @@ Words Joined(Words first, const Words& second) {
   return first;
 }
 
-// Names below which nothing hidden lies: Landlock can show a folder, but hide nothing in it again. `folder` leads
-// through no link, as `hidden` does: they are compared by name, and the kernel follows links.
+// Lists the paths below `folder` that contain nothing hidden, because Landlock cannot hide part of a visible folder.
+// Neither `folder` nor `hidden` contains links: paths are compared by name, and the kernel follows links.
 void Expand(const fs::path& folder, const std::vector<fs::path>& hidden, Words* argv) {
   bool whole = true;
   for (const fs::path& secret : hidden) {
@@ -96,7 +96,7 @@ Words LandlockArguments(const View& view, const Words& confine) {
   for (const auto* paths : {&SystemFiles(), &view.readable}) {
     for (const fs::path& path : *paths) shown.insert(RealPath(path));
   }
-  shown.erase(fs::path());  // what is not there
+  shown.erase(fs::path());  // missing paths
   for (const fs::path& path : shown) Expand(path, view.hidden, &argv);
   argv.push_back("--");
   return argv;
@@ -120,7 +120,7 @@ Tried Try(const Words& launcher, const Words& probe) {
 struct Search {
   View view;
   Words probe;
-  std::string why_not;  // of everything that was tried
+  std::string why_not;  // why each attempt failed
 };
 
 std::optional<Words> FindBubblewrap(const SandboxOptions& options, Search* search) {
@@ -133,7 +133,8 @@ std::optional<Words> FindBubblewrap(const SandboxOptions& options, Search* searc
   if (!confine.empty()) confine.push_back("--");
   for (const BubblewrapOptions& variant : {BubblewrapOptions{bwrap, options.scratch_bytes, true, true},
                                            BubblewrapOptions{bwrap, options.scratch_bytes, true, false},
-                                           // Root can do without, and has to where files belong to others.
+                                           // Root does not need a user namespace, and must not use one if files belong
+                                           // to other users.
                                            BubblewrapOptions{bwrap, options.scratch_bytes, false, false}}) {
     if (!variant.user_namespace && geteuid() != 0) continue;
     Words argv = Joined(BubblewrapArguments(search->view, variant), confine);
@@ -166,7 +167,7 @@ std::vector<std::string> CredentialFiles() {
   if (!home.empty()) {
     for (const char* path : kBelowHome) paths.push_back(home / path);
   }
-  // Every place that the Hub's client may look in: what it finds first today may be set otherwise tomorrow.
+  // All folders that the Hub's client may use, because its settings may change later.
   std::vector<fs::path> folders = {Expanded(Variable("HF_HOME")), home / ".cache/huggingface"};
   if (const std::string cache = Variable("XDG_CACHE_HOME"); !cache.empty())
     folders.push_back(Expanded(cache) / "huggingface");

@@ -18,7 +18,7 @@ constexpr std::int64_t kMaxCount = 1'000'000'000'000'000;
 
 Error Invalid(const std::string& message) { return {ErrorCode::kInvalid, message}; }
 
-// The field's text; absent, null or of another type: empty, since these are only shown or compared.
+// The field's text. Empty if it is missing, null or of another type, because these are only displayed or compared.
 std::string Text(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) return "";
@@ -44,7 +44,7 @@ Result<Message> ParsePhase(const json& object, std::string_view) {
   return Message{PhaseBegun{Text(object, "job"), Text(object, "phase")}};
 }
 
-// Also keeps the sums over a capture's sites within 64 bits.
+// The limit also keeps the sums over a capture's sites within 64 bits.
 std::optional<Error> WrongCount(const CaptureResult& result) {
   const auto wrong = [](std::int64_t count) { return count < 0 || count > kMaxCount; };
   for (const auto* count :
@@ -53,7 +53,7 @@ std::optional<Error> WrongCount(const CaptureResult& result) {
         &result.unexplained_events}) {
     if (wrong(count->value_or(0))) return Error{ErrorCode::kInvalid, "a count of " + std::to_string(**count)};
   }
-  // Graphs less one: where no graph was made, one less than none.
+  // This is graphs minus one, so it is -1 without graphs.
   if (const std::int64_t explained = result.explain_breaks.value_or(0); explained != -1 && wrong(explained)) {
     return Error{ErrorCode::kInvalid, "explain_breaks of " + std::to_string(explained)};
   }
@@ -76,7 +76,7 @@ std::optional<Error> WrongCount(const CaptureResult& result) {
   return std::nullopt;
 }
 
-// The other statuses are the daemon's to give; see PROTOCOL.md.
+// Only the daemon sets the other statuses; see PROTOCOL.md.
 bool IsAWorkers(Status status) {
   switch (status) {
     case Status::kFailedResolve:

@@ -1,4 +1,4 @@
-// The messages of PROTOCOL.md, from lines and to lines.
+// Parses and writes the messages of PROTOCOL.md.
 #pragma once
 
 #include <cstddef>
@@ -22,21 +22,21 @@ struct Heartbeat {};
 struct PhaseBegun {
   std::string job, phase;
 };
-struct NotUnderstood {  // the worker could not read a line of ours
+struct NotUnderstood {  // the worker could not parse a line from us
   std::string message;
 };
-struct OfNewerProtocol {  // a type we do not know: ignored
+struct OfNewerProtocol {  // an unknown message type: ignored
   std::string type;
 };
 using Message = std::variant<Hello, Heartbeat, PhaseBegun, CaptureResult, NotUnderstood, OfNewerProtocol>;
 
-// Error: kInvalid, saying why the line is not the protocol; quotes at most a little of it.
+// Error: kInvalid, with the protocol violation and at most a short quote of the line.
 Result<Message> ParseMessage(std::string_view line);
 
-// With its newline.
+// The line includes its newline.
 std::string CaptureLine(const CaptureJob& job);
 
-// At most `max` bytes of a line, safe to show.
+// At most `max` bytes of a line, safe to display.
 std::string Quote(std::string_view line, std::size_t max = 200);
 
 }  // namespace breakwatch::capture

@@ -1,4 +1,4 @@
-// Process descriptors, by system call: the C library's header lacks its C linkage until version 2.37.
+// Process descriptors by system call: before version 2.37, the C library's header cannot be used from C++.
 #pragma once
 
 #include <sys/syscall.h>

@@ -16,14 +16,14 @@ namespace breakwatch::capture {
 namespace {
 
 Error Unavailable(const std::string& message, int error) {
-  // The machine may have room again later; a program that is missing stays missing.
+  // The machine may have free resources later; a missing program stays missing.
   const bool passes = error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
   std::string text = message + ": " + std::strerror(error);
   if (error == EAGAIN) text += "; " + ProcessLimits();
   return {ErrorCode::kUnavailable, text, passes};
 }
 
-// Both ends above the standard descriptors, so that giving the child its own cannot overwrite one of them.
+// Moves both ends above the standard descriptors, so that setting up the child's own cannot overwrite them.
 bool MakePipe(UniqueFd* read_end, UniqueFd* write_end) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return false;
@@ -48,7 +48,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// What posix_spawn is told, freed at the end of the scope.
+// The arguments of posix_spawn, freed at the end of the scope.
 struct SpawnPlan {
   SpawnPlan() {
     posix_spawn_file_actions_init(&actions);
@@ -65,14 +65,14 @@ struct SpawnPlan {
   posix_spawnattr_t attributes;
 };
 
-// vfork underneath: starting costs the same however large the daemon is, and a failed exec is told by its errno.
+// posix_spawn uses vfork: the cost does not depend on the daemon's size, and it returns the errno of a failed exec.
 int SpawnInOwnSession(const std::vector<std::string>& argv, const std::vector<std::string>& environment, int in,
                       int out, int err, pid_t* pid) {
   SpawnPlan plan;
   posix_spawn_file_actions_adddup2(&plan.actions, in, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&plan.actions, out, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&plan.actions, err, STDERR_FILENO);
-  // Libraries of ours may have opened descriptors without close-on-exec.
+  // Libraries in this process may have opened descriptors without close-on-exec.
   posix_spawn_file_actions_addclosefrom_np(&plan.actions, 3);
 
   sigset_t none, all;
@@ -85,7 +85,7 @@ int SpawnInOwnSession(const std::vector<std::string>& argv, const std::vector<st
                       Pointers(environment).data());
 }
 
-// Keeps SIGPIPE from this thread for a scope, and swallows one raised in it.
+// Blocks SIGPIPE in this thread for a scope, and discards one raised in it.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
@@ -147,7 +147,7 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
 ChildProcess::~ChildProcess() {
   if (pid_ < 0) return;
   SignalGroup(SIGKILL);
-  // A process in an uninterruptible wait outlives SIGKILL; a zombie is then the lesser evil than never returning.
+  // A process in an uninterruptible wait survives SIGKILL. Leaving a zombie is better than waiting forever.
   pollfd ended{pid_fd_.get(), POLLIN, 0};
   if (pid_fd_) poll(&ended, 1, 5'000);
   Reap();
@@ -165,7 +165,7 @@ std::optional<ProcessEnd> ChildProcess::Reap() {
     SignalGroup(SIGKILL);
     while (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED) != 0 && errno == EINTR) {
     }
-  }  // else somebody reaped it for us: how it ended is lost
+  }  // otherwise another caller reaped it, and its status is lost
   pid_ = -1;
   return ProcessEnd{info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED, info.si_status};
 }

@@ -20,19 +20,19 @@ struct ProcessEnd {
   std::string Text() const;
 };
 
-// Owner and thread: whoever spawned it. The destructor kills the group and reaps.
+// Owner and thread: the caller of Spawn. The destructor kills the group and reaps the process.
 class ChildProcess {
  public:
-  // Nothing of ours is inherited: descriptors are closed, signals reset, the environment is exactly
-  // `environment` ("NAME=value"). Error: kUnavailable, naming the program;
-  // retryable when only the machine's resources were short.
+  // The child inherits nothing: descriptors are closed, signals reset, and the environment is exactly `environment`
+  // ("NAME=value"). Error: kUnavailable with the program's name; retryable if only the machine's resources were
+  // exhausted.
   static Result<ChildProcess> Spawn(const std::vector<std::string>& argv, const std::vector<std::string>& environment);
 
   ChildProcess(ChildProcess&&) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
 
-  // Ours are non-blocking and closed on exec.
+  // Our ends are non-blocking and closed on exec.
   int in() const { return in_.get(); }
   int out() const { return out_.get(); }
   int err() const { return err_.get(); }
@@ -41,9 +41,9 @@ class ChildProcess {
   void CloseOut() { out_.Close(); }
   void CloseErr() { err_.Close(); }
 
-  // To all processes of its group. After Reap: does nothing, as the number may be another's by then.
+  // Signals all processes of its group. Does nothing after Reap, because the ID may be reused.
   void SignalGroup(int signal);
-  // Without waiting. Kills what is left of the group first, while the number is still ours.
+  // Does not wait. Kills the rest of the group first, while its ID cannot be reused.
   std::optional<ProcessEnd> Reap();
 
  private:
@@ -53,22 +53,22 @@ class ChildProcess {
   UniqueFd in_, out_, err_, pid_fd_;
 };
 
-// Reads what is there, at most `budget` bytes. False at end of file or on an error.
+// Reads the available bytes, at most `budget`. False at end of file or on an error.
 bool ReadAvailable(int fd, std::size_t budget, std::string* bytes);
-// Writes what fits. Bytes written; -1 when nobody reads any more. Never raises SIGPIPE.
+// Writes as many bytes as fit and returns their number; -1 if the reader closed the pipe. Never raises SIGPIPE.
 ssize_t WriteAvailable(int fd, std::string_view bytes);
 
-// Kills, by SIGKILL, every process whose initial environment holds one of `marks` ("NAME=value"): what a child left
-// behind in sessions of its own. Returns how many.
+// Kills, by SIGKILL, every process whose initial environment contains one of `marks` ("NAME=value"). These are
+// processes that a child started in other sessions. Returns how many.
 int KillMarked(const std::vector<std::string>& marks);
 
 struct ProcessOutput {
   ProcessEnd end;
   std::string out, err;
-  bool timed_out = false, too_long = false;  // then it was killed
+  bool timed_out = false, too_long = false;  // if so, it was killed
 };
 
-// Runs a program to its end with empty standard input, bounded in time and in bytes of each output.
+// Runs a program until it ends, with empty standard input. Run time and the size of each output are limited.
 Result<ProcessOutput> RunProcess(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
                                  std::chrono::milliseconds timeout, std::size_t max_bytes);
 

@@ -13,11 +13,11 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-// What a program that has ended may have left in its pipes.
+// The maximum that a finished program can leave in its pipes.
 constexpr std::size_t kPipeBytes = 1u << 20;
 
-// Reads one output, whatever poll said of it: the exit may have been seen after it was looked at. At the end its
-// descriptor becomes -1, which poll skips.
+// Reads one output regardless of poll's events: bytes may arrive between poll's check of the output and of the exit. At
+// end of file it sets the descriptor to -1, which poll skips.
 bool Drain(pollfd& polled, std::string* kept, std::size_t max_bytes) {
   if (polled.fd < 0) return true;
   std::string bytes;

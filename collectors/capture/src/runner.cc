@@ -1,4 +1,4 @@
-// Processes: starting, waiting for, ending them.
+// The process part of Runner: starts zygotes, waits for them and ends them.
 #include "runner.h"
 
 #include <poll.h>
@@ -15,9 +15,9 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 
-// ppoll is given at most this, so that no sum of times overflows.
+// The longest timeout given to ppoll, so that sums of times do not overflow.
 constexpr std::chrono::hours kLongestPoll{1};
-// What SIGKILL may take; longer only in an uninterruptible wait.
+// The time allowed for SIGKILL. Only an uninterruptible wait takes longer.
 constexpr milliseconds kUnkillable{5'000};
 
 timespec AsTimespec(nanoseconds time) {
@@ -25,7 +25,7 @@ timespec AsTimespec(nanoseconds time) {
   return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
 }
 
-// Waits until all have ended, by the machine's clock: dying takes real time.
+// Waits until all have ended. Uses the system's clock, because processes end in real time.
 bool WaitForEnds(std::vector<pollfd> exits, milliseconds limit) {
   const SteadyTime deadline = RealClock().Steady() + limit;
   for (;;) {
@@ -53,19 +53,19 @@ std::size_t Runner::Capacity() const {
 }
 
 Result<void> Runner::Start(const CaptureJob& job) {
-  // Before anything runs: what this job is of may not be captured here.
+  // Checks first whether captures of this kind are refused.
   if (const std::string& why = job.is_source ? options_.refuse_own : options_.refuse_library; !why.empty()) {
     Refuse(job, why);
     return {};
   }
   SteadyTime now = clock_.Steady();
-  Poll(&now, now, -1);  // a zygote that died while idle must not be given the job
+  Poll(&now, now, -1);  // a zygote that died while idle must not receive the job
   if (refusal_ && now < not_before_ && !AnyReady()) return *refusal_;
   Slot* slot = BestFreeSlot();
   if (slot == nullptr) return Error{ErrorCode::kInternal, "no capacity for capture " + job.id, true};
   if (!slot->zygote && now >= not_before_) {
     const Result<void> launched = Launch(*slot, now);
-    // Where others work, or may soon, the job waits; it is refused only when nothing is to be hoped for.
+    // While other zygotes work or may start soon, the job waits. Otherwise it is refused.
     if (!launched.ok() && (refusal_ || !(AnyReady() || launched.error().retryable))) return launched;
   }
   slot->held.emplace(Held{job, clock_.Now(), clock_.Steady(), false, "", "", {}});
@@ -73,7 +73,7 @@ Result<void> Runner::Start(const CaptureJob& job) {
   return {};
 }
 
-// The one that can begin soonest: ready, coming up, none yet, going down.
+// Returns the free slot that can start soonest. Order: ready, starting, empty, stopping.
 Slot* Runner::BestFreeSlot() {
   const auto delay = [](const Slot& slot) {
     if (!slot.zygote) return 2;
@@ -124,7 +124,7 @@ CaptureRunner::Waited Runner::Wait(SteadyTime until, int wake_fd) {
   }
 }
 
-// Waits until `until` for anything to happen, then deals with all that did. True when `wake_fd` is readable.
+// Waits until `until` for events, then handles all of them. True if `wake_fd` is readable.
 bool Runner::Poll(SteadyTime* now, SteadyTime until, int wake_fd) {
   std::vector<pollfd> polled{{wake_fd, POLLIN, 0}};
   for (const Slot& slot : slots_) {
@@ -134,7 +134,7 @@ bool Runner::Poll(SteadyTime* now, SteadyTime until, int wake_fd) {
   const timespec timeout = AsTimespec(std::max(nanoseconds{0}, nanoseconds{limit - *now}));
   const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
   *now = std::max(*now, clock_.Steady());
-  // A clock that stands still must not make the wait endless: what was waited for has come.
+  // A test's clock may not advance during the wait. The wait is over, so time is at least `limit`.
   if (ready == 0) *now = std::max(*now, limit);
   for (Slot& slot : slots_) Service(slot, *now);
   SendWaiting(*now);
@@ -143,7 +143,7 @@ bool Runner::Poll(SteadyTime* now, SteadyTime until, int wake_fd) {
 
 void Runner::Service(Slot& slot, SteadyTime now) {
   if (!slot.zygote) return;
-  // Also what came just before its end counts.
+  // Messages that arrived just before its end also count.
   for (const Message& message : slot.zygote->Pump(now)) On(slot, message, now);
   EndOverdue(slot, now);
   slot.zygote->CheckDeadlines(now);

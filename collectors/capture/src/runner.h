@@ -1,4 +1,4 @@
-// Runner: the slots for zygotes and the captures in them. zygote_runner.h says what it promises.
+// Runner: the slots for zygotes and their captures. zygote_runner.h has the contract.
 #pragma once
 
 #include <deque>
@@ -20,12 +20,12 @@ struct Held {
   SystemTime started_at;
   SteadyTime began;
   bool sent = false;       // to the zygote of its slot
-  std::string first_loss;  // why the first zygote was lost; empty at the first attempt
-  std::string phase;       // last one begun
+  std::string first_loss;  // why the first zygote was lost; empty during the first attempt
+  std::string phase;       // the phase that began last
   CaptureDeadline deadline;
 };
 
-// A place for one zygote and one capture; each comes and goes without the other.
+// A slot for one zygote and one capture. Each can be present without the other.
 struct Slot {
   bool Ready() const { return zygote && zygote->ready(); }
 
@@ -56,7 +56,7 @@ class Runner final : public ZygoteRunner {
   SteadyTime NextDeadline() const;
   void KillZygotes();
 
-  // What was heard.
+  // Received messages.
   void On(Slot& slot, const Message& message, SteadyTime now);
   void OnHello(Slot& slot, const Hello& hello, SteadyTime now);
   void OnEnd(Slot& slot, SteadyTime now);
@@ -74,11 +74,11 @@ class Runner final : public ZygoteRunner {
   const ZygoteOptions options_;
   const Clock& clock_;
   std::vector<Slot> slots_;
-  std::deque<CaptureResult> finished_;  // until Wait hands them out
+  std::deque<CaptureResult> finished_;  // until Wait returns them
   RunnerStats stats_;
-  Toolchain toolchain_;           // of the newest hello
-  int failures_in_row_ = 0;       // starts that did not come to hello
-  SteadyTime not_before_{};       // of the next start, after failed ones
+  Toolchain toolchain_;           // from the newest hello
+  int failures_in_row_ = 0;       // starts that failed before hello
+  SteadyTime not_before_{};       // earliest time of the next start, after failures
   std::optional<Error> refusal_;  // while set, Start refuses until not_before_
 };
 

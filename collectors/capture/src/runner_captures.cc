@@ -1,4 +1,4 @@
-// Captures: what zygotes say and how they end, turned into results that end each capture exactly once.
+// The capture part of Runner: turns messages and ends of zygotes into exactly one result for each capture.
 #include <algorithm>
 #include <variant>
 
@@ -13,7 +13,7 @@ using std::chrono::duration;
 
 constexpr std::size_t kMaxError = 16 * 1024;
 
-// With the last line of standard error, when there is one.
+// Appends the last line of standard error, if there is one.
 std::string WithLastWords(const std::string& reason, const std::string& stderr_tail) {
   const std::string last = LastLine(stderr_tail);
   return last.empty() ? reason : reason + ": " + last;
@@ -60,7 +60,7 @@ void Runner::OnHello(Slot& slot, const Hello& hello, SteadyTime now) {
 
 void Runner::OnEnd(Slot& slot, SteadyTime now) {
   const std::unique_ptr<Zygote> zygote = std::move(slot.zygote);
-  // One that says hello and ends before its first capture could be given to it has not come up either.
+  // A zygote that ends between its hello and its first capture counts as a failed start.
   const bool failed_start = !zygote->served() && (!zygote->hello() || slot.held);
   if (!failed_start) {
     OnLoss(slot, *zygote);
@@ -70,7 +70,7 @@ void Runner::OnEnd(Slot& slot, SteadyTime now) {
   }
 }
 
-// A job for which no zygote comes up waits for one that works, and is given back when there is none.
+// A job without a working zygote waits for another zygote. If there is none, it is returned.
 void Runner::OnFailedStart(const Error& error, SteadyTime now, bool hopeless) {
   ++stats_.failed_starts;
   failures_in_row_ = hopeless ? std::max(options_.start_attempts, failures_in_row_ + 1) : failures_in_row_ + 1;
@@ -106,8 +106,7 @@ void Runner::OnLoss(Slot& slot, const Zygote& zygote) {
                 "two workers were lost: the first " + slot.held->first_loss + "; the second " + reason, tail);
 }
 
-// A zygote holds its capture to every limit itself. One that is alive and did not is no use for the next capture
-// either.
+// A zygote enforces all limits of its capture itself. One that did not is faulty, so it gets no further capture.
 void Runner::EndOverdue(Slot& slot, SteadyTime now) {
   if (!slot.held || !slot.held->sent || now < slot.held->deadline.Next()) return;
   const std::string what = slot.held->deadline.Passed(now);
@@ -115,7 +114,7 @@ void Runner::EndOverdue(Slot& slot, SteadyTime now) {
   slot.zygote->Stop("did not end a capture within its limits", true, now);
 }
 
-// A capture whose zygote is not ready goes to one that is, unless it is to have a fresh one.
+// A capture whose zygote is not ready moves to a ready one, unless it requires a fresh zygote.
 void Runner::SendWaiting(SteadyTime now) {
   for (Slot& slot : slots_) {
     if (!slot.Ready()) continue;

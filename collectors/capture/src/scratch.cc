@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "zygote-<process id of the daemon>-<random>": whose folder it is can be told without asking anyone.
+// "zygote-<process id of the daemon>-<random>". The name alone identifies the owner of a folder.
 constexpr std::string_view kPrefix = "zygote-";
 
 bool IsAbandoned(const std::string& name) {

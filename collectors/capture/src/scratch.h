@@ -1,4 +1,4 @@
-// ScratchFolder: where one zygote and its captures put files; gone with the zygote, also when that is killed.
+// ScratchFolder: temporary files of one zygote and its captures. Removed with the zygote, even if it was killed.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace breakwatch::capture {
 class ScratchFolder {
  public:
   ScratchFolder() = default;
-  // Makes a folder of its own in `parent`. Empty when `parent` is, or when it cannot be made: the worker then
-  // uses the system's, and says so itself where that fails.
+  // Creates a new folder in `parent`. The path is empty if `parent` is empty or if creation fails. The worker then uses
+  // the system's folder, and reports an error if that fails.
   explicit ScratchFolder(const std::string& parent);
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   ScratchFolder& operator=(ScratchFolder&&) = delete;
@@ -22,7 +22,7 @@ class ScratchFolder {
   std::string path_;
 };
 
-// Removes what zygotes of daemons that were killed have left in `parent`.
+// Removes the folders in `parent` of daemons that no longer run.
 void RemoveAbandonedFolders(const std::string& parent);
 
 }  // namespace breakwatch::capture

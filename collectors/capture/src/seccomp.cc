@@ -23,12 +23,12 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #else
-constexpr std::uint32_t kArchitecture = 0;  // no table for this machine
+constexpr std::uint32_t kArchitecture = 0;  // this machine is not supported
 #endif
 
-// Numbers from here on are the x32 calls, a second name for every call of the table.
+// Numbers from here on are x32 calls, which duplicate every call of the table.
 constexpr std::uint32_t kX32 = 0x40000000;
-// The kernel's own numbers, equal on every architecture; headers of older systems lack some.
+// These numbers are the same on every architecture. Headers of older systems lack some.
 constexpr std::uint32_t kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432,
                         kFspick = 433, kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435,
                         kPidfdGetfd = 438, kMountSetattr = 442, kFchmodat2 = 452, kMemfdSecret = 447,
@@ -94,10 +94,10 @@ constexpr std::uint32_t kDenied[] = {
 #endif
 };
 
-// Memory that no process has mapped counts for nobody; programs that use these calls have another way.
+// Unmapped memory is not charged to any process. Programs fall back to other calls if these are missing.
 constexpr std::uint32_t kUnknown[] = {SYS_memfd_create, kIoUringSetup, kIoUringEnter, kIoUringRegister, kClone3};
 
-// What Landlock does not decide about files that it does not show: who owns them, their attributes.
+// Landlock does not restrict the owner and the attributes of hidden files.
 constexpr std::uint32_t kAttributes[] = {
     SYS_fchown,       SYS_fchownat,     SYS_setxattr, SYS_lsetxattr,  SYS_fsetxattr, SYS_removexattr,
     SYS_lremovexattr, SYS_fremovexattr, kSetxattrat,  kRemovexattrat, kFileSetattr,
@@ -105,7 +105,7 @@ constexpr std::uint32_t kAttributes[] = {
     SYS_chown,        SYS_lchown,
 #endif
 };
-// The same, where programs do not expect a refusal for files of their own: nothing is done.
+// The same, for calls that programs expect to succeed on their own files: they do nothing and report success.
 constexpr std::uint32_t kWithoutEffect[] = {
     SYS_fchmod, SYS_fchmodat, kFchmodat2, SYS_utimensat,
 #if defined(__x86_64__)
@@ -113,28 +113,28 @@ constexpr std::uint32_t kWithoutEffect[] = {
 #endif
 };
 
-// Name the process that they signal by their first argument. Landlock bounds signals from its version 6 on only.
+// The first argument is the process to signal. Landlock restricts signals only since version 6.
 constexpr std::uint32_t kSignals[] = {SYS_kill,  SYS_tgkill, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
                                       kPidfdOpen};
 
-// Whom a capture may not signal: everybody, the system's first process, whoever starts it, and that one's group.
+// Processes that a capture may not signal: all, the system's first process, the daemon, and the daemon's group.
 std::vector<std::uint32_t> NotToSignal() {
   std::vector<std::uint32_t> processes = {static_cast<std::uint32_t>(-1), 1};
   const pid_t daemon = getppid();
-  if (daemon <= 1) return processes;  // it is gone, or in another namespace
+  if (daemon <= 1) return processes;  // it has ended, or is in another namespace
   processes.push_back(static_cast<std::uint32_t>(daemon));
   if (const pid_t group = getpgid(daemon); group > 1) processes.push_back(static_cast<std::uint32_t>(-group));
   return processes;
 }
 
-// Of a socket's second argument; what is above are flags.
+// The type bits of a socket's second argument; higher bits are flags.
 constexpr std::uint32_t kSocketKind = 0xf;
 
 class Program {
  public:
   void Load(std::size_t offset) { Add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)); }
   void Return(std::uint32_t action) { Add(BPF_RET | BPF_K, action); }
-  // Where the loaded word is `value`, the answer is `action`.
+  // If the loaded word is `value`, returns `action`.
   void Answer(std::uint32_t value, std::uint32_t action) { AnswerWhere(BPF_JEQ, value, action); }
   void AnswerWhere(int test, std::uint32_t value, std::uint32_t action) {
     Jump(test, value, 0, 1);
@@ -143,8 +143,8 @@ class Program {
   void Jump(int test, std::uint32_t value, std::uint8_t yes, std::uint8_t no) {
     code_.push_back(BPF_JUMP(static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), value, yes, no));
   }
-  // Where the loaded word, of the call's number, is `call`: `action` where `argument` of it, by `mask`, is one of
-  // `values`.
+  // The loaded word is the call's number. If it is `call`, and `argument` masked by `mask` is one of `values`, returns
+  // `action`.
   void AnswerArgument(std::uint32_t call, std::size_t argument, std::uint32_t mask,
                       const std::vector<std::uint32_t>& values, std::uint32_t action) {
     Jump(BPF_JEQ, call, 0, static_cast<std::uint8_t>(3 + 2 * values.size()));
@@ -153,7 +153,7 @@ class Program {
     AnswerAll(values, action);
     Return(SECCOMP_RET_ALLOW);
   }
-  // Its low word: both machines are little-endian.
+  // Loads the low word: both supported machines are little-endian.
   void LoadArgument(std::size_t argument) {
     Load(offsetof(seccomp_data, args) + argument * sizeof(seccomp_data::args[0]));
   }
@@ -188,12 +188,12 @@ Result<void> InstallSyscallFilter(Sockets sockets) {
   program.AnswerWhere(BPF_JGE, kX32, kNoSuchCall);
 #endif
   program.AnswerAll(kDenied, kRefuse);
-  program.AnswerAll(kUnknown, kNoSuchCall);  // clone3's flags are in memory, where a filter cannot look
+  program.AnswerAll(kUnknown, kNoSuchCall);  // clone3's flags are in memory, which a filter cannot read
   if (sockets == Sockets::kDenied) {
     program.Answer(SYS_socket, kRefuse);
     program.AnswerAll(kAttributes, kRefuse);
     program.AnswerAll(kWithoutEffect, SECCOMP_RET_ERRNO | 0);
-    // Datagrams go to any socket that has a path, also from one of a pair. SOCK_RAW is SOCK_DGRAM there.
+    // A datagram socket of a pair can send to any socket that has a path. For socketpair, SOCK_RAW means SOCK_DGRAM.
     program.AnswerArgument(SYS_socketpair, 1, kSocketKind, {SOCK_DGRAM, SOCK_RAW}, kRefuse);
     const std::vector<std::uint32_t> processes = NotToSignal();
     for (const std::uint32_t call : kSignals) program.AnswerArgument(call, 0, ~0u, processes, kRefuse);

@@ -1,4 +1,4 @@
-// A filter of system calls, inherited by everything that is started from here on.
+// A system call filter that all later child processes inherit.
 #pragma once
 
 #include "breakwatch/core/result.h"
@@ -6,12 +6,12 @@
 namespace breakwatch::capture {
 
 enum class Sockets {
-  kAllowed,  // there is a network namespace of its own
-  kDenied,   // nothing else keeps it from the network, from other programs' sockets and from signals to them
+  kAllowed,  // a network namespace isolates it
+  kDenied,   // nothing else blocks the network, other programs' sockets, or signals to other programs
 };
 
-// Needs no_new_privs. Calls that a capture has no use for fail with EPERM, or with ENOSYS where programs know another
-// way. With kDenied none of them signals the process that started this one. Error: kUnavailable, the kernel has no such
+// Needs no_new_privs. Calls that captures do not need fail with EPERM, or with ENOSYS where programs have a fallback.
+// With kDenied, captures cannot signal the process that started this one. Error: kUnavailable if the kernel lacks
 // filters.
 Result<void> InstallSyscallFilter(Sockets sockets);
 

@@ -1,4 +1,4 @@
-// Times as messages give them.
+// Formats times for messages.
 #pragma once
 
 #include <chrono>

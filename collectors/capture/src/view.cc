@@ -12,7 +12,7 @@ void AddOnce(const fs::path& path, std::vector<fs::path>* paths) {
   if (std::find(paths->begin(), paths->end(), path) == paths->end()) paths->push_back(path);
 }
 
-// Without a slash at its end, which would make it another path than the folder's.
+// Without a trailing slash, because paths are compared.
 fs::path AbsolutePath(const fs::path& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error).lexically_normal();
@@ -25,7 +25,7 @@ fs::path Home() {
   return real == "/" ? fs::path() : real;
 }
 
-// Keys, tokens and histories lie there, of more programs than a list could name.
+// Dot files contain keys, tokens and histories, of too many programs to list.
 void HideDotFiles(const fs::path& home, std::vector<fs::path>* hidden) {
   std::error_code error;
   for (fs::directory_iterator at(home, error), end; !error && at != end; at.increment(error)) {

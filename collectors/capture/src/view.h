@@ -1,4 +1,4 @@
-// View: which of this machine's files a sandboxed worker sees, before it is put in the words of a sandbox.
+// View: the files of this machine that a sandboxed worker can see, independent of the kind of sandbox.
 #pragma once
 
 #include <filesystem>
@@ -8,19 +8,19 @@
 namespace breakwatch::capture {
 
 struct View {
-  std::vector<std::filesystem::path> readable;  // absolute, and where they lead; a folder with all below
-  std::vector<std::filesystem::path> hidden;    // where they lead; each below something that is shown
+  std::vector<std::filesystem::path> readable;  // absolute, without links; a folder includes its content
+  std::vector<std::filesystem::path> hidden;    // without links; each is below a visible path
 };
 
-// What exists of `readable` and `hidden`. "/" is never readable. Of a home directory, or of a folder around it, the
-// entries that begin with a dot are hidden, but for those that are readable themselves. Hidden is also what lies below
-// SystemFiles, which every sandbox shows.
+// Keeps the paths of `readable` and `hidden` that exist. "/" is never readable. In a home directory, and in a folder
+// that contains it, entries that begin with a dot are hidden unless listed in `readable`. Entries below SystemFiles can
+// be hidden too, because every sandbox shows those.
 View MakeView(const std::vector<std::string>& readable, const std::vector<std::string>& hidden);
 
-// The folders of programs and libraries, and the files that the loader needs: on every machine's list.
+// The folders of programs and libraries, and the files that the loader needs. Listed for every machine.
 const std::vector<std::filesystem::path>& SystemFiles();
 
-// Without links; empty: it is not there.
+// The path without links; empty if it does not exist.
 std::filesystem::path RealPath(const std::filesystem::path& path);
 bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& folder);  // or the folder itself
 

@@ -1,4 +1,4 @@
-// What is said to the operator about a worker that does not work.
+// Error messages about a worker that does not work.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace breakwatch::capture {
 
-// The last line that is not blank: of a Python traceback, the one that says it.
+// The last line that is not blank. In a Python traceback, this is the error.
 std::string LastLine(std::string_view text);
 
 std::string FirstLine(std::string_view text);
 
-// "no capture worker starts: why: its last words; what to do", then the end of its standard error.
+// "no capture worker starts: <reason>: <last line>; <action>", then the end of its standard error.
 Error CannotStart(const ZygoteOptions& options, const std::string& why, const std::string& stderr_tail);
 
 // "the worker speaks protocol 2, this program 1 ..."

@@ -10,9 +10,9 @@ namespace breakwatch::capture {
 namespace {
 
 constexpr std::size_t kStderrKept = 64 * 1024;
-// Of one descriptor in one pass, so that one that floods does not starve the others.
+// Limit per descriptor and pass, so that a busy descriptor does not starve the others.
 constexpr std::size_t kReadBudget = 1u << 20;
-// SIGKILL works at once but for an uninterruptible wait, which is not worth waiting for.
+// SIGKILL works at once, except in an uninterruptible wait. That wait is not worth waiting for.
 constexpr milliseconds kUnkillable{5'000};
 
 std::string NewMark() {
@@ -65,7 +65,7 @@ void Zygote::AppendPolled(std::vector<pollfd>* polled) const {
 
 std::vector<Message> Zygote::Pump(SteadyTime now) {
   if (ended_) return {};
-  // Asked before reading: what it wrote before its end is then certainly there to be read.
+  // Checks the exit before reading, so that all output written before the exit can be read.
   pollfd exit{process_.exit_fd(), POLLIN, 0};
   const bool exiting = poll(&exit, 1, 0) > 0;
   std::vector<Message> messages = ReadMessages(exiting, now);
@@ -159,7 +159,7 @@ SteadyTime Zygote::NextDeadline() const {
 void Zygote::NoteEnd(const ProcessEnd& end) {
   ended_ = true;
   end_ = end.Text();
-  // Captures run in sessions of their own, which the group's end does not reach.
+  // Captures run in their own sessions, so killing the group does not reach them.
   KillMarked({mark_});
 }
 

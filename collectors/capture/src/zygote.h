@@ -1,4 +1,4 @@
-// Zygote: one worker process and the conversation with it. Says what it heard; its owner decides what that means.
+// Zygote: one worker process and the messages exchanged with it. Returns messages; its owner interprets them.
 #pragma once
 
 #include <poll.h>
@@ -16,7 +16,7 @@
 
 namespace breakwatch::capture {
 
-// Life: starting -> ready (has said hello) -> stopping -> ended. Never blocks.
+// States: starting -> ready (hello received) -> stopping -> ended. Never blocks.
 class Zygote {
  public:
   static constexpr std::size_t kPolled = 4;
@@ -24,27 +24,27 @@ class Zygote {
   static Result<std::unique_ptr<Zygote>> Start(const ZygoteOptions& options, SteadyTime now);
   ~Zygote();
 
-  // Appends kPolled descriptors to wait for.
+  // Appends kPolled descriptors to poll.
   void AppendPolled(std::vector<pollfd>* polled) const;
-  // Reads and writes what can be, whatever poll said; what the worker said comes in order. Empty while stopping.
+  // Reads and writes without blocking, regardless of poll's events. Returns messages in order. Empty while stopping.
   std::vector<Message> Pump(SteadyTime now);
 
   void Send(std::string_view line);
   void SetReady(const Hello& hello) { hello_ = hello; }
-  // What it left behind has been dealt with: the destructor only reaps.
+  // Its remaining processes were already handled: the destructor only reaps.
   void Forget() { ended_ = true; }
   void SetWrongProtocol() { wrong_protocol_ = true; }
-  // It cannot be used any more. Asked to end (unless it is ending by itself), then killed after the grace.
+  // The zygote is unusable. Asks it to end (unless it is ending by itself), then kills it after the grace period.
   void Stop(const std::string& why, bool ask, SteadyTime now);
-  // Acts on what is due at `now`: silence, no hello, the end of the grace.
+  // Handles timeouts due at `now`: silence, missing hello, end of the grace period.
   void CheckDeadlines(SteadyTime now);
   SteadyTime NextDeadline() const;
 
   bool ready() const { return hello_ && !stopping_; }
   bool stopping() const { return stopping_; }
-  bool served() const { return served_; }  // was given a capture
+  bool served() const { return served_; }  // received a capture
   bool wrong_protocol() const { return wrong_protocol_; }
-  bool ended() const { return ended_; }  // and reaped, with all it left behind
+  bool ended() const { return ended_; }  // and reaped, together with its remaining processes
   const std::optional<Hello>& hello() const { return hello_; }
   const std::string& mark() const { return mark_; }
   ChildProcess& process() { return process_; }
@@ -60,18 +60,18 @@ class Zygote {
   void NoteEnd(const ProcessEnd& end);
 
   const milliseconds silence_, hello_limit_, kill_grace_;
-  ScratchFolder scratch_;  // outlives the process
+  ScratchFolder scratch_;  // must outlive the process
   ChildProcess process_;
   const std::string mark_;
   LineBuffer stdout_;
   TailBuffer stderr_;
   std::string unsent_;
   std::optional<Hello> hello_;
-  SteadyTime last_heard_;  // or started, until hello
+  SteadyTime last_heard_;  // or start time, until hello
   bool served_ = false, wrong_protocol_ = false, stopping_ = false, killed_ = false, ended_ = false;
   SteadyTime stop_deadline_{};
-  std::string why_;        // given to Stop
-  bool by_itself_ = true;  // the end was not our doing
+  std::string why_;        // the argument of Stop
+  bool by_itself_ = true;  // it ended by itself, not by Stop
   std::string end_;
 };
 

@@ -20,7 +20,7 @@ bool IsComponentName(const std::string& name) {
                      [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-// By its class: these hold settings or a vocabulary, never a module, and have no config.json.
+// True for classes that are not modules: they hold settings or a vocabulary, and have no config.json.
 bool IsNoModel(const std::string& class_name) {
   constexpr std::array<std::string_view, 6> kEnds = {"Scheduler",      "Tokenizer",          "TokenizerFast",
                                                      "ImageProcessor", "ImageProcessorFast", "FeatureExtractor"};

@@ -23,7 +23,7 @@ std::string FolderOf(const std::string& id) {
   return folder;
 }
 
-// Splits at the first separator only: names may hold "--" themselves.
+// Splits at the first separator only: names may contain "--".
 std::optional<std::string> IdOf(std::string_view folder) {
   if (!folder.starts_with(kPrefix)) return std::nullopt;
   folder.remove_prefix(kPrefix.size());

@@ -1,4 +1,4 @@
-// HubCache: the Python client's shared cache on disk, read and written in its layout.
+// HubCache: reads and writes the Python client's shared cache on disk, in its layout.
 //
 //   CACHEDIR.TAG
 //   .locks/models--org--name/<etag>.lock      held (flock) while a blob is written
@@ -24,33 +24,33 @@ inline constexpr const char* kConfigFile = "config.json";
 
 struct CachedModel {
   std::string id;
-  std::string sha;  // of refs/main
+  std::string sha;  // the commit in refs/main
 };
 
-// Thread: the caller's; other processes may use the same directory. Reading never changes anything. An id, revision or
-// commit that is not one (model_id.h, IsCommit) is as good as absent: no name from outside becomes a path unchecked.
+// Thread: the caller's; other processes may use the same directory. Reading never changes files. An invalid id,
+// revision or commit (model_id.h, IsCommit) counts as missing, so no unchecked name becomes a path.
 class HubCache {
  public:
-  // An empty directory: nothing is found and nothing is kept.
+  // With an empty directory, nothing is found and nothing is stored.
   HubCache(std::string directory, std::size_t max_config_bytes);
 
-  // `file`: a path inside the repository, of our own making.
+  // `file`: a trusted path inside the repository.
   std::optional<std::string> ReadConfig(const std::string& id, const std::string& sha,
                                         const std::string& file = kConfigFile) const;
   bool IsKnownAbsent(const std::string& id, const std::string& sha, const std::string& file = kConfigFile) const;
-  // The commit of a branch or tag; a commit is its own.
+  // The commit of a branch or tag. A commit resolves to itself.
   std::optional<std::string> ReadRef(const std::string& id, const std::string& revision) const;
-  // Models whose default branch is known and has a config.json or a model_index.json, by id.
+  // Models with a known default branch and a config.json or a model_index.json, by id.
   std::vector<CachedModel> Models() const;
-  // Where the config.json would be: for messages.
+  // The path of the config.json, for messages.
   std::string ConfigPath(const std::string& id, const std::string& sha) const;
 
-  // Error: kUnavailable with path and cause. Another process writing the same is no error.
+  // Error: kUnavailable with path and cause. It is not an error if another process writes the same file.
   Result<void> StoreConfig(const std::string& id, const std::string& sha, const std::string& etag,
                            const std::string& bytes, const std::string& file = kConfigFile) const;
   Result<void> StoreAbsent(const std::string& id, const std::string& sha, const std::string& file = kConfigFile) const;
-  // Leaves a branch alone whose present snapshot holds more than configurations: moving it would take files that
-  // somebody downloaded out of the reach of offline use.
+  // Writes a branch, unless its current snapshot has other files than configurations. Offline users could then no
+  // longer find the files that they downloaded.
   Result<void> StoreRef(const std::string& id, const std::string& revision, const std::string& sha) const;
 
  private:

@@ -43,7 +43,7 @@ std::string RandomHex8() {
   return out;
 }
 
-// Whole or not at all: under a temporary name in the same directory, then renamed.
+// Writes atomically: to a temporary name in the same directory, then renames.
 Result<void> WriteAtomically(const fs::path& path, const std::string& bytes) {
   const fs::path temporary = path.string() + "." + RandomHex8() + ".incomplete";
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -64,8 +64,8 @@ Result<void> WriteAtomically(const fs::path& path, const std::string& bytes) {
   return Fault(path, error);
 }
 
-// Held while a blob is written, as the Python client does. Best effort: where locks fail (some network file systems),
-// renaming alone keeps the blob whole.
+// Locks a blob while it is written, as the Python client does. Best effort: some network file systems cannot lock.
+// There the rename alone prevents a partial blob.
 class BlobLock {
  public:
   explicit BlobLock(const fs::path& path) {
@@ -79,7 +79,7 @@ class BlobLock {
     if (file_ >= 0) close(file_);
   }
 
-  // Somebody is writing this very blob now.
+  // Another process is writing this blob now.
   bool IsHeldByOthers() const { return is_others_; }
 
  private:
@@ -87,7 +87,7 @@ class BlobLock {
   bool is_others_ = false;
 };
 
-// git's name of a file's content, which the Hub uses as ETag of files outside of LFS.
+// The git object id of a file, which the Hub uses as ETag for files outside LFS.
 std::string GitBlobSha1(const std::string& bytes) {
   const std::string text = "blob " + std::to_string(bytes.size()) + std::string(1, '\0') + bytes;
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -102,7 +102,7 @@ std::string GitBlobSha1(const std::string& bytes) {
   return hex;
 }
 
-// The blob's name: the ETag without W/ and quotes where it is a digest, else git's own.
+// The blob's name: the ETag without W/ and quotes if it is a digest, otherwise git's object id.
 std::string BlobName(std::string etag, const std::string& bytes) {
   if (etag.starts_with("W/")) etag.erase(0, 2);
   std::erase(etag, '"');

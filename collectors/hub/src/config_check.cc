@@ -10,8 +10,8 @@
 namespace breakwatch::hub {
 namespace {
 
-// Room for the labels of the largest classifiers (22,000). Configs keep their keys' order, and finding a key among
-// ordered ones takes time in proportion: a hundred thousand held the loop for a minute.
+// Enough for the labels of the largest classifiers (22,000). Configurations keep the order of their keys, so each key
+// lookup is linear. A hundred thousand keys blocked the loop for a minute.
 constexpr std::size_t kMaxMembers = 32'768;
 
 std::string SpellNonFinite(const std::string& text) {
@@ -30,7 +30,7 @@ std::string SpellNonFinite(const std::string& text) {
       continue;
     }
     if (in_string && text[i] == '\\' && i + 1 < text.size()) {
-      out += text[i++];  // the escaped character follows, whatever it is
+      out += text[i++];  // the escaped character follows
     } else if (text[i] == '"') {
       in_string = !in_string;
     }
@@ -39,7 +39,7 @@ std::string SpellNonFinite(const std::string& text) {
   return out;
 }
 
-// Members of the largest object. The depth is bounded already.
+// The number of members of the largest object. The depth is already limited.
 std::size_t LargestObject(const Json& value) {
   std::size_t largest = value.is_object() ? value.size() : 0;
   if (!value.is_structured()) return 0;
@@ -59,7 +59,7 @@ void TakeConfig(std::string bytes, const FamilyTable& families, const HubOptions
                            "config.json is longer than " + std::to_string(options.max_config_bytes) + " bytes"});
   }
   if (MayHoldNonFinite(bytes)) bytes = SpellNonFinite(bytes);
-  // The spelling above makes the text a little longer and one level deeper.
+  // The replaced spelling makes the text slightly longer and one level deeper.
   const Result<Json> config = ParseJson(bytes, 2 * options.max_config_bytes + 64, options.max_config_depth + 1);
   if (!config) return Exclude(model, {Status::kFailedResolve, "invalid config.json: " + config.error().message});
   if (!config->is_object()) {

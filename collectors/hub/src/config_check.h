@@ -1,4 +1,4 @@
-// Takes the bytes of a config.json, which may be anything, into a RankedModel.
+// Parses the untrusted bytes of a config.json into a RankedModel.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace breakwatch::hub {
 
-// Fills config_json, model type, architectures, custom_code and family; or excludes the model, saying what is wrong
-// with the file. Python writes bare NaN and Infinity, which are not JSON: they become {"__float__": "NaN"} and so on,
-// the spelling that transformers itself writes and reads.
+// Sets config_json, model type, architectures, custom_code and family. If the file is invalid, excludes the model with
+// the reason. Python writes NaN and Infinity, which are not JSON. They become {"__float__": "NaN"} and so on, the form
+// that transformers uses.
 void TakeConfig(std::string bytes, const FamilyTable& families, const HubOptions& options, RankedModel& model);
 
 }  // namespace breakwatch::hub

@@ -21,7 +21,7 @@ using Found = std::map<std::string, fs::path>;  // id -> configuration, in the o
 
 bool IsHidden(const fs::path& path) { return path.filename().string().starts_with("."); }
 
-// Adds what `folder` holds; one level of organisations is looked into.
+// Adds the models in `folder`. Searches one level of organisations.
 std::error_code Collect(const fs::path& folder, const std::string& organisation, Found& found) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -36,7 +36,7 @@ std::error_code Collect(const fs::path& folder, const std::string& organisation,
     } else if (is_folder && organisation.empty()) {
       const std::size_t before = found.size();
       (void)Collect(path, path.filename().string() + "/", found);
-      // A folder with nothing in it was meant to be a model: it is named, not passed over.
+      // An empty folder was probably meant to be a model, so it is listed and not skipped.
       if (found.size() == before) found.emplace(path.filename().string(), path / "config.json");
     } else if (!is_folder && path.extension() == ".json" && organisation.empty()) {
       found.emplace(path.stem().string(), path);

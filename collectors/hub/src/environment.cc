@@ -19,7 +19,7 @@ bool IsTrue(std::string value) {
   return value == "1" || value == "ON" || value == "YES" || value == "TRUE";
 }
 
-// "~" at the start, "$NAME" and "${NAME}" anywhere; unknown names stay as they are.
+// Expands "~" at the start, and "$NAME" and "${NAME}" anywhere. Unknown names stay unchanged.
 std::string Expand(const GetEnvironment& getenv, std::string text) {
   if (text == "~" || text.starts_with("~/")) text = Get(getenv, "HOME") + text.substr(1);
   std::string out;
@@ -41,7 +41,7 @@ std::string Expand(const GetEnvironment& getenv, std::string text) {
   return out;
 }
 
-// A variable that names a path, else `fallback`.
+// The path in a variable, or `fallback` if it is not set.
 std::string PathOf(const GetEnvironment& getenv, const char* name, const std::string& fallback) {
   const char* value = getenv(name);
   return Expand(getenv, value && *value ? value : fallback);
@@ -88,7 +88,7 @@ HubOptions HubOptionsFromEnvironment(const GetEnvironment& getenv, std::string u
   options.token = FindToken(getenv, hf_home);
   options.cache_dir = PathOf(getenv, "HF_HUB_CACHE", PathOf(getenv, "HUGGINGFACE_HUB_CACHE", hf_home + "/hub"));
 
-  // As in the Python client, the older variable counts only while the newer one is empty.
+  // As in the Python client, the older variable is used only if the newer one is empty.
   std::string offline = Get(getenv, "HF_HUB_OFFLINE");
   if (offline.empty()) offline = Get(getenv, "TRANSFORMERS_OFFLINE");
   options.offline = IsTrue(offline);

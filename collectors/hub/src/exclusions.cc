@@ -18,7 +18,7 @@ std::optional<Exclusion> ExcludeBySize(const ModelInfo& info, const ListRequest&
   return std::nullopt;
 }
 
-// A mirror may ignore a parameter it does not know, and then lists what was not asked for.
+// A mirror may ignore an unknown parameter and list models that were not requested.
 std::optional<Exclusion> ExcludeByFilters(const ModelInfo& info, const ListRequest& request) {
   if (!request.ids.empty()) return std::nullopt;
   const auto filtered = [](const std::string& what) { return Exclusion{Status::kSkippedFiltered, what}; };

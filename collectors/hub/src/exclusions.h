@@ -1,4 +1,4 @@
-// Why a model is not captured, as far as the listing and its configuration tell.
+// Decides why a model is not captured, from the listing and its configuration.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct Exclusion {
   std::string detail;  // never empty
 };
 
-// Decided before config.json is asked for: disabled, library, size, and filters that the server did not apply.
+// Decides before config.json is requested: disabled, library, size, and filters that the server did not apply.
 std::optional<Exclusion> ExcludeByInfo(const ModelInfo& info, const ListRequest& request, const HubOptions& options,
                                        const FamilyTable& families);
 

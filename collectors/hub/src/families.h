@@ -1,4 +1,4 @@
-// FamilyTable: config/families.yaml read and asked.
+// FamilyTable: the rules of config/families.yaml.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@
 
 namespace breakwatch::hub {
 
-// The text of config/families.yaml as it was when the program was built.
+// The text of config/families.yaml at build time.
 std::string_view BuiltInFamilies();
 
 class FamilyTable {
  public:
-  // Of a file, or the built-in table when `path` is empty. Error: kConfig with path and line.
+  // Loads a file, or the built-in table if `path` is empty. Error: kConfig with path and line.
   static Result<FamilyTable> Load(const std::string& path);
   static Result<FamilyTable> Parse(const std::string& yaml, const std::string& name);
 
@@ -27,7 +27,7 @@ class FamilyTable {
   Family Find(std::string_view task, std::string_view model_type, const std::vector<std::string>& architectures) const;
 
   const std::map<std::string, Family, std::less<>>& pipeline_tags() const { return tags_; }
-  // What such a repository holds instead of a model; nothing when the library is not in the table.
+  // The content of such a repository, which is not a model. nullopt if the library is not in the table.
   std::optional<std::string> UnsupportedLibrary(std::string_view library) const;
 
  private:
@@ -35,7 +35,7 @@ class FamilyTable {
   std::optional<Family> ByArchitecture(const std::vector<std::string>& architectures) const;
 
   std::map<std::string, Family, std::less<>> tags_;
-  std::set<std::string, std::less<>> hints_;  // tags that do not decide
+  std::set<std::string, std::less<>> hints_;  // tags that are only hints
   std::map<std::string, Family, std::less<>> model_types_;
   std::vector<std::pair<std::string, Family>> patterns_;
   std::vector<std::pair<std::string, Family>> suffixes_;

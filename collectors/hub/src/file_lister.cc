@@ -51,7 +51,7 @@ class FileLister : public ModelLister {
     Result<std::vector<std::string>> ids = ReadIds(path_);
     if (!ids) return ids.error();
     ListRequest named = request;
-    if (!request.ids.empty()) {  // a selection among the file's lines
+    if (!request.ids.empty()) {  // select among the file's lines
       std::erase_if(*ids, [&](const std::string& line) { return !IsSelected(line, request.ids); });
       if (ids->empty()) return Error{ErrorCode::kNotFound, path_ + ": contains none of the requested models"};
     }

@@ -33,7 +33,7 @@ Result<std::string> ReadAll(int file, const std::filesystem::path& path, std::si
 }  // namespace
 
 Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes) {
-  // Non-blocking, so that a FIFO in a directory of configurations cannot hold the lister for ever.
+  // Non-blocking, so that a FIFO in the directory cannot block the lister.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return Fault(path, errno);
   struct stat about {};

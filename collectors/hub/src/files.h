@@ -1,4 +1,4 @@
-// Reading files whose size is not ours to choose.
+// Reads files of untrusted size.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace breakwatch::hub {
 
-// A regular file's bytes (links are followed). Error: kNotFound when it does not exist, kInvalid when it is longer than
-// `max_bytes` or no regular file, kUnavailable when it cannot be read; the message names the path.
+// The bytes of a regular file (links are followed). Error: kNotFound if it does not exist, kInvalid if it is longer
+// than `max_bytes` or not a regular file, kUnavailable if it cannot be read. The message contains the path.
 Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t max_bytes);
 
 }  // namespace breakwatch::hub

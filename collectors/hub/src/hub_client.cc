@@ -20,7 +20,7 @@ bool IsRedirect(int status) {
   return std::find(kStatuses.begin(), kStatuses.end(), status) != kStatuses.end();
 }
 
-// What may pass by itself: time-out, too many requests, a server that stumbles.
+// Temporary errors: timeout, too many requests, server error.
 bool IsPassing(int status) {
   constexpr std::array<int, 6> kStatuses = {408, 429, 500, 502, 503, 504};
   return std::find(kStatuses.begin(), kStatuses.end(), status) != kStatuses.end();
@@ -58,7 +58,7 @@ void HubClient::Pump() {
 void HubClient::PumpBucket(const std::string& name, Bucket& bucket) {
   while (!bucket.waiting.empty() && in_flight_ < options_.concurrency) {
     const milliseconds wait = pacer_.Wait(name, bucket.in_flight, clock_.Steady());
-    // With others under way the next answer brings news; only the last one sleeps until the window ends.
+    // If other requests are in flight, their answers update the limit. Only the last one sleeps until the window ends.
     if (wait.count() > 0 && bucket.in_flight > 0) return;
     if (wait > std::chrono::seconds(5)) {
       Warn("paused " + std::to_string(wait.count() / 1000) + " s for the Hub's rate limit (" + name + ")");
@@ -69,7 +69,7 @@ void HubClient::PumpBucket(const std::string& name, Bucket& bucket) {
     ++in_flight_;
     const milliseconds pause = std::min(wait, options_.max_pause);
     if (!HasTimeFor(pause)) {
-      ++call->tries_left;  // this one is not made
+      ++call->tries_left;  // this attempt is not made
       call->gave_up = OutOfTime();
       Finish(call, Error{ErrorCode::kUnavailable, "no time left", true});
       continue;
@@ -128,7 +128,7 @@ void HubClient::Finish(const CallPtr& call, Result<net::HttpResponse> answer) {
   if (!interrupted) Pump();
 }
 
-// Each hop is sent at once: it belongs to a request that was already let through.
+// Redirects are followed at once: the rate limit already allowed the request.
 bool HubClient::Redirect(const CallPtr& call, const net::HttpResponse& response) {
   const auto location = response.Header("location");
   if (!location || call->hops_left == 0) return false;
@@ -152,11 +152,11 @@ bool HubClient::Retry(const CallPtr& call, const Result<net::HttpResponse>& answ
       wait = std::max(wait, milliseconds(limit->until_reset + std::chrono::seconds(1)));
     }
   }
-  // A server that wants us back next hour has in effect said no.
+  // A very long pause counts as a refusal.
   if (wait > options_.max_pause) return call->gave_up = "longer than the limit", false;
   if (!HasTimeFor(wait)) return call->gave_up = OutOfTime(), false;
   --call->tries_left;
-  call->url = call->first_url;  // a signed address may have expired meanwhile
+  call->url = call->first_url;  // a signed address may have expired
   call->hops_left = kMaxHops;
   Send(call, wait);
   return true;
@@ -178,7 +178,7 @@ std::string HubClient::EffortOf(const Call& call) const {
   return text;
 }
 
-// Doubles with each try and is spread over its upper half, so that many do not come back together.
+// Doubles with each attempt. The upper half is random, so that many clients do not retry together.
 milliseconds HubClient::Backoff(const Call& call) {
   const int retries = options_.tries - 1 - call.tries_left;
   const auto longest = std::min(options_.max_backoff, options_.first_backoff * (1 << std::min(retries, 20)));

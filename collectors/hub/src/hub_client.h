@@ -1,4 +1,5 @@
-// HubClient: GET requests to the Hub with its manners: paced, retried, redirected, the token kept at home.
+// HubClient: GET requests to the Hub. Limits the rate, retries, follows redirects, and sends the token only to the
+// endpoint.
 #pragma once
 
 #include <deque>
@@ -17,46 +18,46 @@
 
 namespace breakwatch::hub {
 
-// What counts against one rate limit and has one set of bounds.
+// Kinds of requests. Each has its own rate limit and other limits.
 enum class Kind { kList, kInfo, kFile };
 
 // Owner: one List call. Thread: the caller's; callbacks run inside Run and may call Get.
 class HubClient {
  public:
-  // `effort`: how many tries it took, what pause the Hub asked for at last, why no further try was made.
+  // `effort`: the number of attempts, the last pause that the Hub requested, and why no further attempt was made.
   struct Answer : Result<net::HttpResponse> {
     explicit Answer(Result<net::HttpResponse> result) : Result(std::move(result)) {}
     std::string effort;
   };
   using Done = std::function<void(Answer)>;
 
-  // Both must outlive it. At least one try and one request at once.
+  // Both must outlive it. Allows at least one attempt and one request at a time.
   HubClient(const HubOptions& options, const Clock& clock);
 
-  // `target` is a path with query below the endpoint, or an absolute URL. The answer is the last one of all
-  // redirects and tries, of any status but a redirect's. Error: as HttpPool, and kInvalid for redirects without end
-  // or to nowhere.
+  // `target` is a path with query below the endpoint, or an absolute URL. The answer is the last one after all
+  // redirects and attempts, of any status except a redirect's. Error: as HttpPool, and kInvalid for endless or invalid
+  // redirects.
   void Get(Kind kind, const std::string& target, Done done);
   Result<void> Run(std::stop_token stop);
-  // From now on everything together, pauses and further tries included, ends within `timeout`: what does not is
-  // answered with an Error (kUnavailable). Nothing: each request has its own deadlines only.
+  // From now on all requests, including pauses and retries, must end within `timeout`. Later ones get an Error
+  // (kUnavailable). nullopt: each request has only its own deadline.
   void BoundBy(std::optional<std::chrono::milliseconds> timeout);
 
-  // Warnings of the Hub (X-HF-Warning) and of long waits, each once.
+  // Warnings of the Hub (X-HF-Warning) and about long waits, each once.
   const std::vector<std::string>& warnings() const { return warnings_; }
   void Warn(const std::string& text);
-  // `text` without the token, should a server ever echo it.
+  // `text` without the token, in case a server returns it.
   std::string WithoutToken(std::string text) const;
 
  private:
   struct Call {
     Kind kind;
-    std::string first_url, url;  // as asked, and after the redirects of this try
+    std::string first_url, url;  // as requested, and after the redirects of this attempt
     Done done;
     int tries_left = 0;
-    int hops_left = 0;                                 // of this try
-    std::optional<std::chrono::milliseconds> asked{};  // pause that the last answer asked for
-    std::string gave_up{};                             // why there is no further try, where tries are left
+    int hops_left = 0;                                 // of this attempt
+    std::optional<std::chrono::milliseconds> asked{};  // pause that the last answer requested
+    std::string gave_up{};                             // why the remaining attempts are not made
   };
   using CallPtr = std::shared_ptr<Call>;
   struct Bucket {
@@ -67,7 +68,7 @@ class HubClient {
   void Pump();
   void PumpBucket(const std::string& name, Bucket& bucket);
   void Send(const CallPtr& call, std::chrono::milliseconds delay);
-  // False: the pause is longer than what is left.
+  // False if the pause is longer than the remaining time.
   bool HasTimeFor(std::chrono::milliseconds pause) const { return !bound_ || clock_.Steady() + pause < bound_->end; }
   std::string OutOfTime() const;
   std::string EffortOf(const Call& call) const;
@@ -81,7 +82,7 @@ class HubClient {
 
   const HubOptions& options_;
   const Clock& clock_;
-  const std::string origin_;  // of the endpoint: where the token may go
+  const std::string origin_;  // of the endpoint: the token is sent only there
   std::unique_ptr<net::HttpPool> pool_;
   Pacer pacer_;
   std::map<std::string, Bucket> buckets_;

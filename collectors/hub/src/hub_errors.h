@@ -1,4 +1,4 @@
-// The Hub's refusals, told apart as far as it lets a caller, and put into words.
+// Classifies the Hub's error answers, as far as it distinguishes them, and describes them in messages.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace breakwatch::hub {
 
-// Text from outside, bounded and without control characters.
+// Untrusted text, truncated and without control characters.
 std::string OneLine(std::string_view text);
 
-// An answer that is no good: "HTTP 503: the Hub's words", or the error's text.
+// A failed answer: "HTTP 503: <the Hub's message>", or the error's text.
 std::string Shown(const Result<net::HttpResponse>& answer);
 
-// What the Hub itself says: X-Error-Message, else "error" of a JSON body; one line, bounded; may be empty.
+// The Hub's own message: X-Error-Message, otherwise "error" of a JSON body. One truncated line; may be empty.
 std::string HubMessage(const net::HttpResponse& response);
 
-// Any status but 200, answered to a request about the model `id` at `revision`.
+// Explains any status except 200, for a request about the model `id` at `revision`.
 Exclusion ExplainAnswer(const net::HttpResponse& response, const std::string& id, const std::string& revision,
                         const HubOptions& options);
 
-// The server stumbled or asks for patience: the answer says nothing about the model.
+// True for a server error or a rate limit: the answer gives no information about the model.
 bool IsOutage(const Result<net::HttpResponse>& answer);
 
 }  // namespace breakwatch::hub

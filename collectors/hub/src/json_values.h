@@ -1,4 +1,4 @@
-// Reading JSON whose shape is not ours: every accessor takes any value and answers with a default where it is another.
+// Reads JSON of unknown structure: every accessor accepts any value and returns a default for another type.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace breakwatch::hub {
 
 using Json = nlohmann::json;
 
-// Checked for size and depth before it is parsed. Error: kInvalid.
+// Checks size and depth before parsing. Error: kInvalid.
 Result<Json> ParseJson(std::string_view text, std::size_t max_bytes, int max_depth);
 
-// The member, or null when `object` is no object or has none.
+// The member, or null if `object` is not an object or does not have it.
 const Json& Member(const Json& object, const char* name);
-// Valid UTF-8 of at most 200 bytes; empty when it is no string.
+// Valid UTF-8 of at most 200 bytes; empty if it is not a string.
 std::string TextAt(const Json& object, const char* name);
 std::optional<std::int64_t> IntegerAt(const Json& object, const char* name);
 std::optional<double> NumberAt(const Json& object, const char* name);

@@ -15,14 +15,14 @@ std::optional<std::int64_t> Parameters(const Json& safetensors) {
   if (const auto total = IntegerAt(safetensors, "total"); total && *total >= 0) return total;
   const Json& by_type = Member(safetensors, "parameters");
   if (!by_type.is_object() || by_type.empty()) return std::nullopt;
-  double sum = 0;  // cannot overflow, whatever the numbers say
+  double sum = 0;  // cannot overflow for any input
   for (const auto& [type, count] : by_type.items()) sum += count.is_number() ? count.get<double>() : 0;
   constexpr double kLargest = 1e18;
   if (!(sum >= 0 && sum < kLargest)) return std::nullopt;
   return static_cast<std::int64_t>(sum);
 }
 
-// false, "auto" or "manual"; true from servers that know no kinds.
+// false, "auto" or "manual"; true from servers that do not distinguish kinds.
 std::string Gated(const Json& body) { return BoolAt(body, "gated") ? "manual" : Truncate(TextAt(body, "gated"), 20); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// ListedModel: one entry of a listing, before it is resolved.
+// ListedModel: one entry of a listing, before its configuration is resolved.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace breakwatch::hub {
 struct ListedModel {
   ModelInfo info;
   std::vector<std::string> tags;
-  // Sort keys beside downloads and likes; times as the Hub writes them, which order as text.
+  // Sort keys besides downloads and likes. The Hub's times sort correctly as text.
   std::optional<double> trending_score;
   std::string created_at, last_modified;
 };
 
-// Reads an entry of the listing or an info body, of any year. Error: kInvalid when it has no usable id.
+// Reads an entry of a listing or an info body, in old and new formats. Error: kInvalid without a usable id.
 Result<ListedModel> ReadListedModel(const Json& body, const FamilyTable& families);
 
-// What a configuration (the Hub's extract or the file itself) says of its model; keeps what it does not say.
+// Takes fields from a configuration (the Hub's extract or the file). Missing fields keep their values.
 void TakeConfigFields(const Json& config, ModelInfo& info);
 
 }  // namespace breakwatch::hub

@@ -10,7 +10,7 @@
 namespace breakwatch::hub {
 namespace {
 
-// 6000000000 is written "6B": the form that the Hub documents.
+// Writes 6000000000 as "6B", the form that the Hub documents.
 std::string ShortCount(std::int64_t count) {
   for (const auto& [unit, letter] : {std::pair{1'000'000'000LL, 'B'}, {1'000'000LL, 'M'}, {1'000LL, 'K'}}) {
     if (count > 0 && count % unit == 0) return std::to_string(count / unit) + letter;
@@ -25,7 +25,7 @@ std::string ParameterRange(const ListRequest& request) {
   return range;
 }
 
-// One listing under way: asks for its next page until it has enough.
+// One listing in progress: requests pages until it has enough models.
 class PagedQuery {
  public:
   PagedQuery(std::string first_page, std::size_t wanted, const HubOptions& options, const FamilyTable& families,
@@ -39,7 +39,7 @@ class PagedQuery {
   std::vector<ListedModel> models;
   int duplicates = 0, unreadable = 0;
   std::optional<Error> fault;  // why it ended early
-  bool refused = false;        // ...because the server did not like the question
+  bool refused = false;        // the server rejected the query
 
   bool HasEnough() const { return !fault || (!models.empty() && models.size() * 10 >= wanted_ * 9); }
 
@@ -105,7 +105,7 @@ class PagedQuery {
   int pages_ = 0;
 };
 
-// Empty: the one query of an overall listing.
+// Empty: a single query for an overall listing.
 std::vector<std::string> TasksToList(const ListRequest& request, const FamilyTable& families) {
   if (!request.per_family || !request.task.empty()) return {""};
   std::vector<std::string> tasks;
@@ -121,7 +121,7 @@ Result<void> CheckQuery(const PagedQuery& query, const std::string& task, bool o
     listing.warnings.push_back("dropped, because without a valid id: " + Counted(query.unreadable, "listed model"));
   }
   if (!query.fault) return {};
-  // A tag that a mirror does not know costs that tag only.
+  // A tag that a mirror does not know affects only that tag.
   if (!query.HasEnough() && (only_one || !query.refused)) {
     return Error{ErrorCode::kUnavailable, "the listing" + of_task + " failed: " + query.fault->message,
                  query.fault->retryable};
@@ -152,7 +152,7 @@ std::string ListPath(const ListRequest& request, const std::string& sort_key, co
     if (!value.empty()) path += std::string("&") + name + "=" + UrlEncode(value);
   };
   for (const std::string& filter : request.filters) add("filter", filter);
-  add("filter", request.library);  // "library" itself is an alias of old
+  add("filter", request.library);  // "library" is an old alias
   add("author", request.author);
   add("search", request.search);
   add("pipeline_tag", task.empty() ? request.task : task);
@@ -166,7 +166,7 @@ Result<Listing> FetchListing(const ListRequest& request, const HubOptions& optio
   const Result<std::string> sort_key = SortKey(request.sort);
   if (!sort_key) return sort_key.error();
   const int top = std::max(1, request.top);
-  // A few more than wanted: a duplicate or two then costs no further page.
+  // Requests a few more than needed, so that duplicates do not require another page.
   const int page_size = std::min(options.page_size, top + std::min(top / 10 + 1, 20));
   const std::vector<std::string> tasks = TasksToList(request, families);
   std::vector<std::unique_ptr<PagedQuery>> queries;

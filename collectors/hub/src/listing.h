@@ -1,4 +1,4 @@
-// The ranked list, page by page.
+// Fetches the ranked list, page by page.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace breakwatch::hub {
 
-// The fields asked for with `expand`, ready to be appended to a query.
+// The fields for `expand`, as the text to append to a query.
 const std::string& ExpandQuery();
 
-// Path and query of the first page. `task` replaces the request's own when it is not empty.
+// The path and query of the first page. A non-empty `task` replaces the request's own.
 std::string ListPath(const ListRequest& request, const std::string& sort_key, const std::string& task, int page_size);
 
 struct Listing {
@@ -23,9 +23,9 @@ struct Listing {
   std::vector<std::string> warnings;
 };
 
-// Overall: pages in the Hub's order until `top` models are had. Per family: one listing for each pipeline tag, all at
-// once, merged by the sort key; models without a tag are not seen by it. Error: kUnavailable when the list cannot be
-// had or ends early with less than nine tenths of what was asked for; kUsage for a bad sort key.
+// Overall: pages in the Hub's order until `top` models were read. Per family: one listing for each pipeline tag, in
+// parallel, merged by the sort key; it does not include models without a tag. Error: kUnavailable if the list cannot be
+// read, or ends early with less than nine tenths of the request; kUsage for an invalid sort key.
 Result<Listing> FetchListing(const ListRequest& request, const HubOptions& options, const FamilyTable& families,
                              HubClient& client, std::stop_token stop);
 

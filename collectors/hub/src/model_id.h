@@ -1,4 +1,4 @@
-// Names of models and revisions, checked before they become part of a path or a URL.
+// Checks names of models and revisions before they are used in a path or a URL.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct NamedModel {
   std::string id;
   std::string revision;  // empty: the default branch
 };
-// Of "id" or "id@revision"; nothing when it is neither.
+// Parses "id" or "id@revision"; nullopt if it is neither.
 std::optional<NamedModel> ParseNamedModel(std::string_view text);
 
 }  // namespace breakwatch::hub

@@ -1,4 +1,4 @@
-// The first step of a model asked for by name: which commit is it, and what does the Hub say of it.
+// The first step for a model requested by name: asks the Hub for its commit and its info.
 #include "breakwatch/core/text.h"
 #include "hub_errors.h"
 #include "listing.h"

@@ -1,4 +1,4 @@
-// What can be listed without the Hub: the cache.
+// Lists models without the Hub, from the cache.
 #pragma once
 
 #include <vector>

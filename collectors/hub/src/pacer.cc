@@ -6,7 +6,7 @@
 namespace breakwatch::hub {
 namespace {
 
-// The number behind `;name=`, blanks allowed.
+// The number after `;name=`. Blanks are allowed.
 std::optional<std::int64_t> Parameter(std::string_view text, char name) {
   for (std::size_t at = text.find(';'); at != text.npos; at = text.find(';', at + 1)) {
     std::size_t i = text.find_first_not_of(" \t", at + 1);
@@ -45,7 +45,7 @@ void Pacer::Note(const RateLimit& limit, SteadyTime now) {
   const SteadyTime reset = now + limit.until_reset;
   auto [entry, is_new] = windows_.try_emplace(limit.bucket, Window{limit.remaining, reset});
   Window& window = entry->second;
-  // Answers overtake each other: within one window the lowest count is the newest. `t` has whole seconds.
+  // Answers may arrive out of order: within one window the lowest count is the newest. `t` has a resolution of seconds.
   const bool same_window = !is_new && std::chrono::abs(reset - window.reset) <= std::chrono::seconds(2);
   window = {same_window ? std::min(window.remaining, limit.remaining) : limit.remaining, reset};
 }

@@ -1,4 +1,4 @@
-// Pacer: keeps each bucket of the Hub's rate limit above zero, from the headers that every answer carries.
+// Pacer: keeps the Hub's rate limits from being exceeded, using the headers of every answer.
 #pragma once
 
 #include <chrono>
@@ -23,8 +23,8 @@ class Pacer {
  public:
   void Note(const RateLimit& limit, SteadyTime now);
 
-  // How long one more request has to wait while `in_flight` are unanswered; zero for an unknown bucket. The last
-  // request of a window is never spent: somebody else behind this address may need it, and an answer 429 costs more.
+  // The wait before another request while `in_flight` are unanswered; zero for an unknown bucket. The last request of a
+  // window is never used. Another client with this address may need it, and a 429 answer costs more.
   std::chrono::milliseconds Wait(const std::string& bucket, int in_flight, SteadyTime now) const;
 
  private:

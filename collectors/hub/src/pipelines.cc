@@ -1,4 +1,4 @@
-// A repository of diffusers: which models it holds, and the configuration of each.
+// Repositories of diffusers: finds their models and the configuration of each.
 #include "bundle.h"
 #include "exclusions.h"
 #include "hub_errors.h"
@@ -31,7 +31,7 @@ void Resolver::TakePipelineIndex(std::size_t index, Answer answer) {
       return FinishExcluded(index, exclusion.status, std::move(exclusion.detail));
     }
     KeepAbsent(model, *answer, kModelIndex);
-    return StartSingleConfig(index);  // one model alone, such as a ControlNet
+    return StartSingleConfig(index);  // a single model, such as a ControlNet
   }
   if (Result<void> pinned = TakeCommit(index, *answer, kModelIndex); !pinned) {
     return FinishExcluded(index, Status::kFailedResolve, pinned.error().message);
@@ -62,7 +62,7 @@ void Resolver::StartComponents(std::size_t index, const std::string& model_index
 void Resolver::TakeComponent(std::size_t index, const std::string& component, Answer answer) {
   if (!answer && answer.error().code == ErrorCode::kInterrupted) return;
   const auto found = pipelines_.find(index);
-  if (found == pipelines_.end()) return;  // another component has ended it
+  if (found == pipelines_.end()) return;  // another component has already ended it
   Pipeline& pipeline = found->second;
   const RankedModel& model = models_[index];
   const std::string file = ComponentConfig(component);
@@ -79,7 +79,7 @@ void Resolver::TakeComponent(std::size_t index, const std::string& component, An
       pipelines_.erase(found);
       return FinishExcluded(index, exclusion.status, file + ": " + exclusion.detail);
     }
-    KeepAbsent(model, *answer, file);  // settings of another kind, or code: the worker says what it needs
+    KeepAbsent(model, *answer, file);  // settings of another kind, or code: the worker reports what it needs
   }
   if (--pipeline.waiting == 0) FinishPipeline(index);
 }
@@ -92,7 +92,7 @@ void Resolver::FinishPipeline(std::size_t index) {
   Finish();
 }
 
-// Whole, or not at all while the rest can be asked for.
+// Only a complete bundle is used while the rest can still be requested.
 std::optional<std::string> Resolver::CachedBundle(const std::string& id, const std::string& sha) const {
   const auto model_index = cache_.ReadConfig(id, sha, kModelIndex);
   if (!model_index) return std::nullopt;

@@ -22,10 +22,10 @@ const std::map<std::string, std::string>& SortNames() {
   return kNames;
 }
 
-// A key that orders models, or nothing for a model without the figure.
+// The sort key of a model, or nothing if it has no value.
 struct Key {
   bool known = false;
-  double number = 0;  // counts stay far below 2^53
+  double number = 0;  // counts are far below 2^53
   std::string text;
 };
 

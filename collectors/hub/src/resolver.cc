@@ -60,7 +60,7 @@ void Resolver::StartSingleConfig(std::size_t index) {
     return FinishExcluded(index, Status::kFailedResolve,
                           "offline, and " + cache_.ConfigPath(model.info.id, model.info.sha) + " does not exist");
   }
-  // A listing without commits leaves it to the file's own answer to name one.
+  // If the listing has no commits, the answer for the file names one.
   const std::string revision = model.info.sha.empty() ? "main" : model.info.sha;
   client_->Get(Kind::kFile, "/" + model.info.id + "/resolve/" + revision + "/config.json",
                [this, index](Answer answer) { TakeAnswer(index, std::move(answer)); });
@@ -84,8 +84,8 @@ void Resolver::TakeFile(std::size_t index, const net::HttpResponse& response) {
   }
   TakeConfig(response.body, families_, options_, model);
   if (!model.excluded) {
-    // A replayed Hub says so when a configuration is made of defaults: such a one must not get into the shared cache,
-    // where it would stand for the real file.
+    // A replayed Hub marks a configuration made of defaults. It must not be stored in the shared cache, where it would
+    // be taken for the real file.
     const bool is_default = response.Header("x-breakwatch-config-source") == "class_default";
     if (is_default) model.info.config_source = "class_default";
     if (model.info.config_source.empty()) model.info.config_source = "hub";
@@ -94,7 +94,7 @@ void Resolver::TakeFile(std::size_t index, const net::HttpResponse& response) {
   Finish();
 }
 
-// A listing without commits is pinned by the first file's own answer.
+// If the listing has no commits, the answer for the first file determines the commit.
 Result<void> Resolver::TakeCommit(std::size_t index, const net::HttpResponse& response, const std::string& file) {
   ModelInfo& info = models_[index].info;
   if (!info.sha.empty()) return {};
@@ -114,7 +114,7 @@ void Resolver::Keep(const RankedModel& model, const net::HttpResponse& response,
   const auto linked = response.Header("x-linked-etag");
   const std::string etag = linked ? *linked : response.Header("etag").value_or("");
   const std::size_t index = static_cast<std::size_t>(&model - models_.data());
-  // The Python client looks under the name it was given, renamed or not.
+  // The Python client uses the requested name, even if the model was renamed.
   for (const std::string& id : {model.info.id, model.info.requested_id}) {
     Result<void> kept = cache_.StoreConfig(id, model.info.sha, etag, bytes, file);
     if (kept) kept = cache_.StoreRef(id, Revision(index), model.info.sha);
@@ -122,7 +122,7 @@ void Resolver::Keep(const RankedModel& model, const net::HttpResponse& response,
   }
 }
 
-// An outage never costs a model that is in the cache, be it at an older commit.
+// During an outage a cached model is used, even at an older commit.
 void Resolver::TakeOutage(std::size_t index, const Answer& answer) {
   std::string why = Shown(answer);
   if (TakeCachedRef(index, why)) return;
@@ -141,7 +141,7 @@ bool Resolver::TakeCachedRef(std::size_t index, const std::string& why) {
   return true;
 }
 
-// A cached file that cannot be used is as good as none.
+// An unusable cached file counts as missing.
 bool Resolver::TakeCached(std::size_t index, const std::string& sha) {
   const std::string& id = models_[index].info.id;
   RankedModel taken = models_[index];

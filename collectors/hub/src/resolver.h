@@ -16,7 +16,7 @@
 
 namespace breakwatch::hub {
 
-// Owner: one List call. Thread: the caller's. Fill it, run the client, take the models.
+// Owner: one List call. Thread: the caller's. Add models, run the client, then take the results.
 class Resolver {
  public:
   // `client` is null offline. All references must outlive it.
@@ -25,10 +25,10 @@ class Resolver {
 
   void AddListed(ModelInfo info);
   void AddNamed(const std::string& text);  // "id" or "id@revision"
-  // Asks for everything added that the cache does not answer.
+  // Requests everything added that the cache does not have.
   void Start();
 
-  // When the Hub stumbled for every model and none could be had otherwise: why. Valid after the client ran.
+  // The cause if the Hub failed for every model and the cache had none. Valid after the client ran.
   const std::optional<Error>& outage() const { return outage_; }
   bool FailedWholly() const { return outage_ && outages_ == static_cast<int>(models_.size()); }
 
@@ -43,7 +43,7 @@ class Resolver {
   void TakeInfoBody(std::size_t index, const std::string& body);
   void StartConfig(std::size_t index);
   void StartSingleConfig(std::size_t index);
-  // A diffusers pipeline: model_index.json, then each component's config.json; or a single model after all.
+  // A diffusers pipeline: model_index.json, then each component's config.json. It may prove to be a single model.
   void StartPipeline(std::size_t index);
   void TakePipelineIndex(std::size_t index, Answer answer);
   void StartComponents(std::size_t index, const std::string& model_index);
@@ -71,14 +71,14 @@ class Resolver {
   HubClient* const client_;
   const ModelLister::Progress& progress_;
   std::vector<RankedModel> models_;
-  std::vector<std::string> named_;      // beside models_: the text asked for, empty for a listed one
-  std::vector<std::string> revisions_;  // beside models_: the revision asked for, empty for the default branch
+  std::vector<std::string> named_;      // parallel to models_: the requested text, empty for a listed model
+  std::vector<std::string> revisions_;  // parallel to models_: the requested revision, empty for the default branch
   struct Pipeline {
     std::string model_index;
     std::map<std::string, std::string> configs;  // by component
     std::size_t waiting = 0;
   };
-  std::map<std::size_t, Pipeline> pipelines_;  // under way; one that ended early is gone
+  std::map<std::size_t, Pipeline> pipelines_;  // in progress; one that ended early is removed
   int done_ = 0;
   int outages_ = 0;
   std::optional<Error> outage_;

@@ -58,7 +58,7 @@ class SelectorLister : public ModelLister {
     }
     const std::string digest = Sha256Hex(*text);
     model.info.sha = digest.substr(0, kCommitDigits);
-    // The digest makes a changed file another structure, which is captured again.
+    // With the digest, a changed file is another structure, which is captured again.
     Json source = {{"source_sha256", digest}};
     if (is_script) {
       source.update({{"kind", "script"},
@@ -86,7 +86,7 @@ class SelectorLister : public ModelLister {
     return folders;
   }
 
-  // As Python's import finds it in these folders: a package before a module of the same name.
+  // Searches these folders like Python's import: a package comes before a module of the same name.
   Result<fs::path> ModuleFile(const Selector& selector) const {
     std::string relative = selector.module;
     std::replace(relative.begin(), relative.end(), '.', '/');

@@ -20,7 +20,7 @@ constexpr std::size_t kMaxListBytes = 1u << 30;
 constexpr std::size_t kMaxLineBytes = 16u << 20;
 constexpr int kMaxDepth = 64;
 
-// A recording that is missing, and one that cannot be understood, are one thing to the caller: a wrong setting.
+// Both a missing and an invalid recording are a wrong setting to the caller.
 Error Damaged(const Error& error) {
   return {ErrorCode::kConfig, "hub.snapshot_dir: not a recording of a Hub: " + error.message};
 }
@@ -110,7 +110,7 @@ class SnapshotLister : public ModelLister {
     return chosen;
   }
 
-  // The name that a renamed model has in the recording; redirects.json is optional.
+  // The recorded name of a renamed model; redirects.json is optional.
   std::string CanonicalId(const std::string& id) const {
     const Result<std::string> text = ReadFile(directory_ / "redirects.json", kMaxLineBytes);
     if (!text) return id;

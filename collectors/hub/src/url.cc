@@ -13,14 +13,14 @@ std::string Lower(std::string_view text) {
   return out;
 }
 
-// Where the path (or query) begins; the size of `url` when it has none.
+// Where the path or query begins; the size of `url` if it has neither.
 std::size_t PathStart(std::string_view url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return 0;
   return std::min(url.find_first_of("/?#", scheme + 3), url.size());
 }
 
-// Scheme, host and port as they stand: "https://user@host:1".
+// Scheme, host and port, unchanged: "https://user@host:1".
 std::string_view UntilPath(std::string_view url) { return url.substr(0, PathStart(url)); }
 
 bool IsPublicHub(std::string_view origin) {
@@ -53,7 +53,7 @@ std::string Origin(std::string_view url) {
   const std::string scheme = Lower(url.substr(0, scheme_end));
   if (scheme != "http" && scheme != "https") return {};
   std::string_view authority = url.substr(scheme_end + 3, PathStart(url) - scheme_end - 3);
-  // A backslash or blank is read differently by different parsers: no such host is ever the endpoint's.
+  // Parsers disagree about a backslash or blank, so such a host never matches the endpoint.
   if (authority.find_first_of("\\ \t\r\n") != authority.npos) return {};
   if (const std::size_t at = authority.rfind('@'); at != authority.npos) authority.remove_prefix(at + 1);
   if (authority.empty()) return {};

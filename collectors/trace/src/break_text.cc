@@ -32,7 +32,7 @@ std::string_view FirstLine(std::string_view text) { return Strip(text.substr(0, 
 // At most `max` bytes of UTF-8.
 std::string Clip(std::string_view text, std::size_t max) { return Truncate(ToUtf8(text.substr(0, max + 3)), max); }
 
-// Words with one blank between, bounded: a reason becomes a label.
+// Words joined by single blanks, with a maximum length: a reason becomes a label.
 std::string Bounded(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 4 * kReasonBytes)) {
@@ -61,11 +61,12 @@ std::string Clean(std::string_view text) {
 // --- the grammar of a message: type, "  Explanation: ", "  Hint: " ..., "  Developer debug context: ", a link
 
 struct Found {
-  std::size_t at = kNone;   // of the line break before the blanks
-  std::size_t end = kNone;  // behind the label
+  std::size_t at = kNone;   // offset of the line break before the blanks
+  std::size_t end = kNone;  // offset after the label
 };
 
-// The first `label` from `from` on that begins a line, blanks aside, with at least `breaks` line breaks before it.
+// Finds the first `label` at or after `from` that begins a line. Blanks may precede it. At least `breaks` line breaks
+// must precede those blanks.
 Found FindLabel(std::string_view text, std::string_view label, std::size_t from, std::size_t breaks = 1) {
   for (std::size_t at = text.find(label, from); at != kNone; at = text.find(label, at + 1)) {
     std::size_t begin = at;
@@ -74,7 +75,7 @@ Found FindLabel(std::string_view text, std::string_view label, std::size_t from,
       --begin;
       if (text[begin] != '\n') continue;
       ++lines;
-      // Two that stand together, with blanks only after them.
+      // Requires two line breaks in a row, followed only by blanks.
       if (breaks == 1 || (begin > from && text[begin - 1] == '\n')) start = breaks == 1 ? begin : begin - 1;
     }
     if (lines >= breaks && start != kNone) return {start, at + label.size()};
@@ -109,7 +110,7 @@ void TakeTexts(std::string_view message, BreakSite& site) {
   }
 }
 
-// First match names it: from "it will never work" down to "it came from another break".
+// The first matching row gives the fixability. Rows go from "never works" to "caused by another break".
 struct Fixability {
   std::string_view name, text;
 };
@@ -149,7 +150,7 @@ std::string IdOf(std::string_view message) {
 
 // --- exceptions without a type
 
-// The closed set of reasons for them.
+// The only reasons that such exceptions can have.
 struct NamedReason {
   std::string_view cls, reason;
 };
@@ -170,7 +171,7 @@ struct Raised {
   std::string_view text;    // its message
 };
 
-// The exception a printed traceback ends with: the first line behind its frames.
+// The exception at the end of a printed traceback: the first line after its frames.
 Raised RaisedIn(std::string_view traceback) {
   const std::size_t begin = traceback.rfind(kTraceback);
   if (begin == kNone) return {};
@@ -189,7 +190,7 @@ Raised RaisedIn(std::string_view traceback) {
   return raised;
 }
 
-// What the last exception was raised from, where a traceback says so.
+// The cause of the last exception, if the traceback contains one.
 Raised CauseIn(std::string_view traceback) {
   constexpr std::string_view kCause = "\nThe above exception was the direct cause of the following exception:\n";
   constexpr std::string_view kDuring = "\nDuring handling of the above exception, another exception occurred:\n";
@@ -206,7 +207,7 @@ std::string ReasonOfClass(std::string_view cls) {
 
 // --- the reason
 
-// How Dynamo says that it took the break in another way than by resuming after it.
+// Dynamo's prefixes for breaks after which it does not resume normally.
 struct Way {
   std::string_view prefix, name;
 };
@@ -231,7 +232,8 @@ Logged Unwrap(std::string_view reason) {
 
 bool IsTyped(std::string_view message) { return FindLabel(message, kExplanation, 0).at != kNone; }
 
-// Sets reason and id; returns the text they were taken from. `outer`: the type of what wrapped it, if anything.
+// Sets the reason and the id. Returns the text that they come from. `outer`: the type of the wrapping exception, if
+// any.
 std::string_view TakeReason(std::string_view message, std::string_view traceback, BreakSite& site, std::string& outer) {
   const std::size_t handling = message.find(kWhileHandling);
   if (handling == kNone) {
@@ -248,7 +250,7 @@ std::string_view TakeReason(std::string_view message, std::string_view traceback
   const std::string_view inner = Strip(message.substr(0, handling));
   const std::string_view last = Strip(message.substr(message.rfind(kWhileHandling) + kWhileHandling.size()));
   const std::string_view inner_type = FirstLine(inner), outer_type = FirstLine(last);
-  if (inner_type == outer_type) {  // the same kind met again while handling itself
+  if (inner_type == outer_type) {  // the same type was raised again while it was handled
     site.reason = Bounded(outer_type);
     site.gb_id = IdOf(last);
     return inner;
@@ -277,7 +279,7 @@ constexpr std::array<OldName, 2> kOldNames = {{
     {kOldInlined, kBranching},
 }};
 
-// Where a text begins to vary: values, addresses, names in quotes, lines.
+// True where a text contains a variable part: values, addresses, quoted names, line numbers.
 bool VariesAt(std::string_view text, std::size_t at) {
   static constexpr std::array<std::string_view, 2> kBegins = {"()", " in file "};
   const std::string_view rest = text.substr(at);
@@ -290,7 +292,7 @@ bool VariesAt(std::string_view text, std::size_t at) {
   return std::any_of(kBegins.begin(), kBegins.end(), [&](std::string_view begin) { return rest.starts_with(begin); });
 }
 
-// A reason without what varies, as the worker has it on these releases.
+// A reason without its variable parts. The worker does the same on these releases.
 std::string OldReason(std::string_view message) {
   std::string_view first = FirstLine(Strip(message));
   if (constexpr std::string_view kPrefix = "Unsupported: "; first.starts_with(kPrefix)) {
@@ -307,7 +309,7 @@ std::string OldReason(std::string_view message) {
   return reason.empty() ? std::string(kUntyped) : reason;
 }
 
-// The message of the break that this one replaced, where the printed traceback says so, else its own.
+// The message of the break that this one replaced, if the printed traceback contains it. Otherwise its own message.
 std::string_view OldMessage(std::string_view message, std::string_view traceback) {
   const Raised cause = CauseIn(traceback);
   return cause.module == "torch._dynamo.exc" && cause.cls == "Unsupported" ? cause.text : message;
@@ -346,7 +348,7 @@ Frame LastFrame(std::string_view stack) {
   return frame;
 }
 
-// The stack of the user's code, without the exception's own traceback behind it.
+// The stack of the user's code, without the exception's own traceback after it.
 std::string_view UserStack(std::string_view text) {
   for (const std::string_view end :
        {std::string_view("\nTraceback (most recent call last):"), std::string_view("\nNoneType: None"),
@@ -364,7 +366,7 @@ void TakePlace(std::string_view place, const Frame& frame, std::string_view torc
   SourceFile source = RelativeFile(path, torch_root);
   site.file = ToUtf8(source.owner == "user" ? files.Name(path) : source.file);
   site.frame = std::move(source.owner);
-  if (frame.path != path || frame.line != site.line) return;  // the stack above Dynamo: not the broken function
+  if (frame.path != path || frame.line != site.line) return;  // not the stack of the broken function
   site.function = Clip(PlainFunction(frame.function), kSourceBytes);
   site.source_line = Clip(frame.source, kSourceBytes);
 }

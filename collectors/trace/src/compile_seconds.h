@@ -1,4 +1,4 @@
-// CompileSeconds: the time in which anything was compiled: of compilations inside others, the outer one counts.
+// CompileSeconds: the total wall time spent compiling. Nested compilations count once, with the outer one.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@ namespace breakwatch::trace {
 
 class CompileSeconds {
  public:
-  // In the order they ended. Without a start it counts in full.
+  // Compilations are added in the order in which they ended. One without a start time counts in full.
   void Add(std::optional<double> started_s, double seconds);
   double Total() const;
 
@@ -16,7 +16,7 @@ class CompileSeconds {
   struct Interval {
     double begin, end;
   };
-  std::vector<Interval> recent_;  // apart, ascending; what is far behind is in `settled_`
+  std::vector<Interval> recent_;  // disjoint, ascending; older intervals are in `settled_`
   double settled_ = 0;
 };
 

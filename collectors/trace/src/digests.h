@@ -17,7 +17,7 @@ class Digest {
     Begin();
   }
 
-  // False where this machine refuses the algorithm, as a hardened one does with MD5.
+  // False if this machine disables the algorithm, as hardened machines do with MD5.
   bool Available() const { return begun_; }
   void Begin() { begun_ = method_ && context_ && EVP_DigestInit_ex2(context_.get(), method_.get(), nullptr) == 1; }
   void Add(std::string_view bytes) {

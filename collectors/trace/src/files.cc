@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "dedicated_log_torch_trace_", kRank = "rank_";
 constexpr std::size_t kMaxFiles = 100'000;
-constexpr std::uint64_t kLookBytes = 4u << 20;  // into a file without a rank in its name
+constexpr std::uint64_t kLookBytes = 4u << 20;  // read from a file that has no rank in its name
 
 std::optional<std::int64_t> RankOfName(std::string_view name) {
   const std::size_t at = name.find(kRank);

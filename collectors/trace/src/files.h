@@ -1,4 +1,4 @@
-// TraceFiles: which files of a directory are traces, and of which rank each is.
+// TraceFiles: finds the trace files in a directory, and the rank of each.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,12 @@ namespace breakwatch::trace {
 
 struct TraceFile {
   std::string path;
-  std::optional<std::int64_t> rank;  // by its name, else by its first records
+  std::optional<std::int64_t> rank;  // from its name, otherwise from its first records
   std::uint64_t bytes = 0;
 };
 
-// Ordered by rank, those without one last, then by name. `path` may be one file. Error: kUsage, none there.
+// Ordered by rank, then by name; files without a rank come last. `path` may be a single file. Error: kUsage if there
+// are none.
 Result<std::vector<TraceFile>> TraceFiles(const std::string& path, std::size_t max_line_bytes);
 
 }  // namespace breakwatch::trace

@@ -12,13 +12,13 @@
 namespace breakwatch::trace {
 namespace {
 
-// Stands where a worker's version does: a trace read by another reader is read anew.
+// Takes the place of a worker's version. A new reader version makes old traces be read again.
 constexpr char kReader[] = "trace-reader-3";
 
 constexpr std::size_t kMaxRanks = 128, kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
 constexpr std::size_t kMaxReasonBytes = 500, kMaxErrorBytes = 16u << 10, kMaxDetailBytes = 400;
 
-// The first line of a text, bounded.
+// The first line of a text, with a maximum length.
 std::string OneLine(const std::string& text) {
   return Truncate(ToUtf8(text.substr(0, text.find('\n'))), kMaxDetailBytes);
 }
@@ -26,9 +26,9 @@ std::string OneLine(const std::string& text) {
 Status StatusOf(const Findings& found) {
   if (found.hard_failures > 0) return Status::kFailedCapture;
   if (found.breaks > 0) return Status::kGraphBreaks;
-  // Told to go on after errors, it ran as if nothing had been asked of the compiler.
+  // With suppress_errors, every compilation failed and the whole job ran eagerly.
   if (found.suppressed > 0 && found.knows_code && found.fallbacks == found.ended) return Status::kFailedCapture;
-  // Who does not know how it ended cannot say that nothing broke.
+  // A compilation without a recorded end may have had breaks, so the result is not a full graph.
   return found.ended < found.compiles ? Status::kFailedCapture : Status::kFullGraph;
 }
 
@@ -53,7 +53,7 @@ void Findings::AddBreak(BreakSite event) {
   if (known != places_.end()) {
     BreakSite& site = sites[known->second];
     ++site.occurrences;
-    if (event.wrapped_in.empty()) site.wrapped_in.clear();  // met bare as well: the wrapper is not what matters
+    if (event.wrapped_in.empty()) site.wrapped_in.clear();  // also seen unwrapped: the wrapper does not matter
   } else if (sites.size() < kMaxSites) {
     places_.emplace(event.site_id, sites.size());
     sites.push_back(std::move(event));
@@ -146,7 +146,7 @@ CaptureResult ToCapture(const Findings& found) {
   std::set<std::string> reasons;
   for (const BreakSite& site : found.sites) reasons.insert(site.gb_id.empty() ? site.reason : site.gb_id);
   out.unique_reasons = static_cast<std::int64_t>(reasons.size());
-  out.ops_captured = found.graphs == 0 ? 0 : found.ops;  // frames_total is Dynamo's own, of frames it only looked at
+  out.ops_captured = found.graphs == 0 ? 0 : found.ops;  // not frames_total: it also counts frames that Dynamo skipped
   if (found.knows_code) out.frames_fallback = found.fallbacks;
   out.recompiles = found.recompiles;
   out.unexplained_events = found.unexplained;

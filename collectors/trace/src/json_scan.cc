@@ -15,7 +15,7 @@ std::size_t SkipBlank(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Characters that end a run of plain ones inside a string.
+// Characters that end a run of ordinary characters inside a string.
 constexpr std::array<bool, 256> MakeStops() {
   std::array<bool, 256> stops{};
   for (std::size_t c = 0; c < 0x20; ++c) stops[c] = true;
@@ -37,7 +37,7 @@ std::size_t SkipEscape(std::string_view text, std::size_t at) {
   return at + 6;
 }
 
-// `at` is behind the opening quote; returns behind the closing one.
+// `at` is after the opening quote. Returns the offset after the closing quote.
 std::size_t SkipString(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     if (!kStops[static_cast<unsigned char>(text[at])]) {
@@ -52,7 +52,7 @@ std::size_t SkipString(std::string_view text, std::size_t at) {
 }
 
 std::size_t SkipWord(std::string_view text, std::size_t at) {
-  // Python writes numbers that are none as it spells them.
+  // Python writes NaN and infinities as bare words.
   for (const std::string_view word : {"true", "false", "null", "NaN", "Infinity", "-Infinity"}) {
     if (text.substr(at, word.size()) == word) return at + word.size();
   }
@@ -85,7 +85,7 @@ struct MemberAt {
   std::size_t end = kNone;
 };
 
-// A member of an object, `at` its key's opening quote.
+// Reads a member of an object. `at` is the opening quote of its key.
 MemberAt ReadMember(std::string_view text, std::size_t at, int depth) {
   MemberAt member;
   if (at >= text.size() || text[at] != '"') return member;
@@ -138,7 +138,7 @@ unsigned HexAt(std::string_view text, std::size_t at) {
   return code;
 }
 
-// Appends what the escape at `at` stands for; returns the place behind it. The text is known to be well-formed.
+// Appends the character that the escape at `at` encodes. Returns the offset after the escape. The text is well-formed.
 std::size_t Unescape(std::string_view text, std::size_t at, std::string& out) {
   static constexpr std::string_view kFrom = "\"\\/bfnrt", kTo = "\"\\/\b\f\n\r\t";
   if (text[at + 1] != 'u') {
@@ -155,7 +155,7 @@ std::size_t Unescape(std::string_view text, std::size_t at, std::string& out) {
       at += 6;
     }
   }
-  if (code >= 0xD800 && code < 0xE000) code = 0xFFFD;  // half of a pair
+  if (code >= 0xD800 && code < 0xE000) code = 0xFFFD;  // half of a surrogate pair
   AppendUtf8(out, code);
   return at;
 }

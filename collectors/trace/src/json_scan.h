@@ -1,4 +1,4 @@
-// A look at JSON text without making values of it: most of a trace is skipped, so it must be cheap to skip.
+// Scans JSON text without building values. Most of a trace is skipped, so skipping must be cheap.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace breakwatch::trace {
 
-// Nested deeper, a text counts as broken; bounds the stack.
+// Deeper nesting counts as malformed; this bounds the recursion.
 inline constexpr int kMaxJsonDepth = 64;
 
-// Walks the members of a JSON object from left to right. `key` and `value` are the text as it stands, a key without
-// its quotes.
+// Iterates over the members of a JSON object in order. `key` and `value` are raw text; `key` has no quotes.
 class ObjectScan {
  public:
   explicit ObjectScan(std::string_view text);
-  // False at the end, and where the text is not JSON.
+  // False at the end, and if the text is not JSON.
   bool Next(std::string_view& key, std::string_view& value);
-  // The whole text was one well-formed object. After Next returned false.
+  // True if the whole text was one well-formed object. Valid after Next returned false.
   bool Good() const { return good_ && done_; }
 
  private:
@@ -27,13 +26,13 @@ class ObjectScan {
   bool good_ = false, done_ = false, first_ = true;
 };
 
-// The end of the JSON value that begins at `at`, or npos where there is none.
+// The end of the JSON value that begins at `at`, or npos if there is none.
 std::size_t SkipValue(std::string_view text, std::size_t at, int depth = 0);
 
 bool IsObject(std::string_view value);
 bool IsNull(std::string_view value);
 bool IsTrue(std::string_view value);
-// A string's characters, escapes undone, at most about `max_bytes`; nullopt when the value is no string.
+// The unescaped characters of a string, at most about `max_bytes`. nullopt if the value is not a string.
 std::optional<std::string> AsString(std::string_view value, std::size_t max_bytes);
 std::optional<std::int64_t> AsInt(std::string_view value);
 std::optional<double> AsNumber(std::string_view value);

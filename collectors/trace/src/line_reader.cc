@@ -41,7 +41,7 @@ LineReader::~LineReader() {
   if (fd_ >= 0) close(fd_);
 }
 
-// Reads more behind what is there, making room for it. False at the end, and where the longest line fills the buffer.
+// Appends more bytes to the buffer and moves or grows it as needed. False at the end, and if the longest line fills it.
 bool LineReader::Fill() {
   if (begin_ > 0) {
     std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
@@ -80,7 +80,7 @@ void LineReader::DropRestOfLine() {
 }
 
 bool LineReader::Next(Line& line) {
-  // The beginning of a line that was too long was given out and still lies in the buffer.
+  // The start of a line that was too long was returned; the rest is still to be read.
   if (line.too_long) DropRestOfLine();
   line = {};
   std::size_t searched = 0;

@@ -1,4 +1,4 @@
-// LineReader: the lines of a file, one after the other, in memory bounded by the longest one allowed.
+// LineReader: returns the lines of a file one by one, in memory bounded by the longest allowed line.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 namespace breakwatch::trace {
 
 struct Line {
-  std::string_view text;  // without its end; good until the next call
+  std::string_view text;  // without its line end; valid until the next call
   bool ended = true;      // false: the file ended before the line did
   bool too_long = false;  // `text` is its beginning
 };
 
 class LineReader {
  public:
-  // Error: kUsage, the file cannot be opened.
+  // Error: kUsage if the file cannot be opened.
   static Result<LineReader> Open(const std::string& path, std::size_t max_line_bytes);
   LineReader(LineReader&& other) noexcept;
   LineReader& operator=(LineReader&&) = delete;
   ~LineReader();
 
-  // False at the end of the file, and where it cannot be read on.
+  // False at the end of the file, and after a read error.
   bool Next(Line& line);
   std::uint64_t BytesRead() const { return bytes_; }
   bool Failed() const { return failed_; }
@@ -38,7 +38,7 @@ class LineReader {
   int fd_;
   std::size_t capacity_, max_line_bytes_;
   std::unique_ptr<char[]> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // what is in the buffer and was not given out
+  std::size_t begin_ = 0, end_ = 0;  // the part of the buffer that was not returned yet
   std::uint64_t bytes_ = 0;
   bool failed_ = false;
 };

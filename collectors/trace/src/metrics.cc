@@ -21,7 +21,7 @@ std::optional<bool> Bool(std::string_view value) { return IsNull(value) ? std::n
 
 using Out = CompileMetrics;
 
-// Each is the text of what began the compilation anew: a break, or the class of what is none.
+// Each element is the reason of a restarted analysis: the text of a break, or the class of another exception.
 void TakeRestarts(std::string_view value, Out& metrics) {
   constexpr int kMaxRestarts = 64;
   for (int i = 0; i < kMaxRestarts; ++i) {
@@ -40,7 +40,7 @@ struct Field {
   std::string_view key;
   void (*take)(std::string_view, Out&);
 };
-// The same quantity has an older and a newer name; the newer, in microseconds, stands later in a record.
+// The same quantity has an older and a newer name. The newer one is in microseconds and comes later in a record.
 constexpr std::array<Field, 27> kFields = {{
     {"co_name", [](std::string_view v, Out& m) { m.function = Text(v); }},
     {"co_filename", [](std::string_view v, Out& m) { m.file = Text(v); }},

@@ -10,7 +10,7 @@ constexpr std::size_t kNone = std::string_view::npos;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Behind ".../site-packages/" or its Debian name, or kNone.
+// The offset after ".../site-packages/" or Debian's dist-packages, or kNone.
 std::size_t BehindPackages(std::string_view path) {
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
     if (const std::size_t at = path.rfind(folder); at != kNone) return at + folder.size();
@@ -18,7 +18,7 @@ std::size_t BehindPackages(std::string_view path) {
   return kNone;
 }
 
-// Behind ".../lib/python3.11/", the standard library, or kNone.
+// The offset after ".../lib/python3.11/", the standard library, or kNone.
 std::size_t BehindStandardLibrary(std::string_view path) {
   constexpr std::string_view kFolder = "/lib/python3.";
   const std::size_t at = path.rfind(kFolder);

@@ -1,4 +1,4 @@
-// Where a source file belongs, told from its path alone: a trace comes from another machine.
+// Classifies a source file by its path alone, because a trace comes from another machine.
 #pragma once
 
 #include <map>
@@ -9,16 +9,15 @@
 namespace breakwatch::trace {
 
 struct SourceFile {
-  std::string file;   // package-relative; the bare name of what belongs to no package
+  std::string file;   // package-relative; only the file name if it belongs to no package
   std::string owner;  // "torch", "library" or "user", as BreakSite::frame
 };
 
-// `torch_root`: the folder that holds torch, with a slash at its end; empty where it is not known.
+// `torch_root`: the folder that contains torch, with a trailing slash; empty if unknown.
 SourceFile RelativeFile(std::string_view path, std::string_view torch_root);
 
-// Names of files that belong to no package: the bare one for the first of a name that is met, and for another one as
-// much of its path as tells it from those before. Bounded: a longer path, or one past the limits, keeps its bare name
-// and is not remembered.
+// Names files that belong to no package. The first file with a name gets that bare name. A later one gets as much of
+// its path as makes it unique. Past the limits a file keeps its bare name and is not remembered.
 class UserFiles {
  public:
   static constexpr std::size_t kMaxPathBytes = 1024, kMaxPaths = 16, kMaxNames = 1024;

@@ -12,15 +12,15 @@
 namespace breakwatch::trace {
 namespace {
 
-// What one process may make us remember.
+// Bounds the memory that one process of a trace can use.
 constexpr std::size_t kMaxStringBytes = 32u << 20, kMaxOpen = 4096, kMaxSegments = 512, kMaxPath = 4096;
 
-// Ends after which Dynamo itself goes on: the frame is left to Python, and the job does not notice.
+// Failures that Dynamo handles itself: it runs the frame eagerly, and the job continues.
 constexpr std::array<std::string_view, 5> kSoftFailures = {"SkipFrame", "SkipCodeRecursiveException",
                                                            "RecompileLimitExceeded", "RestartAnalysis",
                                                            "UnspecializeRestartAnalysis"};
 
-// Of an `Unsupported` after which it goes on, too: where the job must not, it is a FailOnRecompileLimitHit.
+// Dynamo also handles an `Unsupported` with kLimit. Where it may not skip, it raises FailOnRecompileLimitHit instead.
 constexpr std::string_view kInLoop = "Skipping frame because there is a graph break in a for/while loop";
 constexpr std::string_view kLimit = "Dynamo recompile limit exceeded";
 
@@ -53,7 +53,8 @@ void ProcessFold::TakeString(const Record& record) {
   strings_.insert_or_assign(*id, *std::move(text));
 }
 
-// A compilation that is known to have begun. One that neither began nor ended in the file is not among them.
+// Returns the open compilation, and counts it if it is new. One that neither began nor ended in the file is not
+// counted.
 ProcessFold::Open& ProcessFold::Begin(const std::string& compile_id, const CompileId& id) {
   const auto [it, fresh] = open_.try_emplace(compile_id);
   if (fresh) {
@@ -67,7 +68,7 @@ ProcessFold::Open& ProcessFold::Begin(const std::string& compile_id, const Compi
 void ProcessFold::TakeStart(const Record& record) {
   if (!record.id.known()) return;
   const std::string id = record.id.Text();
-  open_.erase(id);  // begun twice: the first did not end
+  open_.erase(id);  // a second start: the first compilation did not end
   Open& open = Begin(id, record.id);
   const std::string_view frame = Element(Member(record.value, "stack"), -1);
   if (!IsObject(frame)) return;
@@ -100,7 +101,7 @@ void ProcessFold::TakeBreak(const Record& record) {
   Open* open = found == open_.end() ? nullptr : &found->second;
   logs_as_older_ = logs_as_older_ || IsOldLog(record.payload);
   if (open != nullptr && open->jump) {
-    // In an inlined callee it is logged inside and then outside: once is meant.
+    // In an inlined callee Dynamo logs the break twice, inside and then outside. Count it once.
     if (IsOldLog(record.payload, kOldInlined)) open->jump.reset();
     CountJump(*open);
   }
@@ -123,8 +124,9 @@ void ProcessFold::CountJump(Open& open) {
   if (open.jump) CountEvent(*std::exchange(open.jump, std::nullopt), &open);
 }
 
-// Older releases do not log the break that leaves a frame to Python, nor one at which they step back to an earlier
-// instruction: the metrics tell of the former with its text, of the latter that there was one. True: it left the frame.
+// Counts breaks that older releases do not log: one that skips the frame, and one that steps back to an earlier
+// instruction. The metrics contain the text of the former, and only a marker for the latter. Returns true if the frame
+// was skipped.
 bool ProcessFold::CountUnlogged(const std::string& id, Open& open, const CompileMetrics& metrics, bool jumped) {
   constexpr std::string_view kStepBack = "Unknown fail_and_restart_analysis";
   if (open.events == 0) {
@@ -137,10 +139,10 @@ bool ProcessFold::CountUnlogged(const std::string& id, Open& open, const Compile
       CountEvent(std::move(event), &open);
     }
   }
-  // A newer release logs it, and one that does not was asked for a whole graph.
+  // A newer release logs the break. If it was not logged, a full graph was required.
   const bool older = logs_as_older_ || IsOldText(metrics.fail_reason);
   if (metrics.fail_type != "Unsupported" || !older || metrics.fail_reason.starts_with(kLimit)) return false;
-  // The branch on a value that was logged inside and reached the frame's end.
+  // This is the branch on a value that was already logged inside the callee.
   if (jumped && metrics.fail_reason.find(kOldInlined) != std::string::npos) return true;
   BreakSite event =
       UnloggedBreak(metrics.fail_reason, {metrics.fail_file, metrics.fail_line.value_or(0), {}, "frame skipped"},
@@ -181,8 +183,8 @@ void ProcessFold::TakeGraph(const Record& record) {
   found_.segments.push_back(std::move(segment));
 }
 
-// A graph that computes nothing: Dynamo makes it, and newer releases do not hand it to the backend, which is where
-// graphs are counted.
+// Removes a graph without operations. Dynamo creates it, but newer releases do not pass it to the backend. Graphs are
+// counted at the backend.
 void ProcessFold::TakeBackGraph(const Open& open) {
   found_.graphs -= open.graphs;
   if (open.segments != 1) return;
@@ -195,7 +197,7 @@ void ProcessFold::TakeBackGraph(const Open& open) {
   }
 }
 
-// Counts are of the whole compilation: they describe a graph only where it is the only one.
+// The counts are totals of the compilation. They describe a graph only if it is the only one.
 void ProcessFold::DescribeSegments(const Open& open, const CompileMetrics& metrics) {
   if (open.segments != 1) return;
   GraphSegment& segment = found_.segments[open.first_segment];
@@ -217,7 +219,7 @@ void ProcessFold::TakeMetrics(const Record& record) {
   found_.inductor_s += std::max(0.0, metrics.inductor_s.value_or(0));
   if (found_.torch.empty()) found_.torch = Text(metrics.torch, 64);
   if (found_.python.empty()) found_.python = Text(metrics.python, 64);
-  // A backward and what is compiled while running come again under their forward's id.
+  // The backward pass and compilations at run time repeat the id of their forward.
   if (!record.id.known() || metrics.is_runtime || metrics.is_backward) {
     if (metrics.fail_type.empty()) return;
     const bool told_to = metrics.suppress_errors.value_or(false);
@@ -236,7 +238,7 @@ void ProcessFold::TakeEnd(const Record& record, const CompileMetrics& metrics) {
   ++found_.ended;
   const bool jumped = open.jump.has_value();
   CountJump(open);
-  // Older releases log a break in a loop as any other, and then leave the frame.
+  // Older releases log a break in a loop like any other, and then skip the frame.
   if (metrics.fail_type == "SkipFrame" && metrics.fail_reason.starts_with(kInLoop)) {
     found_.Wrap(open.last_site, "graph break in loop / frame skipped");
   }
@@ -255,7 +257,7 @@ void ProcessFold::TakeEnd(const Record& record, const CompileMetrics& metrics) {
   }
   if (metrics.restarted_by_break && open.events == 0) ++found_.unexplained;
   if (metrics.fail_type.empty()) return;
-  // An `Unsupported` that was logged as a break is one; without, it was raised: a whole graph was asked for.
+  // An `Unsupported` that was logged is a break. One that was not logged was raised, because a full graph was required.
   const bool logged = metrics.fail_type == "Unsupported" && open.events > 0;
   const bool expected = left || logged || metrics.fail_reason.starts_with(kLimit) ||
                         std::find(kSoftFailures.begin(), kSoftFailures.end(), metrics.fail_type) != kSoftFailures.end();

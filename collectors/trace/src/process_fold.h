@@ -1,4 +1,4 @@
-// ProcessFold: the records of one process, which is one file, added to what is known of its rank.
+// ProcessFold: adds the records of one process, which is one file, to the findings of its rank.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace breakwatch::trace {
 class ProcessFold {
  public:
   explicit ProcessFold(Findings& findings) : found_(findings) {}
-  // Each record in the order of the file, then Finish.
+  // Takes each record in file order. Call Finish afterwards.
   void Add(const Record& record);
   void Finish();
 
@@ -32,7 +32,7 @@ class ProcessFold {
     std::string last_site;
     std::size_t first_segment = 0, segments = 0;
     std::int64_t graphs = 0;
-    std::optional<BreakSite> jump;  // logged by an older release: a branch on a value, which may be logged once more
+    std::optional<BreakSite> jump;  // a branch on a value, logged by an older release, which may log it again
   };
 
   void TakeString(const Record& record);
@@ -58,7 +58,7 @@ class ProcessFold {
   std::unordered_map<std::int64_t, std::string> strings_;
   std::size_t string_bytes_ = 0;
   std::map<std::string, Open> open_;
-  bool reasons_in_metrics_ = false;  // recompile reasons are said twice: the first way met counts
+  bool reasons_in_metrics_ = false;  // recompile reasons are recorded in two places; only the first place is counted
   bool reasons_in_artifacts_ = false;
   bool logs_as_older_ = false;  // a break was logged in the older form
 };

@@ -20,10 +20,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint64_t kProgressBytes = 8u << 20;
 constexpr std::size_t kMaxRanksListed = 128, kMaxListed = 16;
 
-// A rank beside the published one: its numbers, not its sites.
+// A rank that is not published: its numbers, without its sites.
 struct Rank {
   Findings numbers;
-  bool same = true;  // as the published one
+  bool same = true;  // equal to the published rank
 };
 
 class Reading {
@@ -61,9 +61,9 @@ class Reading {
   Digest digest_{"SHA256"};
   ReadCounts counts_;
   Findings published_;  // of the lowest rank
-  Findings union_;      // the same, with what only other ranks met
+  Findings union_;      // the same, plus sites that only other ranks have
   bool has_published_ = false;
-  std::vector<Rank> ranks_;  // all, in order
+  std::vector<Rank> ranks_;  // all ranks, in order
 };
 
 Result<void> Reading::ReadFile(const TraceFile& file, Findings& found) {
@@ -104,7 +104,7 @@ void Reading::Take(Findings found) {
     has_published_ = true;
     union_ = published_ = found;
   } else {
-    // Processes beside the ranks, such as compile workers, are not compared with them.
+    // Processes without a rank, such as compile workers, are not compared with ranks.
     const bool comparable = found.rank.has_value() || !published_.rank.has_value();
     rank.same = !comparable || !has_published_ || published_.SameNumbers(found);
     if (has_published_ && found.rank && published_.rank) Unite(found);
@@ -114,11 +114,11 @@ void Reading::Take(Findings found) {
   ranks_.push_back(std::move(rank));
 }
 
-// Places where only other ranks break are places of the job.
+// A break site of any rank is a break site of the job.
 void Reading::Unite(const Findings& found) {
   for (const BreakSite& site : found.sites) union_.AddSiteOf(site, *found.rank);
   if (found.hard_failures == 0 || union_.hard_failures > 0) return;
-  // A job that ended with an error on one rank did not come through on the others.
+  // If one rank failed, the job failed, even if other ranks succeeded.
   Failure failure = found.failures.front();
   failure.compile_id += (failure.compile_id.empty() ? "rank " : " of rank ") + std::to_string(*found.rank);
   union_.AddFailure(std::move(failure), /*hard=*/true, found.error);
@@ -128,7 +128,7 @@ std::string NameOf(const Findings& found) {
   return found.rank ? "rank " + std::to_string(*found.rank) : "processes without a rank";
 }
 
-// What the published rank did, and what only others met.
+// Summarizes the published rank, and the sites that only other ranks have.
 std::string Reading::DetailOfRanks() const {
   std::string text = NameOf(published_) + ": " + ToCapture(published_).detail;
   if (!union_.other_ranks.empty()) text += "; " + Counted(union_.other_ranks.size(), "more site") + " on other ranks";
@@ -136,7 +136,7 @@ std::string Reading::DetailOfRanks() const {
   return FailureText(union_.failures.front()) + "; " + text;
 }
 
-// What the ranks do not agree about, for the result's detail.
+// Describes the differences between ranks, for the result's detail.
 std::string Reading::Disagreement() const {
   std::string text;
   std::size_t differing = 0;

@@ -8,18 +8,18 @@
 namespace breakwatch::trace {
 namespace {
 
-constexpr std::size_t kMaxPayload = 1u << 20;    // kept of one
-constexpr std::size_t kDigestBlock = 64u << 10;  // digested at once: payload lines are short
+constexpr std::size_t kMaxPayload = 1u << 20;    // kept per payload
+constexpr std::size_t kDigestBlock = 64u << 10;  // hashed at once: payload lines are short
 constexpr std::size_t kMaxName = 128;
 
-// Artifacts whose payload is read; of all others only the digest is checked.
+// Artifacts whose payload is parsed. For all others only the digest is checked.
 constexpr std::array<std::string_view, 3> kKept = {"dynamo_graph_break_reason", "recompile_reasons", "torch_version"};
 
 bool IsKept(const Record& record) {
   return record.kind == "artifact" && std::find(kKept.begin(), kKept.end(), record.name) != kKept.end();
 }
 
-// The JSON of a record's line, or an empty view where the line does not begin as a record does.
+// The JSON of a record's line, or an empty view if the line is not the start of a record.
 std::string_view JsonOf(std::string_view line) {
   if (line.empty() || std::string_view("VIWEC").find(line.front()) == std::string_view::npos) return {};
   const std::size_t end = line.find("] {");
@@ -36,7 +36,7 @@ std::string_view WrittenAt(std::string_view head) {
   return head.substr(0, head.rfind(':'));
 }
 
-// Members that say about which compilation a record is, beside its own one.
+// The members that identify the compilation of a record.
 using Place = std::optional<std::int64_t>& (*)(Record&);
 struct Context {
   std::string_view key;
@@ -83,11 +83,11 @@ bool RecordReader::Peek() {
 bool RecordReader::Next(Record& record) {
   while (Peek()) {
     const bool cut = !line_.ended;
-    if (line_.text.starts_with('\t')) {  // of a record that could not be read
+    if (line_.text.starts_with('\t')) {  // belongs to a record that could not be read
       pending_ = false;
       continue;
     }
-    // A file that was copied as text may have its line ends changed; then a record's own line shows it.
+    // Copying a file as text may change its line ends. The record's own line then shows it.
     crlf_ = line_.text.ends_with('\r');
     if (crlf_) line_.text.remove_suffix(1);
     const bool blank = line_.text.empty();
@@ -131,7 +131,7 @@ bool RecordReader::TakeHead(std::string_view line, Record& record) {
   return true;
 }
 
-// Reads the payload, if any, and checks it. False where the file's end cut it.
+// Reads and checks the payload, if any. False if the end of the file truncated it.
 bool RecordReader::TakePayload(Record& record) {
   payload_.clear();
   block_.clear();

@@ -1,5 +1,5 @@
-// RecordReader: the records of one trace file. A record is a line `V1206 15:20:13.928000 TID path:line] {json}`, with
-// the digest of its payload in `has_payload` and the payload in the lines that follow, each behind a tab.
+// RecordReader: returns the records of one trace file. A record is a line `V1206 15:20:13.928000 TID path:line]
+// {json}`. Its `has_payload` is the digest of the payload. The payload is in the following lines, each after a tab.
 #pragma once
 
 #include <cstddef>
@@ -25,30 +25,30 @@ struct CompileId {
 };
 
 struct Record {
-  std::string_view kind;   // the record's own member: "artifact", "compilation_metrics", ...
-  std::string_view value;  // of that member, as it stands
+  std::string_view kind;   // the member that names the type: "artifact", "compilation_metrics", ...
+  std::string_view value;  // the raw value of that member
   CompileId id;
   std::optional<std::int64_t> rank;
-  std::string_view written_at;  // the source file that wrote it, as the line's head says
+  std::string_view written_at;  // the source file that wrote it, from the start of the line
   std::string name;             // of an artifact
-  std::string_view payload;     // kept for the artifacts this room reads, at most 1 MiB
+  std::string_view payload;     // kept for the artifacts that are parsed, at most 1 MiB
 };
 
 struct ReadCounts {
   std::int64_t records = 0;
-  std::int64_t unreadable = 0;  // lines that are no record, or whose JSON is broken
+  std::int64_t unreadable = 0;  // lines that are not records, or with malformed JSON
   std::int64_t mismatches = 0;  // payloads that differ from their digest
-  std::int64_t torn = 0;        // records the file's end cut
+  std::int64_t torn = 0;        // records truncated by the end of the file
 
   ReadCounts& operator+=(const ReadCounts& other);
 };
 
 class RecordReader {
  public:
-  // `digest` takes every record's text. All outlive the reader.
+  // `digest` receives the text of every record. All arguments must outlive the reader.
   RecordReader(LineReader& lines, Digest& digest);
 
-  // The next record that is whole; its views are good until the next call. False at the end.
+  // Returns the next complete record. Its views are valid until the next call. False at the end.
   bool Next(Record& record);
   const ReadCounts& counts() const { return counts_; }
 
@@ -62,11 +62,11 @@ class RecordReader {
   Digest& digest_;
   Digest md5_;
   Line line_;
-  bool pending_ = false;  // `line_` was read and is not used yet
+  bool pending_ = false;  // `line_` was read but not used yet
   bool ended_ = false;
   bool crlf_ = false;  // the record's lines end in "\r\n"
   std::string head_, payload_, block_;
-  std::string_view expected_;  // the payload's digest; empty: none
+  std::string_view expected_;  // the payload's digest; empty if none
   ReadCounts counts_;
 };
 

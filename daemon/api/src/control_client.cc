@@ -30,7 +30,7 @@ class Descriptor {
   int fd_;
 };
 
-// Passes a message on and keeps what it says of the end; true: it was the last one.
+// Forwards a message and keeps its final results. Returns true if it was the last one.
 Result<bool> Handle(const json& message, ProgressListener& listener, Followed& followed) {
   const std::string type = message.value("type", "");
   if (type == "listing") listener.OnListing(message.value("resolved", 0), message.value("total", 0));
@@ -111,13 +111,13 @@ Result<std::optional<Followed>> FollowSweep(const std::string& path, const Sweep
   const std::optional<Followed> no_daemon;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return no_daemon;  // none can listen there
+  if (path.size() >= sizeof address.sun_path) return no_daemon;  // no daemon can listen there
   std::memcpy(address.sun_path, path.c_str(), path.size());
   const Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return no_daemon;
   }
-  // Not kUnavailable, which is the Hub's.
+  // Not kUnavailable, which means the Hub.
   const Error gone{ErrorCode::kInternal, "the daemon on " + path + " ended before the sweep did"};
   if (!WriteAll(fd.get(), LineOf(request))) return gone;
   Followed followed;

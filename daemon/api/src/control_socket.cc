@@ -26,9 +26,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxFollowers = 16;
-constexpr std::size_t kMaxBacklogBytes = 16u << 20;  // of a follower that does not read
+constexpr std::size_t kMaxBacklogBytes = 16u << 20;  // for a follower that does not read
 constexpr int kAnswerBufferBytes = 1 << 20;
-constexpr int kMaxLineDepth = 101;  // a request's and the message around it
+constexpr int kMaxLineDepth = 101;  // a request and the message around it
 
 std::string Line(const json& message) { return JsonText(message) + "\n"; }
 
@@ -37,7 +37,7 @@ std::string TextOf(const json& message, const char* name) {
   return found != message.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// The request that a line asks for. The writer of the line may be anyone who can open the socket.
+// Parses the request in a line. Any process that can open the socket may have written it.
 Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defaults) {
   const Error unknown{ErrorCode::kUsage, "expected a sweep request"};
   if (!CheckJson(line, kMaxControlLine, kMaxLineDepth)) return unknown;
@@ -60,29 +60,29 @@ Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defa
   return request;
 }
 
-// Whether the other end is a process of this user: root is another one, unless it is ours.
+// True if the peer is a process of this user. Root counts as another user, unless this process runs as root.
 bool IsOwnUser(int fd) {
   ucred peer{};
   socklen_t size = sizeof peer;
   return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
 
-// Of what is at `path`; 0: nothing.
+// The inode of the file at `path`; 0 if there is none.
 ino_t InodeOf(const std::string& path) {
   struct stat info {};
   return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
-// One connected command. Everything but `fd` is the socket thread's, unless the mutex is held.
+// One connected command. Only the socket thread uses the fields other than `fd`, unless the mutex is held.
 struct Follower {
   int fd = -1;
   bool own_user = false;
   std::string in, out;
-  std::string id;          // of its command; empty before it asked
-  bool following = false;  // its sweeps are under way
-  bool swept = false;      // one of them ended
-  json done;               // the last message, from their end until the exporters are done or given up
-  bool last = false;       // close once `out` is sent
+  std::string id;          // id of its command; empty before its request
+  bool following = false;  // its sweeps are running
+  bool swept = false;      // at least one sweep ended
+  json done;               // the last message, kept until the exporters are done or timed out
+  bool last = false;       // close after `out` is sent
   bool closing = false;
 };
 
@@ -104,7 +104,7 @@ class SocketServer final : public ControlSocket {
     Wake();
     thread_.join();
     for (Follower& follower : followers_) close(follower.fd);
-    // Where the state directory was replaced meanwhile, the socket that is there is another daemon's.
+    // If the state directory was replaced, the socket there belongs to another daemon.
     if (InodeOf(path_) == inode_) unlink(path_.c_str());
     close(listener_);
     close(wake_);
@@ -143,7 +143,7 @@ class SocketServer final : public ControlSocket {
   void OnServed(std::string_view command_id, const Error* error) override {
     const std::lock_guard lock(mutex_);
     for (Follower& follower : followers_) {
-      if (follower.id != command_id || follower.last) continue;  // refused: it was told
+      if (follower.id != command_id || follower.last) continue;  // already received its refusal
       follower.following = false;
       if (error != nullptr && !follower.swept) {
         follower.out += Line(ToMessage(*error));
@@ -161,7 +161,7 @@ class SocketServer final : public ControlSocket {
     const std::lock_guard lock(mutex_);
     Append(Line(message));
   }
-  // With the mutex held.
+  // Call it with the mutex held.
   void Append(const std::string& line) {
     for (Follower& follower : followers_) {
       if (!follower.following) continue;
@@ -197,7 +197,7 @@ class SocketServer final : public ControlSocket {
   std::mutex mutex_;
   std::list<Follower> followers_;
   int requests_ = 0;
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last: it uses all members above
 };
 
 void SocketServer::Run(const std::stop_token& stop) {
@@ -225,8 +225,8 @@ void SocketServer::Run(const std::stop_token& stop) {
   }
 }
 
-// Waits for the exporters without the mutex: the loop goes on meanwhile, and may end further sweeps, whose followers
-// need a wait of their own. Only this thread adds and removes followers.
+// Waits for the exporters without the mutex, because the loop continues. Sweeps that end meanwhile have followers that
+// need their own wait. Only this thread adds and removes followers.
 void SocketServer::TellDone(const std::stop_token& stop) {
   std::vector<Follower*> ended;
   {
@@ -328,7 +328,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::Listen(const std::string& 
   }
   std::memcpy(address.sun_path, path.c_str(), path.size());
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  // The caller holds the writer lock, so a socket that is there belongs to a daemon that died.
+  // The caller holds the writer lock, so an existing socket belongs to a daemon that died.
   unlink(path.c_str());
   const mode_t mask = umask(0177);
   const bool bound = fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;

@@ -10,7 +10,7 @@
 namespace breakwatch::api {
 
 struct ModelFilter {
-  std::string family, reason, gb_id, status;  // empty: any
+  std::string family, reason, gb_id, status;  // empty: all
   std::size_t limit = 0;                      // 0: all
 };
 
@@ -20,7 +20,7 @@ std::string ModelsDocument(const Snapshot& snapshot, const ModelFilter& filter);
 std::string ReasonsDocument(const Snapshot& snapshot);
 // {"error": {"code", "message"}}
 std::string ErrorDocument(const Error& error);
-// With the code that belongs to the HTTP status.
+// With the code for the HTTP status.
 std::string ErrorDocument(int status, const std::string& message);
 
 }  // namespace breakwatch::api

@@ -34,7 +34,7 @@ constexpr std::array<Path, 13> kPaths = {{
     {"/api/v1/reasons"},
 }};
 
-// What curl says of `-d` by default is taken for JSON too.
+// The default content type of `curl -d` also counts as JSON.
 constexpr std::array<std::string_view, 2> kBodies = {"application/json", "application/x-www-form-urlencoded"};
 
 const Path* PathOf(std::string_view path) {
@@ -44,7 +44,7 @@ const Path* PathOf(std::string_view path) {
   return found == kPaths.end() ? nullptr : &*found;
 }
 
-// The length that is announced, 0 when none is; nothing: it is not a number.
+// The announced length; 0 if there is none; nullopt if it is not a number.
 std::optional<std::uint64_t> LengthOf(const httplib::Request& request) {
   if (!request.has_header("Content-Length")) return 0;
   const std::string text = request.get_header_value("Content-Length");

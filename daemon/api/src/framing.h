@@ -1,7 +1,7 @@
-// Framing: what is answered from the request line and the headers alone, before a byte of a body is read.
+// Framing: checks the request line and the headers before a byte of the body is read.
 //
-// The library waits for its read time-out where a body has no announced length, and takes a Content-Length that is no
-// number for 0 or for a very large one. So whatever has no handler, or no sound frame, ends here.
+// If a body has no announced length, the library waits for its read timeout. It also takes an invalid Content-Length
+// for 0 or for a very large number. So this check rejects requests without a handler or with invalid framing.
 #pragma once
 
 #include <httplib.h>
@@ -20,10 +20,10 @@ struct Refusal {
   std::string allow{};  // methods, of a 405
 };
 
-// Nothing: the request goes on to its handler.
+// nullopt: the request is passed to its handler.
 std::optional<Refusal> CheckFraming(const httplib::Request& request);
 
-// Whether the request says that a body follows.
+// True if the request announces a body.
 bool AnnouncesBody(const httplib::Request& request);
 
 }  // namespace breakwatch::api

@@ -1,4 +1,4 @@
-// Text from outside as messages show it.
+// Quotes untrusted text for messages.
 #pragma once
 
 #include <cstddef>

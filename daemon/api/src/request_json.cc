@@ -14,14 +14,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxRequestBytes = 64u << 20;  // a saved plan travels in it
+constexpr std::size_t kMaxRequestBytes = 64u << 20;  // it may contain a saved plan
 constexpr int kMaxRequestDepth = 100;
 
 Error Wrong(const std::string& field, const std::string& expected) {
   return {ErrorCode::kUsage, "field \"" + field + "\": expected " + expected};
 }
 
-// Each field of a request by name: how it is read into a SweepRequest. False: of another type, or no such value.
+// The fields of a request by name, with a function that reads each into a SweepRequest. It returns false for a wrong
+// type or value.
 struct Field {
   const char* name;
   std::string expected;
@@ -97,7 +98,7 @@ const Field kFields[] = {
     {"models", "a list of ids", [](const json& in, SweepRequest& out) { return Texts(in, out.list.ids); }},
 };
 
-// By itself: what is wrong with it is more than its type.
+// Parsed separately, because its errors are more than a wrong type.
 constexpr const char* kPlan = "plan";
 Result<void> ReadPlan(const json& in, SweepRequest& out) {
   auto plan = SavedPlanFromJson(JsonText(in));

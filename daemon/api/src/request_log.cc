@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// "20261121T020512": of the second in which the daemon began.
+// "20261121T020512": the second in which the daemon started.
 std::string LifeOf(SystemTime now) {
   std::string life;
   for (const char c : FormatTime(now).substr(0, 19)) {
@@ -67,7 +67,7 @@ RequestLog::Entry* RequestLog::Of(std::string_view id) {
 void RequestLog::OnAccepted(std::string_view command_id, std::string_view sweep_id) {
   const std::lock_guard lock(mutex_);
   Entry* entry = Of(command_id);
-  if (entry == nullptr || entry->state != State::kQueued) return;  // of a further toolchain's sweep
+  if (entry == nullptr || entry->state != State::kQueued) return;  // the sweep of a further toolchain
   entry->state = State::kRunning;
   entry->sweep_id = sweep_id;
   entry->began_at = clock_.Now();
@@ -91,14 +91,14 @@ void RequestLog::OnFinished(const Sweep& sweep) {
 void RequestLog::OnServed(std::string_view command_id, const Error* error) {
   const std::lock_guard lock(mutex_);
   Entry* entry = Of(command_id);
-  if (entry == nullptr || entry->state == State::kFailed) return;  // refused before
+  if (entry == nullptr || entry->state == State::kFailed) return;  // already refused
   if (error != nullptr) entry->outcome.error = *error;
   if (entry->outcome.sweeps.empty()) return Conclude(*entry);
   entry->state = State::kDelivering;
   changed_.notify_one();
 }
 
-// With the mutex held.
+// Call it with the mutex held.
 void RequestLog::Conclude(Entry& entry) {
   const Followed& outcome = entry.outcome;
   const bool failed = outcome.error && outcome.sweeps.empty();
@@ -107,7 +107,7 @@ void RequestLog::Conclude(Entry& entry) {
   entry.state = failed ? State::kFailed : State::kDone;
 }
 
-// Waits for the exporters without the mutex: the loop goes on meanwhile.
+// Waits for the exporters without the mutex, because the loop continues.
 void RequestLog::Run(const std::stop_token& stop) {
   const auto is_delivering = [](const Entry& entry) { return entry.state == State::kDelivering; };
   std::unique_lock lock(mutex_);

@@ -45,7 +45,7 @@ class Families {
   std::vector<MetricFamily> families_;
 };
 
-// Fields of /proc/self/stat from the third on: the second may hold blanks.
+// The fields of /proc/self/stat from the third on, because the second may contain blanks.
 std::vector<double> ProcessStat() {
   std::ifstream file("/proc/self/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
@@ -119,7 +119,7 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
   for (const Series& series : kSeries) {
     MetricFamily& family = families.Add(series.name, series.help, series.type);
     for (const DeliveryStats& stats : snapshot.delivery) {
-      // "Never" is an absent series: as a time it would be 1970.
+      // "Never" is a missing series: as a time it would be 1970.
       if (series.absent_before_success && stats.last_success == SystemTime{}) continue;
       Families::Sample(family, series.value(stats), {{"exporter", stats.exporter}});
     }
@@ -131,7 +131,7 @@ void AddSweep(Families& families, const SweepSummary& sweep) {
     families.Gauge("breakwatch_sweep_last_success_timestamp_seconds",
                    "End of the newest complete sweep; absent before the first.", Seconds(sweep.last_success));
   }
-  if (sweep.models.empty()) return;  // none has finished yet: a duration of 0 would be a lie
+  if (sweep.models.empty()) return;  // no sweep has finished: a duration of 0 would be wrong
   families.Gauge("breakwatch_sweep_duration_seconds", "Wall time of the newest finished sweep.",
                  static_cast<double>(sweep.duration.count()) / 1000);
   MetricFamily& models =

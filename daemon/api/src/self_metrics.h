@@ -1,4 +1,4 @@
-// The daemon's own series, by prometheus-cpp: process_*, build, reload, sweeps and delivery as of now.
+// The daemon's own metrics, built with prometheus-cpp: process_*, build, reload, sweeps and delivery.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace breakwatch::api {
 
-// Text format 0.0.4. Made anew for each scrape: state lives elsewhere, so no registry may keep a vanished label.
+// Text format 0.0.4. Each scrape builds a new registry, because a kept one would retain labels that disappeared.
 std::string SelfMetrics(const ServerParts& parts, const std::string& version);
 
 }  // namespace breakwatch::api

@@ -28,7 +28,7 @@ namespace {
 
 constexpr const char* kJson = "application/json";
 constexpr const char* kExposition = "text/plain; version=0.0.4; charset=utf-8";
-constexpr int kKeepAliveS = 2;  // an idle connection holds up the server's end for as long
+constexpr int kKeepAliveS = 2;  // an idle connection delays the server's end this long
 constexpr int kReadTimeoutS = 5, kWriteTimeoutS = 30, kMaxSweeps = 1000;
 
 struct HostPort {
@@ -76,8 +76,8 @@ void Send(httplib::Response& response, int status, const std::string& message) {
   response.set_content(ErrorDocument(status, message), kJson);
 }
 
-// For a request whose body is left unread, so that nothing more can be read from its connection: the library closes one
-// whose answer could not be given to the end, which a source of bytes that fails after the last one makes it think.
+// Closes the connection of a request whose body is left unread, because nothing more can be read from it. The library
+// closes a connection if its answer fails. So the content provider reports a failure after the last byte.
 void SendAndClose(httplib::Response& response, const Refusal& refusal) {
   response.status = refusal.status;
   if (!refusal.allow.empty()) response.set_header("Allow", refusal.allow);
@@ -89,14 +89,14 @@ void SendAndClose(httplib::Response& response, const Refusal& refusal) {
   });
 }
 
-// What the library refused by itself.
+// The message for a request that the library rejected.
 std::string TextOf(const httplib::Request& request, int status) {
   if (status == 404) return "no such path: " + request.method + " " + ToUtf8(request.path);
   if (status == 414) return "the URL is too long";
   return "the request is malformed";
 }
 
-// Whether a filter of a list is empty or one of `names`. Sends 400 when it is neither.
+// True if a filter of a list is empty or one of `names`. Otherwise sends 400.
 bool IsKnown(const httplib::Request& request, httplib::Response& response, const char* parameter,
              const std::vector<std::string_view>& names) {
   const std::string text = request.get_param_value(parameter);
@@ -121,7 +121,7 @@ std::vector<std::string_view> ModeNames() {
   return names;
 }
 
-// A number among the query's parameters, `fallback` when absent. Sends 400 and returns nothing when it is none.
+// A number in the query, or `fallback` if it is missing. If it is invalid, sends 400 and returns nullopt.
 std::optional<std::size_t> Number(const httplib::Request& request, httplib::Response& response, const char* name,
                                   std::size_t fallback) {
   if (!request.has_param(name)) return fallback;
@@ -143,7 +143,7 @@ class HttpServer final : public Server {
     server_.set_keep_alive_timeout(kKeepAliveS);
     server_.set_payload_max_length(kMaxBodyBytes);
     server_.set_tcp_nodelay(true);
-    // The library's default lets two servers share a port in silence.
+    // The library's default silently lets two servers share a port.
     server_.set_socket_options([](socket_t socket) {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -170,7 +170,7 @@ class HttpServer final : public Server {
         [](const auto&, httplib::Response& response, std::exception_ptr) { Send(response, 500, "internal error"); });
   }
   ~HttpServer() override {
-    // The library ignores a stop before its loop has begun.
+    // The library ignores a stop before its loop starts.
     while (thread_.joinable() && !server_.is_running() && !ended_) std::this_thread::yield();
     server_.stop();
     if (thread_.joinable()) thread_.join();
@@ -301,8 +301,9 @@ class HttpServer final : public Server {
     });
   }
 
-  // Whether it was read whole; else that is answered. By a reader, because the library does not bound a chunked body,
-  // and waits for one that is not announced: `curl -X POST` sends none (RFC 9112, 6.3).
+  // Reads the whole body; on failure, sends an error and returns false. Uses a reader, because the library does not
+  // limit a chunked body. The library also waits for a body that is not announced: `curl -X POST` sends none (RFC 9112,
+  // 6.3).
   static bool ReadBody(const httplib::Request& request, const httplib::ContentReader& reader, std::string& body,
                        httplib::Response& response) {
     if (!AnnouncesBody(request)) return true;

@@ -13,7 +13,7 @@ void TaskQueue::enqueue(std::function<void()> task) {
     try {
       threads_.emplace_back([this] { Work(); });
     } catch (const std::system_error&) {
-      // The threads that there are take it; without any, who accepts connections answers this one.
+      // An existing thread takes it. Without any, the accepting thread handles this connection.
       if (threads_.empty()) return RunHere(lock);
     }
   }

@@ -1,6 +1,6 @@
-// TaskQueue: threads on demand up to a bound; further connections wait in the kernel's backlog.
+// TaskQueue: starts threads on demand up to a limit. Further connections wait in the kernel's backlog.
 //
-// The library's own pool is small and fixed, so that a few slow clients would delay every scrape.
+// The library's own pool is small and fixed, so a few slow clients would delay every scrape.
 #pragma once
 
 #include <httplib.h>

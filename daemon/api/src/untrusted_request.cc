@@ -23,7 +23,7 @@ Result<void> CheckUntrusted(const SweepRequest& request, const std::vector<std::
     return Error{ErrorCode::kUsage, "only the daemon's own user can name an interpreter"};
   }
   const bool known = std::find(toolchains.begin(), toolchains.end(), request.toolchain) != toolchains.end();
-  // What is imported was captured elsewhere: its toolchain is a name and runs nothing.
+  // An import was captured elsewhere: its toolchain is only a name and runs nothing.
   if (!request.toolchain.empty() && !request.imported && !known) {
     const std::vector<std::string_view> names(toolchains.begin(), toolchains.end());
     return Error{ErrorCode::kUsage,

@@ -1,4 +1,4 @@
-// Untrusted requests: all over HTTP, and on the control socket those of every user except the daemon's own.
+// Untrusted requests: all requests over HTTP, and those of other users on the control socket.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace breakwatch::api {
 
-// An untrusted request may name models and the configured toolchains in `toolchains`, but no program, no file and no
-// code. Error: kUsage, with what may be named.
+// An untrusted request may name models and the configured toolchains in `toolchains`, but no program, file or code.
+// Error: kUsage with the names that are allowed.
 Result<void> CheckUntrusted(const SweepRequest& request, const std::vector<std::string>& toolchains);
 
 }  // namespace breakwatch::api

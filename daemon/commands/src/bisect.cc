@@ -1,4 +1,4 @@
-// `breakwatch bisect MODEL`: the two states, the corners between them, and what was found there.
+// `breakwatch bisect MODEL`: finds the two states, captures the corners between them, and reports the cause.
 #include <algorithm>
 #include <bit>
 #include <filesystem>
@@ -23,7 +23,7 @@ using compare::kTransformers;
 
 constexpr std::string_view kAlias = "-bisect", kMixed = "mixed-";
 
-// A toolchain by its name, and how its interpreter is started.
+// A toolchain's name, and the command that starts its interpreter.
 struct Tools {
   std::string name, python;
   Toolchain versions;
@@ -49,7 +49,7 @@ class Bisector {
       : app_(app), options_(options), progress_(progress) {}
 
   Result<compare::Bisection> Run();
-  // Sends what the captures made known, as far as they go in time.
+  // Delivers the events of the captures, within the time limit.
   void Finish();
 
  private:
@@ -82,7 +82,7 @@ class Bisector {
 
 Result<void> Bisector::OpenStore() {
   auto store = app_.open_store(settings(), /*read_only=*/true);
-  // Before the first sweep there is nothing to read: everything is captured.
+  // Before the first sweep there is no store to read, so everything is captured.
   if (!store && store.error().code == ErrorCode::kNotFound) store = app_.open_store(settings(), /*read_only=*/false);
   if (!store) return store.error();
   store_ = std::move(*store);
@@ -121,7 +121,7 @@ Result<PlannedModel> Bisector::Listed(const std::string& revision) {
   return Error{ErrorCode::kNotFound, request.ids.front() + ": not found"};
 }
 
-// From the store, which keeps the configuration of every planned commit; else from the Hub or its cache.
+// From the store, which keeps the configuration of every planned commit. Otherwise from the Hub or its cache.
 Result<PlannedModel> Bisector::ModelAt(const std::string& revision) {
   auto results = store_->NewestResults({.model = model_, .mode = {}, .toolchain = {}, .revision = revision});
   if (!results) return results.error();
@@ -131,7 +131,7 @@ Result<PlannedModel> Bisector::ModelAt(const std::string& revision) {
   std::stable_sort(results->begin(), results->end(), [&](const auto& a, const auto& b) {
     return std::pair(is_primary(a), a.finished_at) > std::pair(is_primary(b), b.finished_at);
   });
-  // What a bisection captured last may be an old commit: without a sweep the Hub says what is new.
+  // The last capture of a bisection may be of an old commit. Without a sweep, only the Hub knows the newest one.
   if (revision.empty() && (results->empty() || !is_primary(results->front()))) {
     if (auto listed = Listed(revision)) return listed;
   }
@@ -145,7 +145,7 @@ Result<PlannedModel> Bisector::ModelAt(const std::string& revision) {
   return Listed(revision);
 }
 
-// The newest stored state that breaks differently than the new one and can still be captured.
+// The newest stored state that breaks differently from the new one and can still be captured.
 Result<EndText> Bisector::EarlierState(const State& to) {
   auto results = store_->NewestResults(
       {.model = model_, .mode = options_.mode, .toolchain = {}, .revision = {}, .each_commit = true});
@@ -188,7 +188,7 @@ unsigned Bisector::Factors() const {
   unsigned factors = 0;
   if (from_.tools.versions.torch != to_.tools.versions.torch) factors |= kTorch;
   if (from_.tools.versions.transformers != to_.tools.versions.transformers) factors |= kTransformers;
-  // Commits with one configuration are one structure: weights and code of a repository are not looked at.
+  // Commits with equal configurations have one structure: the weights and code of a repository are not compared.
   if (from_.model.config_json != to_.model.config_json) factors |= kCommit;
   return factors;
 }
@@ -223,7 +223,7 @@ Result<Tools> Bisector::ToolsOf(unsigned corner) {
   return Mixed(torch.tools, rest.tools);
 }
 
-// A stored result of the same versions, worker, mode and configuration's commit.
+// A stored result with the same versions, worker, mode and configuration.
 std::optional<ModelResult> Bisector::Known(const Tools& tools, const PlannedModel& model) {
   auto results = store_->NewestResults(
       {.model = model_, .mode = options_.mode, .toolchain = {}, .revision = model.info.sha, .each_commit = true});
@@ -239,7 +239,7 @@ std::optional<ModelResult> Bisector::Known(const Tools& tools, const PlannedMode
   return std::nullopt;
 }
 
-// By the daemon of the state directory, where there is one; else by a session of our own, which lives as long as we.
+// Runs a sweep in the daemon of the state directory, if one is running. Otherwise in a session owned by this object.
 Result<Sweep> Bisector::SweepOne(const SweepRequest& request) {
   if (!session_) {
     auto followed = HandOver(app_, request, progress_);
@@ -256,7 +256,7 @@ Result<Sweep> Bisector::SweepOne(const SweepRequest& request) {
   return session_->loop().RunSweep(request);
 }
 
-// As a sweep of one model by a further toolchain: what is published stays the primary one's.
+// Runs a sweep of one model by a further toolchain, so that the published numbers remain those of the primary one.
 Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& model) {
   SweepRequest request;
   request.trigger = kBisect;
@@ -264,7 +264,7 @@ Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& mo
   if (tools.name == settings().capture.toolchain) request.toolchain += kAlias;
   std::error_code ignored;
   const auto python = std::filesystem::absolute(tools.python, ignored);
-  // Where it is not there, it is below the project's folder: the daemon's as well as ours.
+  // If the path does not exist here, it is relative to the project's folder, for the daemon and for this process.
   request.python = std::filesystem::exists(python, ignored) ? python.string() : tools.python;
   request.modes = {options_.mode};
   request.saved_plan.emplace();
@@ -282,7 +282,7 @@ bool EndsAll(const Error& error) {
   return error.code == ErrorCode::kInterrupted || error.code == ErrorCode::kStore || error.code == ErrorCode::kConfig;
 }
 
-// Error: what ends the whole; a corner that cannot be had is a corner without a result.
+// Error: the bisection cannot continue. A corner that cannot be captured is a corner without a result.
 Result<compare::CornerResult> Bisector::Corner(unsigned corner) {
   const PlannedModel& model = (corner & kCommit) || !(factors_ & kCommit) ? to_.model : from_.model;
   const auto side = [&](unsigned factor) -> const State& { return corner & factor ? to_ : from_; };
@@ -306,7 +306,7 @@ Result<compare::CornerResult> Bisector::Corner(unsigned corner) {
     return EndsAll(captured.error()) ? Result<compare::CornerResult>(captured.error()) : out;
   }
   if (IsIncomplete(captured->capture.status)) {
-    out.why = captured->capture.detail;  // its worker does not even start
+    out.why = captured->capture.detail;  // its worker does not start
   } else {
     out.result = *std::move(captured);
   }
@@ -333,7 +333,7 @@ Result<compare::Bisection> Bisector::Run() {
                                         to_.tools.versions.Key() + "): there is nothing to compare"};
   }
   std::vector<compare::CornerResult> corners;
-  // The ends first: without them nothing can be said.
+  // The two ends come first: without them no cause can be found.
   for (unsigned corner = 0; corner <= factors_; ++corner) {
     if (corner & ~factors_) continue;
     auto result = Corner(corner);

@@ -1,4 +1,4 @@
-// The command line: one table of settings' flags for all commands, then each command's own.
+// The command line: one table maps settings to flags for all commands; then come the flags of each command.
 
 #include <CLI/CLI.hpp>
 #include <deque>
@@ -30,11 +30,11 @@ Every setting is a flag (--exporters.pushgateway.url), an environment variable
 // Settings that all commands use; `--help` lists their flags.
 bool IsCommon(const std::string& key) { return key == "state_dir" || key.starts_with("log."); }
 
-// What the command line asks for: exactly one command, run once the settings are loaded.
+// The parsed command line: exactly one command, which runs after the settings are loaded.
 struct CommandLine {
   CLI::App cli{"Report where torch.compile breaks: on which model, for which reason, since which commit."};
   config::Sources sources;
-  std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key: text, empty when not given
+  std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key; the text is empty if not given
   bool json = false;
   bool blocks_signals = false;
   const CLI::App* config_check = nullptr;
@@ -42,7 +42,7 @@ struct CommandLine {
 };
 
 void AddSettings(CommandLine& line) {
-  // One value at a time: what follows may be a command's own argument.
+  // One value per flag: the next word may be an argument of the command.
   line.cli
       .add_option("--config.file", line.sources.files,
                   "Read settings from this YAML file; can be repeated, later files override earlier ones")
@@ -59,17 +59,17 @@ void AddSettings(CommandLine& line) {
     };
     CLI::Option* option = nullptr;
     if (flag.is_bool) {
-      // Alone it means true; "--key=false" is also taken.
+      // Without a value it means true; "--key=false" is also accepted.
       line.switches.push_back({flag.key, ""});
       option = line.cli.add_flag(names, line.switches.back().second, flag.doc)->take_last();
     } else {
       option = line.cli.add_option(names, CLI::callback_t(take), flag.doc);
       option->type_name(flag.type);
-      // A list repeats; of anything else the last one counts.
+      // A list flag may repeat; of any other flag the last value counts.
       option->expected(1)->allow_extra_args(false);
       flag.is_list ? option->take_all() : option->take_last();
     }
-    if (!IsCommon(flag.key)) option->group("");  // 80 of them: `config explain` lists them
+    if (!IsCommon(flag.key)) option->group("");  // 80 flags: `config explain` lists them
   }
 }
 
@@ -90,7 +90,7 @@ CLI::App* AddCommand(CommandLine& line, const std::string& name, const std::stri
   return AddNested(line, &line.cli, name, doc, std::move(run), blocks_signals);
 }
 
-// Shorter names of settings that people type often.
+// Shorter flags for common settings.
 void AddShort(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key,
               const std::string& doc) {
   command
@@ -354,7 +354,7 @@ int Run(App& app, int argc, char** argv) {
   auto loaded = config::Load(app.sources);
   if (!loaded) return Fail(app, loaded.error());
   app.loaded = std::move(*loaded);
-  if (!line.config_check->parsed()) {  // which prints them itself
+  if (!line.config_check->parsed()) {  // that command prints them itself
     for (const std::string& warning : app.loaded.warnings) app.log(Level::kWarn, warning);
   }
   if (line.blocks_signals) BlockSignals();

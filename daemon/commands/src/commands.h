@@ -24,8 +24,8 @@ int RunPlan(App& app, const SweepOptions& options);
 
 int RunDiscover(App& app, const DiscoverRequest& request);
 
-// Names as the sweep takes them: a script without a hash becomes one name for each module that it calls, found by
-// running it. Error: kUsage for a selector that is none, or where own code is not allowed.
+// Expands selectors to names that a sweep accepts. A script without a hash becomes one name for each module that it
+// calls, found by running it. Error: kUsage for an invalid selector, or if own code is not allowed.
 Result<std::vector<std::string>> ResolveSelectors(App& app, const std::vector<std::string>& models);
 
 struct ImportOptions {
@@ -72,7 +72,7 @@ struct BisectOptions {
 int RunBisect(App& app, const BisectOptions& options);
 
 struct DeadLetterOptions {
-  std::string exporter;           // empty: any
+  std::string exporter;           // empty: all
   std::vector<std::int64_t> ids;  // of events
   bool all = false;
   int limit = 50;
@@ -97,37 +97,36 @@ int RunConfigExample(App& app);
 int RunDoctor(App& app);
 int RunVersion(App& app);
 
-// The request that flags and settings make. Error: kUsage, or the plan file's.
+// Makes the request from flags and settings. Error: kUsage, or an error of the plan file.
 Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& options);
 
-// A model by its id, or by a part of the id that only one model has. Error: kUsage, with what is near.
+// Finds a model by its id, or by a unique part of it. Error: kUsage with similar ids.
 Result<std::string> FindModel(store::Store& store, const std::string& selector);
-// To a file; "" and "-" are standard output. Returns the exit code.
+// Writes to a file; "" and "-" mean standard output. Returns the exit code.
 int Write(const App& app, const std::string& path, const std::string& text);
 
-// --json or the text of people, with colour on a terminal.
+// JSON with --json, otherwise text, with colour on a terminal.
 report::Format FormatOf(const App& app);
 report::Style StyleOf(const App& app);
-// The only ways to standard output and, in words of its own, to standard error: control characters are escaped. A
-// failure to print shows in the exit code, at the end.
+// All output goes through these two: standard output, and messages to standard error. Control characters are escaped. A
+// failed write sets the exit code at the end.
 void Print(const App& app, const std::string& text);
 void Complain(const App& app, const std::string& text);  // "breakwatch: ", the text, a line end
 // Error: kStore, naming the file and the cause.
 Result<void> WriteFile(const std::string& path, const std::string& text);
-// What the contract puts first of two exit codes.
+// Of two exit codes, the one with the higher precedence.
 int FirstThatApplies(int a, int b);
-// Before anything is opened: a closed standard descriptor must not become a database's.
+// Opens closed standard descriptors first, so that a database does not get such a number.
 void ReserveStandardDescriptors();
-// The exit code of a command that ends with `code`, once its output is out.
+// The exit code of a command that ends with `code`, after its output is flushed.
 int CodeWithOutput(const App& app, int code);
 
-// Hands the request to the daemon of the state directory and follows it; nothing: no daemon is there. The daemon goes
-// on without its follower, so a signal ends only the wait.
+// Sends the request to the daemon of the state directory and follows it. nullopt if no daemon is running. A signal ends
+// only the wait: the daemon continues.
 Result<std::optional<api::Followed>> HandOver(const App& app, const SweepRequest& request, ProgressListener& progress);
-// Says which exporters are behind, and returns the exit code of one sweep.
+// Lists the exporters that are behind. Returns the exit code of one sweep.
 int CodeOf(const App& app, const Sweep& sweep, const std::vector<std::string>& behind);
-// The exit code that `breakwatch sweep` would end with, of a request that came to `outcome`; `by_name`: of models by
-// name.
+// The exit code of `breakwatch sweep` for a request with this `outcome`. `by_name`: the request lists models by name.
 int CodeOfRequest(const api::Followed& outcome, bool by_name);
 
 }  // namespace breakwatch::commands

@@ -1,4 +1,4 @@
-// `breakwatch compare A B`: what a selector stands for, and the gate.
+// `breakwatch compare A B`: resolves the selectors and applies the gate.
 #include "breakwatch/compare/compare.h"
 
 #include <algorithm>
@@ -32,8 +32,8 @@ Result<std::set<std::string>> ModelsOf(store::Store& store, const Sweep& sweep) 
   return models;
 }
 
-// The newest finished sweep before the latest one that is its like: from one source, by one toolchain, and with half of
-// its models at least. So neither a sweep of one model by name nor one by a further toolchain comes between two nights.
+// The newest finished sweep before the latest one that is comparable: same source, same toolchain, and at least half of
+// the models. So a sweep of one model by name, or by a further toolchain, is not compared with a scheduled sweep.
 Result<Sweep> Previous(store::Store& store) {
   const auto latest = store.FindSweep("latest");
   if (!latest) return latest.error();
@@ -41,7 +41,7 @@ Result<Sweep> Previous(store::Store& store) {
   if (!wanted) return wanted.error();
   const auto sweeps = store.Sweeps(kMaxSweepsSearched);
   if (!sweeps) return sweeps.error();
-  // Newest first: those before the latest come after it.
+  // Newest first: sweeps older than the latest come after it.
   const auto at = std::find_if(sweeps->begin(), sweeps->end(), [&](const Sweep& s) { return s.id == latest->id; });
   for (const Sweep& sweep : std::span(at, sweeps->end()).subspan(at == sweeps->end() ? 0 : 1)) {
     if (sweep.state != SweepState::kFinished || sweep.source != latest->source ||
@@ -86,14 +86,14 @@ Result<Selected> OfCommit(store::Store& store, const Settings& settings, const s
   }
   auto results = store.NewestResults({.model = *model, .mode = {}, .toolchain = {}, .revision = revision});
   if (!results) return results.error();
-  // One result a model: that of the primary toolchain where there is one.
+  // Keeps one result per model, preferably that of the primary toolchain.
   std::stable_partition(results->begin(), results->end(), [&](const ModelResult& result) {
     return result.capture.toolchain.name != settings.capture.toolchain;
   });
   return Selected{*model + " at " + (results->empty() ? revision : results->back().info.sha), std::move(*results)};
 }
 
-// Of a side's modes the one asked for; without a wish eval, and where there is none the first there is.
+// Keeps the requested mode. Without a request it keeps eval, or the first mode if there is no eval.
 void KeepMode(std::vector<ModelResult>& results, std::string mode) {
   if (results.empty()) return;
   const auto has = [&](const std::string& wanted) {

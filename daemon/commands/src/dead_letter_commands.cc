@@ -1,5 +1,5 @@
-// `breakwatch dead-letters`: events that a target refused. A running daemon reads from the store what was queued or
-// dropped, so nothing is sent to it.
+// `breakwatch dead-letters`: events that a target refused. Queued and dropped letters are recorded in the store, where
+// a running daemon reads them.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -61,7 +61,7 @@ std::string Text(const store::DeadLetter& letter) {
   return text + Dump(document["event"]);
 }
 
-// The letters that options name. Error: kUsage, they name none; kNotFound, an id that is not a dead letter.
+// The letters that the options select. Error: kUsage if they select none; kNotFound if an id is not a dead letter.
 Result<std::vector<store::DeadLetter>> Select(store::Store& store, const DeadLetterOptions& options) {
   if (options.ids.empty() != options.all) return Error{ErrorCode::kUsage, "expected event ids or --all"};
   if (options.ids.size() > kMaxIds) return Error{ErrorCode::kUsage, "more than 1000 event ids; use --all"};
@@ -83,13 +83,14 @@ std::set<std::string> ExportersOf(std::span<const store::DeadLetter> letters) {
   return names;
 }
 
-// What became of letters that were queued.
+// The outcome of letters that were queued.
 struct Retried {
-  std::int64_t queued = 0;  // at first
+  std::int64_t queued = 0;  // at the start
   std::int64_t delivered = 0, refused = 0, waiting = 0;
 };
 
-// Sends what is queued by the exporters of these names. Their names come off the set; those left are not configured.
+// Sends queued letters with the exporters named in `names` and removes these names. The remaining names are not
+// configured.
 Result<void> SendHere(App& app, std::set<std::string>& names) {
   auto exporters = app.make_exporters(app.settings());
   if (!exporters) return exporters.error();
@@ -97,7 +98,7 @@ Result<void> SendHere(App& app, std::set<std::string>& names) {
   std::erase_if(exporters->events, [&](const auto& events) { return !names.contains(events.exporter->Name()); });
   for (auto& events : exporters->events) {
     names.erase(events.exporter->Name());
-    events.required = true;  // waited for
+    events.required = true;  // the command waits for it
   }
   if (exporters->events.empty()) return {};
   engine::DeliveryOptions options = DeliveryOptionsOf(app.settings());
@@ -111,7 +112,7 @@ Result<void> SendHere(App& app, std::set<std::string>& names) {
   return {};
 }
 
-// How many of `letters` are delivered, dead or waiting now.
+// Counts how many of `letters` are now delivered, dead or waiting.
 Result<Retried> Outcome(store::Store& store, std::span<const store::DeadLetter> letters) {
   Retried out;
   for (const std::string& exporter : ExportersOf(letters)) {
@@ -188,7 +189,7 @@ int RunDeadLettersRetry(App& app, const DeadLetterOptions& options) {
     return Fail(app, queued.error());
   Retried retried;
   retried.queued = static_cast<std::int64_t>(letters->size());
-  // Whoever writes this store already has a delivery thread, which sends what is queued.
+  // If another process holds the writer lock, its delivery thread sends the queued letters.
   const auto lock = store::WriterLock::Take(app.settings().state_dir);
   if (!lock && !lock.error().retryable) return Fail(app, lock.error());
   const auto locked = lock ? (*store)->LockAsWriter() : Result<void>(lock.error());

@@ -1,4 +1,4 @@
-// How events and metrics are delivered, as the settings say.
+// Delivery of events and metrics, as configured in the settings.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace breakwatch::commands {
 
-// All but `report`, which is the caller's.
+// Sets all options except `report`, which the caller sets.
 engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings);
-// The names of the event exporters that the settings configure, whether they ever sent or not.
+// The names of the configured event exporters, even if they never sent anything.
 std::vector<std::string> EventExporters(const config::Settings& settings);
 
 }  // namespace breakwatch::commands

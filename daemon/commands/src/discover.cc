@@ -1,4 +1,4 @@
-// `breakwatch discover`: which modules a script calls, and the selector that captures each.
+// `breakwatch discover`: lists the modules that a script calls, with the selector that captures each.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -31,7 +31,7 @@ std::string SelectorOf(const DiscoverRequest& request, const std::string& hash) 
   return SelectorText(selector);
 }
 
-// As people would type it: relative to where they are, when it is below.
+// The path as a user would type it: relative to the working directory if it is below.
 std::string Shown(const std::string& file) {
   std::error_code error;
   const fs::path relative = fs::path(file).lexically_relative(fs::current_path(error));
@@ -120,7 +120,7 @@ Result<std::vector<std::string>> ResolveSelectors(App& app, const std::vector<st
     if (selector->kind != Selector::Kind::kScript) continue;
     app.own_folders.push_back(fs::absolute(selector->file).parent_path().string());
     if (!selector->hash.empty()) continue;
-    // Every outermost module is a model of its own, by its hash.
+    // Each outermost module is a separate model, identified by its hash.
     DiscoverRequest request;
     request.script = selector->file;
     request.arguments = selector->arguments;

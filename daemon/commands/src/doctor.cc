@@ -65,7 +65,7 @@ Check StoreCheck(App& app) {
   return {"store", Check::State::kOk, url, ""};
 }
 
-// A server that should answer GET `path` with 200.
+// Checks that a server answers GET `path` with 200.
 Check Server(App& app, const std::string& name, const std::string& url, const std::string& path, const std::string& fix,
              net::HttpRequest request = {}) {
   request.url = url + path;
@@ -78,15 +78,15 @@ Check Server(App& app, const std::string& name, const std::string& url, const st
   return {name, Check::State::kOk, url + " responds", ""};
 }
 
-// What waits or was refused; nothing where there is no store yet.
+// Reports waiting and refused events. Empty if there is no store yet.
 std::vector<Check> Delivery(App& app) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   const auto states = store ? (*store)->DeliveryStates() : Result<std::vector<store::DeliveryState>>(store.error());
   std::vector<Check> checks;
-  if (!states) return checks;  // the check of the store says so
+  if (!states) return checks;  // the store's own check reports it
   const std::vector<std::string> configured = EventExporters(app.settings());
   for (const store::DeliveryState& state : *states) {
-    // What one waited for that is configured no longer is no fault of today's.
+    // Events of an exporter that is no longer configured are not a problem.
     if (std::find(configured.begin(), configured.end(), state.exporter) == configured.end()) continue;
     if (!state.paused.empty()) {
       checks.push_back({"events", Check::State::kFailed, state.exporter + " is paused: " + state.paused,
@@ -110,7 +110,7 @@ Check Hub(App& app) {
   return Server(app, "hub", url, "/api/models?limit=1", "check network and proxy, or use --hub.source snapshot");
 }
 
-// Asked as the exporter asks: with its credentials and certificates.
+// Uses the exporter's own credentials and certificates.
 template <class ExporterSettings>
 Check Exporter(App& app, const std::string& name, const ExporterSettings& s, const std::string& path) {
   const auto password = config::ReadSecret(s.password, s.password_file);

@@ -1,4 +1,4 @@
-// `breakwatch events status`: what each exporter has still to send.
+// `breakwatch events status`: what each exporter still has to send.
 #include <algorithm>
 #include <chrono>
 #include <map>

@@ -35,7 +35,7 @@ std::string_view NameOf(int exit_code) {
   }
 }
 
-// What commands can end with, by what they work with.
+// The exit codes of commands, grouped by what the commands use.
 const std::vector<int> kPrints = {kExitOk, kExitUsage, kExitStore, kExitConfig};
 const std::vector<int> kReads = {kExitOk, kExitFailure, kExitUsage, kExitStore, kExitConfig};
 const std::vector<int> kFetches = {kExitOk, kExitFailure, kExitUsage, kExitUnavailable, kExitStore, kExitConfig};
@@ -223,7 +223,7 @@ std::vector<CommandHelp> OtherHelp() {
   };
 }
 
-// The first sentence, or its first clauses if it is long: one line of a list.
+// The first sentence, or its first clauses if it is long, to fit one line of a list.
 std::string ShortMeaning(const std::string& doc) {
   std::string text = doc.substr(0, doc.find(". "));
   if (text.size() > kLongestMeaning) text.resize(std::min(text.size(), text.find_last_of(":;", kLongestMeaning)));

@@ -1,4 +1,4 @@
-// What `breakwatch COMMAND --help` shows below the options: settings, examples and exit codes of that command alone.
+// The part of `breakwatch COMMAND --help` below the options: settings, examples and exit codes of that command.
 #pragma once
 
 #include <span>
@@ -9,15 +9,15 @@
 namespace breakwatch::commands {
 
 struct Example {
-  std::string_view command;  // after "breakwatch "; a line of the shell when it names breakwatch or python itself
+  std::string_view command;  // after "breakwatch "; a whole shell line if it begins with breakwatch or python
   std::string_view result;   // what it does
 };
 
 struct CommandHelp {
   std::string_view name;                   // "sweep", "store check"
-  std::vector<std::string_view> settings;  // keys that matter to it
+  std::vector<std::string_view> settings;  // the settings that the command uses
   std::vector<Example> examples;
-  std::vector<int> exit_codes;  // all that it can end with
+  std::vector<int> exit_codes;  // all possible exit codes
   std::string_view note{};      // whole lines
 };
 

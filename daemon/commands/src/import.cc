@@ -1,5 +1,5 @@
-// `breakwatch import`: the trace of a job goes through the same loop as a capture, as a plan of one model that has its
-// result already. A daemon of the same state directory does it, where there is one.
+// `breakwatch import`: a trace goes through the same loop as a capture, as a plan of one model with a known result. If
+// a daemon uses the same state directory, the daemon runs it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxCommitBytes = 64;
 
-// An import lists nothing and captures nothing, so a session for it needs neither a Hub nor a worker.
+// An import does not list or capture models, so its session needs neither a Hub nor a worker.
 class NoLister final : public ModelLister {
  public:
   Result<RankedList> List(const ListRequest&, std::stop_token, const Progress&) override { return RankedList(); }
@@ -35,7 +35,7 @@ class NoRunner final : public CaptureRunner {
   std::vector<std::string> StopAll() override { return {}; }
 };
 
-// Stands where a configuration does: it tells one trace from another, so that the same one is known again.
+// Takes the place of a configuration. It identifies a trace, so that a repeated import is recognized.
 std::string TraceAsConfig(const ReadTrace& trace) {
   return nlohmann::json{{"trace", {{"digest", trace.digest}, {"files", trace.files}, {"bytes", trace.bytes}}}}.dump();
 }
@@ -71,7 +71,7 @@ Result<SweepRequest> RequestOf(const ImportOptions& options) {
   return request;
 }
 
-// "read 214 of 600 MB" on a terminal; elsewhere nothing, for a file of logs wants no bar.
+// Shows "read 214 of 600 MB" on a terminal, and nothing otherwise, to keep log files short.
 TraceProgress ProgressOf(const App& app, bool quiet) {
   if (quiet || isatty(fileno(app.err)) != 1) return {};
   return [&app](std::uint64_t done, std::uint64_t total) {
@@ -80,7 +80,7 @@ TraceProgress ProgressOf(const App& app, bool quiet) {
   };
 }
 
-// The app that a session is to see: what the settings say of captures may be wrong or absent here.
+// The app for the session. The capture settings may be invalid here, so they are replaced.
 App AppFor(const App& app, const ReadTrace& trace) {
   App imported = app;
   imported.loaded.settings.capture.inputs_file.clear();
@@ -124,7 +124,7 @@ int ImportHere(App& app, const ImportOptions& options, const SweepRequest& reque
 int RunImport(App& app, const ImportOptions& options) {
   auto request = RequestOf(options);
   if (!request) return Fail(app, request.error());
-  std::optional<ExitOnSignals> exit_on_signals(std::in_place);  // nothing is stored yet
+  std::optional<ExitOnSignals> exit_on_signals(std::in_place);  // nothing is stored yet: a signal may end the program
   const auto began = app.clock->Steady();
   const auto trace = app.read_trace(options.path, ProgressOf(app, options.quiet));
   if (!trace) return Fail(app, trace.error());

@@ -34,7 +34,7 @@ Answer Ask(net::HttpSender& sender) {
   return gateway ? Answer::kGateway : Answer::kSomeoneElse;
 }
 
-// In a session of its own, so that it outlives this run.
+// Starts it in its own session, so that it continues after this run.
 std::optional<pid_t> Start(const std::string& state_dir) {
   std::error_code ignored;
   std::filesystem::create_directories(state_dir, ignored);

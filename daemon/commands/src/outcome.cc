@@ -58,8 +58,8 @@ report::Style StyleOf(const App& app) {
 
 namespace {
 
-// A reader that has seen enough closes the pipe (`breakwatch sweep | head`). As with other tools that is no failure:
-// the rest is not printed, and the work that was done counts.
+// A reader may close the pipe early (`breakwatch sweep | head`). As in other tools, this is not a failure. Output
+// stops, and the exit code reflects the work.
 void NoteFailedWrite(const App& app, int error) {
   if (error == EPIPE)
     app.output->is_closed = true;
@@ -82,7 +82,7 @@ Result<void> WriteFile(const std::string& path, const std::string& text) {
   if (file == nullptr) return failed();
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
   const Error error = written ? Error{} : failed();
-  // Some file systems tell of a full disk or a quota only here.
+  // Some file systems report a full disk or quota only at close.
   if (std::fclose(file) != 0 && written) return failed();
   return written ? Result<void>() : error;
 }
@@ -102,12 +102,12 @@ int FirstThatApplies(int a, int b) {
 }
 
 void ReserveStandardDescriptors() {
-  // A write to a reader's descriptor fails, as one to a closed descriptor would; messages are dropped.
+  // Standard output is opened for reading, so that writes fail as on a closed descriptor. Messages are dropped.
   constexpr std::pair<int, int> kModes[] = {
       {STDIN_FILENO, O_RDONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}};
   for (const auto& [fd, mode] : kModes) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free one is `fd`: those below are open by now.
+    // open() returns the lowest free descriptor; all lower ones are open by now.
     if (open("/dev/null", mode) != fd) _exit(kExitStore);
   }
 }

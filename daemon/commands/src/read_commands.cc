@@ -1,4 +1,4 @@
-// The commands that read: show, reasons, report. They always work, also beside a running sweep.
+// The read-only commands: show, reasons, report. They also work while a sweep runs.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -31,7 +31,7 @@ Result<StoredSweep> LoadSweep(App& app, const std::string& id) {
   return LoadSweep(**store, id);
 }
 
-// The results to choose from: the newest of each mode and toolchain, or those of one sweep.
+// The available results: the newest of each mode and toolchain, or those of one sweep.
 Result<std::vector<ModelResult>> ResultsToShow(store::Store& store, const Settings& settings, const std::string& model,
                                                const std::string& sweep_id) {
   if (sweep_id.empty()) return ResultsOf(store, settings, model);
@@ -43,7 +43,8 @@ Result<std::vector<ModelResult>> ResultsToShow(store::Store& store, const Settin
 
 constexpr int kMaxSweepsSearched = 1000;
 
-// What other sweeps know of the first call of a sweep's models, or of their steady state: stands beside its results.
+// Results from other sweeps for the same models, in the first call or the steady state. They are shown beside the
+// sweep's own.
 Result<std::vector<ModelResult>> Counterparts(store::Store& store, const StoredSweep& sweep) {
   std::vector<ModelResult> others;
   const auto sweeps = store.Sweeps(kMaxSweepsSearched);
@@ -59,7 +60,7 @@ Result<std::vector<ModelResult>> Counterparts(store::Store& store, const StoredS
     const bool known = std::any_of(sweeps->begin(), sweeps->end(), [mode = std::string(there)](const Sweep& other) {
       return other.modes.contains(mode);
     });
-    if (models.empty() || !known) continue;  // the question below reads of every result there is
+    if (models.empty() || !known) continue;  // the query below would read all results
     auto newest = store.NewestResults(
         {.model = {}, .mode = std::string(there), .toolchain = sweep.sweep.toolchain.name, .revision = {}});
     if (!newest) return newest.error();

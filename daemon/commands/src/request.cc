@@ -15,7 +15,7 @@ constexpr std::size_t kMaxPlanBytes = 64u << 20;
 Result<Plan> ReadPlan(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{ErrorCode::kUsage, "cannot read plan " + path};
-  // By read(), which does not throw where `path` is a folder, and no more than a plan may have.
+  // Uses read(), which does not throw if `path` is a folder. Reads at most the size limit of a plan.
   std::string text;
   std::array<char, 64 * 1024> chunk{};
   while (text.size() <= kMaxPlanBytes && (file.read(chunk.data(), chunk.size()), file.gcount() > 0)) {

@@ -4,7 +4,8 @@
 namespace breakwatch::commands {
 
 int CodeOfRequest(const api::Followed& outcome, bool by_name) {
-  // The further sweeps of a request may fail after the first one ended: each has its say.
+  // A sweep of a further toolchain may fail after the first sweep ended, so each sweep and the error contribute an exit
+  // code.
   int code = outcome.error ? ExitCode(*outcome.error) : kExitOk;
   const std::string not_found(StatusName(Status::kSkippedNotFound));
   for (const Sweep& sweep : outcome.sweeps) {

@@ -19,10 +19,10 @@
 namespace breakwatch::commands {
 namespace {
 
-// Together with the stop itself this stays below the ten seconds in which SIGTERM must be obeyed.
+// The drain and the stop together stay below the ten seconds allowed after SIGTERM.
 constexpr std::chrono::milliseconds kLastDrain{3'000};
 
-// One datagram to the service manager, where there is one.
+// Sends one datagram to the service manager, if there is one.
 void Notify(const std::string& state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
   sockaddr_un address{};
@@ -37,7 +37,7 @@ void Notify(const std::string& state) {
   close(fd);
 }
 
-// What the operator reads of sweeps nobody follows.
+// Logs the progress of sweeps that no client follows.
 class Journal final : public ProgressListener {
  public:
   explicit Journal(const App& app) : app_(app) {}
@@ -59,7 +59,7 @@ class Journal final : public ProgressListener {
   const App& app_;
 };
 
-// The outcome of reloads, and what is asked for by default since: written on the loop, read by other threads.
+// The results of reloads, and the defaults for requests since then. Written on the loop, read by other threads.
 class Reloads {
  public:
   Reloads(App& app, SweepFiles& files, SweepRequest request)
@@ -72,7 +72,7 @@ class Reloads {
     auto reloaded = TryReload();
     const std::lock_guard lock(mutex_);
     state_.successful = reloaded.ok();
-    if (!reloaded) return reloaded;  // the loop says so
+    if (!reloaded) return reloaded;  // the loop logs the error
     state_.at = app_.clock->Now();
     request_.list = reloaded->default_request.list;
     request_.rebuild = reloaded->default_request.rebuild;
@@ -106,7 +106,7 @@ class Reloads {
 
   App& app_;
   SweepFiles& files_;
-  Settings settings_;  // the loop's
+  Settings settings_;  // used by the loop only
   mutable std::mutex mutex_;
   api::ReloadState state_;
   SweepRequest request_;
@@ -163,7 +163,7 @@ int RunServe(App& app, const ServeOptions& options) {
   Notify("READY=1\nSTATUS=listening on " + (*server)->Address());
   const auto served = parts.loop().Serve();
   Notify("STOPPING=1");
-  // What is gone can say nothing more, and another writer may be at work in its place.
+  // If the state directory was removed, there is nothing to send. Another daemon may now use that path.
   if (parts.Held()) parts.Drain(kLastDrain);
   if (!served && served.error().code != ErrorCode::kInterrupted) return Fail(app, served.error());
   app.log(Level::kInfo, "stopped");

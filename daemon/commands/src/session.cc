@@ -133,7 +133,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
     Command record;
     record.kind = Command::Kind::kStoreEvent;
     record.event = DeliveryFailed(exporter, text);
-    [[maybe_unused]] const bool taken = commands_.Push(std::move(record));  // full: the log has it
+    [[maybe_unused]] const bool taken = commands_.Push(std::move(record));  // queue full: the log has it
   };
   delivery_ = std::make_unique<engine::DeliveryThread>([this] { return app_.open_store(app_.settings(), false); },
                                                        std::move(*exporters), *app_.clock, delivery);
@@ -148,7 +148,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
     if (reload_) return reload_();
     return Error{ErrorCode::kUsage, "reload is not possible here"};
   };
-  // How much memory another host has is not known here.
+  // The memory of another host is unknown here.
   const auto& launcher = settings.capture.launcher;
   const bool here = launcher.empty() || launcher == std::vector<std::string>{"auto"};
   engine::LoopParts parts{
@@ -163,7 +163,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   parts.held_fd = lock_.WatchFd();
   loop_ = std::make_unique<engine::Loop>(std::move(parts), *options);
   if (auto started = loop_->Start(); !started) return started;
-  // An empty store has nothing to publish, yet its state is loaded.
+  // An empty store has nothing to publish, but its state is loaded.
   const std::lock_guard guard(snapshot_mutex_);
   if (!snapshot_) snapshot_ = std::make_shared<const Snapshot>();
   return {};
@@ -176,7 +176,7 @@ Result<void> Session::Held() const {
 
 Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name, const std::string& python) {
   Settings known = app_.settings();
-  // Before the configured ones: what was asked for is this interpreter, whatever others are called.
+  // Listed before the configured ones, so that this interpreter is used even if another toolchain has its name.
   const std::string entry = name + "=" + python;
   if (!python.empty()) known.capture.toolchains.insert(known.capture.toolchains.begin(), entry);
   const auto settings = app_.with_toolchain(known, name);
@@ -193,7 +193,7 @@ Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name,
 }
 
 void Session::TrimEvents(int keep_sweeps) {
-  constexpr int kAtOnce = 2'000, kTimes = 50;  // the rest at the next sweep's end: the loop waits meanwhile
+  constexpr int kAtOnce = 2'000, kTimes = 50;  // the rest follow after the next sweep: the loop waits meanwhile
   for (int i = 0; i < kTimes; ++i) {
     const auto trimmed = store_->TrimEvents(event_exporters_, keep_sweeps, kAtOnce);
     if (!trimmed) return app_.log(Level::kWarn, trimmed.error().Within("cannot remove old events").message);
@@ -202,8 +202,8 @@ void Session::TrimEvents(int keep_sweeps) {
 }
 
 Session::~Session() {
-  loop_.reset();                // before what it uses
-  app_.give_up.request_stop();  // what is not accepted by now is sent by the next run
+  loop_.reset();                // before the objects that it uses
+  app_.give_up.request_stop();  // events that are not accepted by now are sent by the next run
   delivery_.reset();            // its thread reads the store
 }
 
@@ -236,7 +236,7 @@ void Session::StoreLateEvents() {
   }
   if (!stored) return;
   delivery_->NotifyEvents();
-  Drain(kLateEvents);  // for the exporters that work; what the others miss is sent by the next run
+  Drain(kLateEvents);  // the next run sends what unavailable exporters missed
 }
 
 }  // namespace breakwatch::commands

@@ -1,4 +1,4 @@
-// Session: the parts of a sweep put together around one loop, for `sweep` and for `serve`.
+// Session: builds the parts of a sweep around one loop, for `sweep` and for `serve`.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace breakwatch::commands {
 
-// Tells several listeners the same.
+// Forwards progress to several listeners.
 class Fanout final : public ProgressListener {
  public:
   void Add(ProgressListener& listener) { listeners_.push_back(&listener); }
@@ -40,9 +40,9 @@ class Fanout final : public ProgressListener {
   std::vector<ProgressListener*> listeners_;
 };
 
-// What a reload, a tick or a command line makes of the settings.
+// Makes the options of the loop from the settings, at the start and at each reload.
 Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& settings);
-// The same for the daemon, which keeps no zygote between sweeps.
+// The same for the daemon, which stops its zygotes between sweeps.
 Result<engine::LoopOptions> DaemonOptions(const App& app, const Settings& settings);
 
 // Owner: a command, on the thread that runs the loop.
@@ -50,23 +50,23 @@ class Session {
  public:
   enum class Use { kOneSweep, kDaemon };
 
-  // Takes the writer lock and opens everything. `progress` and `app` outlive it.
-  // Error: kStore when another writer holds the lock; whatever a part says.
+  // Takes the writer lock and opens all parts. `progress` and `app` must outlive it.
+  // Error: kStore if another writer holds the lock, or the error of a part.
   static Result<std::unique_ptr<Session>> Open(App& app, ProgressListener& progress, Use use = Use::kOneSweep);
   ~Session();
 
   engine::Loop& loop() { return *loop_; }
   CommandQueue& commands() { return commands_; }
-  SnapshotPtr LatestSnapshot() const;  // with live delivery figures; null before the first. Thread: any
-  // Required exporters that did not accept everything within delivery.drain_timeout (or `timeout`), or until a stop
-  // request. Thread: any.
+  SnapshotPtr LatestSnapshot() const;  // with current delivery statistics; null before the first. Thread: any
+  // Waits until the required exporters accepted everything, until delivery.drain_timeout (or `timeout`), or until a
+  // stop request. Returns the exporters that did not accept everything. Thread: any.
   std::vector<std::string> Drain(std::stop_token stop = {});
   std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
-  // Stores what other threads asked to record after the loop's last turn. Thread: the loop's, once it is done.
+  // Stores the events that other threads queued after the loop's last iteration. Thread: the loop's, after it ended.
   void StoreLateEvents();
   // Removes delivered events of old sweeps. Thread: the loop's.
   void TrimEvents(int keep_sweeps);
-  // Error: the state directory or the store was removed or replaced; what runs on it ends. Thread: any.
+  // Error: the state directory or the store was removed or replaced, so this process must stop. Thread: any.
   Result<void> Held() const;
   // Called for kReload on the loop.
   void OnReload(std::function<Result<engine::LoopOptions>()> reload) { reload_ = std::move(reload); }

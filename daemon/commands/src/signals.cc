@@ -13,13 +13,13 @@
 namespace breakwatch::commands {
 namespace {
 
-// Ends the thread; nobody else has a use for it.
+// Ends the thread. No other code uses this signal.
 constexpr int kEnd = SIGUSR2;
 
 constexpr std::array kEnding = {SIGINT, SIGTERM};
 
-// What whoever started the program had it ignore, as `nohup` and shells do for what runs in the background, stays
-// ignored. Blocked, it would be taken by sigwait all the same.
+// A signal that was ignored at the start stays ignored, as under `nohup` or for background jobs. sigwait would take it
+// if it were blocked.
 bool IsIgnored(int number) {
   struct sigaction now {};
   return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -40,7 +40,7 @@ sigset_t Handled() {
   return set;
 }
 
-// What ExitOnSignals says; a handler can be given nothing.
+// The message of ExitOnSignals. Global, because a signal handler takes no argument.
 const char* last_words = "";
 
 void ExitNow(int) {
@@ -99,7 +99,7 @@ void Signals::Run(const std::function<SweepRequest()>& sweep) {
       command.request = sweep();
       command.request.trigger = "signal";
     }
-    [[maybe_unused]] const bool taken = commands_.Push(std::move(command));  // full: enough commands wait already
+    [[maybe_unused]] const bool taken = commands_.Push(std::move(command));  // full: enough commands are waiting
   }
 }
 

@@ -1,4 +1,5 @@
-// Signals as commands: a thread waits for them and pushes onto the loop's queue. No handler runs anywhere.
+// Signals as commands: a thread waits for signals and pushes commands onto the loop's queue. It uses no signal
+// handlers.
 #pragma once
 
 #include <pthread.h>
@@ -11,13 +12,13 @@
 
 namespace breakwatch::commands {
 
-// SIGINT and SIGTERM: stop (a second one ends the program at once, exit 130). SIGUSR1: a sweep. SIGHUP: as asked; a
-// daemon reloads, while for a sweep in the foreground it means that the terminal is gone. One that was ignored when the
-// program started stays ignored.
+// SIGINT and SIGTERM: stop (a second one ends the program at once, exit 130). SIGUSR1: start a sweep. SIGHUP:
+// `on_hangup`. A daemon reloads; a foreground sweep stops, because its terminal is gone. A signal that was ignored at
+// the start stays ignored.
 // Owner: the command. The signals must be blocked in every thread (BlockSignals, before any thread starts).
 class Signals {
  public:
-  // `sweep`: what SIGUSR1 asks for. Called on the thread of signals.
+  // `sweep`: returns the request for SIGUSR1. Called on the signal thread.
   Signals(CommandQueue& commands, std::function<SweepRequest()> sweep, Command::Kind on_hangup = Command::Kind::kStop);
   ~Signals();
   Signals(const Signals&) = delete;
@@ -32,14 +33,14 @@ class Signals {
 };
 
 void BlockSignals();
-// A file that may grow no further is an error of the write then, and not the end of the program.
+// Exceeding the file size limit then fails the write and does not end the program.
 void IgnoreFileSizeSignal();
 
-// While it lives, SIGINT and SIGTERM end the program at once, exit 130: for a wait that leaves nothing to clean up.
-// Thread: the one that made it, where the signals are blocked.
+// While it exists, SIGINT and SIGTERM end the program at once, exit 130. Use it for waits that need no cleanup.
+// Thread: the one that created it, with the signals blocked.
 class ExitOnSignals {
  public:
-  // `words`: written to standard error at such an end; a literal.
+  // `words`: a string literal, written to standard error at such an exit.
   explicit ExitOnSignals(const char* words = "");
   ~ExitOnSignals();
   ExitOnSignals(const ExitOnSignals&) = delete;

@@ -13,7 +13,7 @@ auto StoredQueries::WithStore(const Ask& ask) -> decltype(ask(std::declval<store
     store_ = std::move(*opened);
   }
   auto answer = ask(*store_);
-  // A session that failed may be broken: the next question gets a fresh one.
+  // A failed session may be unusable: the next query opens a new one.
   if (!answer && answer.error().code == ErrorCode::kStore) store_.reset();
   return answer;
 }

@@ -1,4 +1,4 @@
-// StoredQueries: api::Queries on a read-only store session of its own, opened when first asked.
+// StoredQueries: api::Queries on its own read-only store session, opened at the first query.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace breakwatch::commands {
 
-// Thread: any; one question at a time.
+// Thread: any; queries run one at a time.
 class StoredQueries final : public api::Queries {
  public:
   explicit StoredQueries(const App& app) : app_(app) {}

@@ -22,10 +22,10 @@
 namespace breakwatch::commands {
 namespace {
 
-// A model asked for by name that there is none of: a mistyped name, and no finding about a model.
+// A model was requested by name and does not exist. This is a usage error, not a finding about the model.
 int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
   int code = kExitOk;
-  std::set<std::string, std::less<>> said;  // once, in however many modes
+  std::set<std::string, std::less<>> said;  // once per model, for all modes
   for (const ModelResult& result : results) {
     if (result.capture.status != Status::kSkippedNotFound || !said.insert(result.info.id).second) continue;
     code = Fail(app, {ErrorCode::kNotFound, result.info.id + " not found: " + result.capture.detail});
@@ -33,7 +33,7 @@ int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
   return code;
 }
 
-// Prints what a sweep came to, from the store, and returns its exit code.
+// Prints the summary of a sweep from the store and returns its exit code.
 int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind, bool by_name) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
@@ -44,8 +44,8 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
 }
 
-// Whether a request for a sweep carries this setting: a resumed sweep was planned by its own, and a running daemon
-// takes these alone.
+// True if a sweep request contains this setting. A resumed sweep keeps the settings of its plan. A running daemon
+// accepts only these settings.
 bool IsOfARequest(const std::string& key) {
   static const std::set<std::string, std::less<>> kOfARequest{
       "capture.calls",  "capture.modes",  "hub.author", "hub.filters", "hub.gated", "hub.library", "hub.max_params",
@@ -53,7 +53,7 @@ bool IsOfARequest(const std::string& key) {
   return kOfARequest.contains(key);
 }
 
-// The flags typed that a request carries, or the others.
+// The flags on the command line that a request contains, or all others.
 std::string FlagsTyped(const App& app, bool of_a_request) {
   std::string flags;
   for (const auto& [key, origin] : app.loaded.origins) {
@@ -67,7 +67,7 @@ void NameFlagsWithoutEffect(const App& app, const std::string& why, const std::s
   if (!flags.empty()) app.log(Level::kWarn, why + "; ignored: " + flags);
 }
 
-// `by_us`: not by a daemon, whose exporters are not known here. `reported`: the report is written.
+// `by_us`: this process ran the sweep; a daemon's exporters are unknown here. `reported`: the report is written.
 void PrintPlaces(const App& app, bool by_us, bool reported) {
   if (app.json) return;
   const Settings& settings = app.settings();
@@ -93,7 +93,7 @@ bool DidDaemonReport(const App& app, const std::vector<Sweep>& sweeps) {
   return false;
 }
 
-// As a shell takes it.
+// Quotes a text for a shell.
 std::string Quoted(const std::string& text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view("/._-+=:@%,").find(static_cast<char>(c)) != std::string_view::npos;
@@ -104,7 +104,7 @@ std::string Quoted(const std::string& text) {
   return out + "'";
 }
 
-// The command that goes on with a sweep that was stopped.
+// The command that resumes an interrupted sweep.
 std::string ResumeCommand(const App& app) {
   std::string command = "breakwatch sweep --resume";
   for (const std::string& file : app.sources.files) command += " --config.file " + Quoted(file);
@@ -117,7 +117,7 @@ std::string ResumeCommand(const App& app) {
   return command;
 }
 
-// Says of a sweep that was stopped how to go on with it.
+// Prints the error of an interrupted sweep with the command that resumes it.
 int FailSweep(const App& app, Error error) {
   if (error.code != ErrorCode::kInterrupted) return Fail(app, error);
   const auto store = app.open_store(app.settings(), /*read_only=*/true);
@@ -126,7 +126,7 @@ int FailSweep(const App& app, Error error) {
   return Fail(app, error);
 }
 
-// What all sweeps of a request came to, by a toolchain each. `reported`: their reports are written.
+// Prints the results of all sweeps of a request, one per toolchain. `reported`: their reports are written.
 int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us, bool reported) {
   int code = kExitOk;
   for (const Sweep& sweep : swept.sweeps) {
@@ -138,8 +138,8 @@ int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swep
   return reported ? code : FirstThatApplies(code, kExitStore);
 }
 
-// The newest sweep of the store, where its report was missing: all but the report was done, so this is what a
-// resumption finishes. Older ones whose report was written now are not what was asked for.
+// The newest sweep in the store, if its report was missing. Everything except the report was done, so writing it
+// completes the resumption. Older sweeps whose reports were also written were not requested.
 std::optional<Sweep> NewestAmong(const App& app, const std::vector<Sweep>& reported) {
   const auto store = app.open_store(app.settings(), /*read_only=*/true);
   const auto newest = store ? (*store)->Sweeps(1) : Result<std::vector<Sweep>>(store.error());
@@ -208,7 +208,7 @@ int RunPlan(App& app, const SweepOptions& options) {
   auto loop_options = MakeLoopOptions(app, app.settings());
   if (!loop_options) return Fail(app, loop_options.error());
   auto store = app.open_store(app.settings(), /*read_only=*/true);
-  // Before the first sweep there is nothing to read: the plan is made against an empty store.
+  // Before the first sweep there is no store to read, so the plan starts from an empty store.
   if (!store && store.error().code == ErrorCode::kNotFound) store = app.open_store(app.settings(), /*read_only=*/false);
   if (!store) return Fail(app, store.error());
   auto lister = app.make_lister(app.settings());

@@ -8,13 +8,14 @@
 namespace breakwatch::commands {
 namespace {
 
-// Sweeps that are looked through for those that have a report; others come between them.
+// The number of sweeps searched for those with a report. Other sweeps lie between them.
 constexpr int kMaxSweepsSearched = 1000;
 
 }  // namespace
 
 bool HasReport(const Sweep& sweep) {
-  // An import and a bisection are one result that a question was about. One that was given up has no end of its own.
+  // Imports and bisections have no report, because they return their result directly. An abandoned sweep never
+  // completed.
   return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != kBisect &&
          !store::IsGivenUp(sweep);
 }
@@ -48,7 +49,7 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
   const std::string& state = app_.settings().state_dir;
   report::RemoveUnfinishedDirectories(state);
   const auto store = app_.open_store(app_.settings(), /*read_only=*/true);
-  if (!store) return {};  // none yet, or one that says so when it is written to
+  if (!store) return {};  // no store yet, or the next write reports the error
   auto sweeps = (*store)->Sweeps(kMaxSweepsSearched);
   if (!sweeps) return Note(sweeps.error()), std::vector<Sweep>();
   std::erase_if(*sweeps, [](const Sweep& sweep) { return !HasReport(sweep); });
@@ -60,11 +61,11 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
     const auto content = Read(**store, sweep);
     if (!content) {
       Note(content.error());
-      continue;  // damage in one sweep says nothing of the others
+      continue;  // damage in one sweep does not affect the others
     }
     if (auto written = Write(sweep, *content); !written) {
       Note(written.error());
-      break;  // the others would meet the same disk
+      break;  // other writes to this disk would fail too
     }
     app_.log(Level::kWarn, "the report of sweep " + sweep.id + " was missing and is now written");
     made.push_back(std::move(sweep));
@@ -90,7 +91,7 @@ Result<void> SweepFiles::Write(const Sweep& sweep, const Content& content) const
   return written ? Result<void>() : Result<void>(written.error());
 }
 
-// The link and the store agree on which sweep is the latest.
+// Makes the link agree with the store on the latest sweep.
 Result<void> SweepFiles::PointLatest(store::Store& store) const {
   const auto latest = store.FindSweep("latest");
   if (!latest) return latest.error();

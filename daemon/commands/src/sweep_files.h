@@ -1,4 +1,4 @@
-// SweepFiles: the directories of sweeps beside the store: written at each end, made up for after a crash, trimmed.
+// SweepFiles: writes a directory for each finished sweep, restores missing ones after a crash, and removes old ones.
 #pragma once
 
 #include <functional>
@@ -11,20 +11,20 @@
 
 namespace breakwatch::commands {
 
-// Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes, and removes what is older than
-// retention.sweeps. Owner: the command, which holds the writer lock; thread: the loop's.
+// Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes, and removes sweeps beyond retention.sweeps.
+// Owner: the command, which holds the writer lock; thread: the loop's.
 class SweepFiles final : public ProgressListener {
  public:
   explicit SweepFiles(App& app) : app_(app) {}
   void OnFinished(const Sweep& sweep) override;
-  // Writes the directories that are missing, of the newest retention.sweeps finished sweeps: the process before this
-  // one ended between the store and the report, or the disk was full. Returns their sweeps, the oldest first.
+  // Writes missing directories of the newest retention.sweeps finished sweeps. They are missing if the process ended
+  // between the store and the report, or if the disk was full. Returns their sweeps, oldest first.
   std::vector<Sweep> WriteMissing();
   // The first directory that could not be written; it was logged.
   const std::optional<Error>& failed() const { return failed_; }
-  // The settings in use since a reload.
+  // Uses new settings after a reload.
   void Use(const config::Loaded& loaded, const Settings& settings);
-  // Called at each end with how many sweeps to keep the events of.
+  // Sets the callback at each end of a sweep. Its argument is the number of sweeps whose events to keep.
   void OnTrim(std::function<void(int keep_sweeps)> trim) { trim_events_ = std::move(trim); }
 
  private:
@@ -45,10 +45,10 @@ class SweepFiles final : public ProgressListener {
   std::optional<Error> failed_;
 };
 
-// Of a finished sweep: whether it has a directory of its own, which `sweep` shows and `store finish` writes.
+// True if a finished sweep has its own directory. `sweep` prints it, and `store finish` writes it.
 bool HasReport(const Sweep& sweep);
-// Whether the reports of a request's sweeps are written. Only the first and the last one are looked at: the first is
-// the latest and the last the newest, so both are kept, where those between may have been trimmed.
+// True if the reports of a request's sweeps are written. Checks only the first, which is the latest, and the last,
+// which is the newest. Both are kept, while others may have been removed.
 bool AreReported(const std::string& state_dir, const std::vector<Sweep>& sweeps);
 
 }  // namespace breakwatch::commands

@@ -1,4 +1,4 @@
-// The commands of upkeep: store, config, version.
+// The maintenance commands: store, config, version.
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/show.h"
@@ -65,7 +65,7 @@ Result<void> Rebuild(store::Store& store, const Settings& settings) {
   return engine::RebuildCurrent(store, options);
 }
 
-// The copy, whole: folded again and checked.
+// Rebuilds the derived tables of the copy and checks it.
 Result<void> FoldCopy(const App& app, const std::string& url) {
   auto copy = store::Store::Open({url}, *app.clock);
   if (!copy) return copy.error();
@@ -110,7 +110,7 @@ int RunStoreRepair(App& app) {
   if (!lock) return Fail(app, lock.error());
   if (store) {
     const auto damage = (*store)->FindDamage();
-    // A database that is locked or does not answer is no damage. What stops the search inside the file is.
+    // A locked or unavailable database is not damage. An error that stops the search inside the file is.
     if (!damage && (damage.error().retryable || damage.error().code != ErrorCode::kStore))
       return Fail(app, damage.error());
     if (damage && damage->empty() && (*store)->Check()) return Print(app, "ok: no damage in " + url + "\n"), kExitOk;

@@ -9,7 +9,7 @@
 namespace breakwatch::commands {
 namespace {
 
-// A secret is no flag, so that `ps` does not show it; nor do we show what came with it.
+// Secrets have no flags, because `ps` would show them. The message does not repeat the value.
 int FailSecretFlag(const App& app, const config::Key& key) {
   Complain(app, "--" + key.name + " is not a flag: other users of this machine could read it; set " + key.name +
                     "_file, or the environment variable " + config::EnvironmentName(key));

@@ -1,4 +1,4 @@
-// What a command line that could not be parsed is answered: the help that was asked for, or what is wrong with it.
+// The output for a command line that cannot be parsed: the requested help, or the error.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace breakwatch::commands {
 
-// Prints the help, or the error with the nearest known name. Returns the exit code: 0, or that of a usage error.
+// Prints the help, or the error with the most similar name. Returns the exit code: 0, or the one for usage errors.
 int ReportParse(const App& app, const CLI::App& cli, const CLI::ParseError& error);
 
 }  // namespace breakwatch::commands

@@ -1,4 +1,4 @@
-// WarningsOnly: what --quiet leaves of a sweep's progress.
+// WarningsOnly: the progress output of a sweep under --quiet.
 #pragma once
 
 #include <string>

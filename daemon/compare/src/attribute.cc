@@ -6,7 +6,7 @@
 namespace breakwatch::compare {
 namespace {
 
-// How a value changes when one factor alone becomes new; nullopt where a corner is missing.
+// How a value changes when only one factor becomes new; nullopt if a corner is missing.
 struct Flips {
   std::optional<std::int64_t> from_old, to_new;
   bool Known() const { return from_old || to_new; }
@@ -31,7 +31,7 @@ Flips FlipsOf(const Corners& values, unsigned factor, unsigned all) {
   return {Change(values, 0, factor), Change(values, all & ~factor, all)};
 }
 
-// The values that would have to be known, and are not.
+// The required corners without a value.
 unsigned Missing(const Corners& values, unsigned all) {
   unsigned missing = 0;
   for (unsigned corner = 0; corner < kCorners; ++corner) {
@@ -43,7 +43,7 @@ unsigned Missing(const Corners& values, unsigned all) {
 struct Evidence {
   unsigned movers = 0, unknown = 0;
   bool agree = true, any_from_old = false, any_to_new = false;
-  std::int64_t sum = 0;  // of one flip of each factor
+  std::int64_t sum = 0;  // the sum of one flip per factor
 };
 
 Evidence Gather(const Corners& values, unsigned all) {
@@ -60,7 +60,7 @@ Evidence Gather(const Corners& values, unsigned all) {
   return e;
 }
 
-// Who the value hangs on when the flips disagree: a corner between may move where neither end does.
+// The factors that the value depends on if the flips disagree. A corner between the ends may differ from both.
 unsigned Involved(const Corners& values, unsigned all) {
   unsigned involved = 0;
   for (const unsigned factor : Each(all)) {
@@ -72,7 +72,7 @@ unsigned Involved(const Corners& values, unsigned all) {
   return involved;
 }
 
-// Together: the value is new only with all of `factors` new. Any: it is old only with all of them old.
+// Together: the value is new only if all of `factors` are new. Any: it is old only if all of them are old.
 Cause KindOfInteraction(const Corners& values, unsigned factors, unsigned all) {
   bool together = true, any = true;
   for (unsigned corner = 0; corner < kCorners; ++corner) {
@@ -86,19 +86,19 @@ Cause KindOfInteraction(const Corners& values, unsigned factors, unsigned all) {
 
 Attribution Interacting(const Corners& values, unsigned all, Attribution out) {
   out.factors = Involved(values, all);
-  if (out.factors == 0) out.factors = all;  // the corners that would tell them apart are missing
+  if (out.factors == 0) out.factors = all;  // the corners that would separate them are missing
   out.cause = KindOfInteraction(values, out.factors, all);
   return out;
 }
 
-// No corner between shows another value than the flips add up to.
+// True if every corner between the ends equals the sum of its flips.
 bool IsSum(const Corners& values, unsigned all) {
   for (unsigned corner = 0; corner < kCorners; ++corner) {
     if ((corner & ~all) || !values[corner]) continue;
     std::int64_t sum = *values[0];
     for (const unsigned factor : Each(corner)) {
       const Flips flips = FlipsOf(values, factor, all);
-      if (!flips.Known()) return true;  // nothing to hold against it
+      if (!flips.Known()) return true;  // no evidence against it
       sum += flips.from_old ? *flips.from_old : *flips.to_new;
     }
     if (sum != *values[corner]) return false;
@@ -140,7 +140,7 @@ Attribution Attribute(const Corners& values, unsigned factors) {
   const std::int64_t rest = *values[all] - *values[0] - e.sum;
   out.factors = e.movers;
   if (rest != 0) {
-    // What the known flips leave over is the doing of the one factor that no corner could try.
+    // The change that the known flips do not explain is due to the single factor without corners.
     if (std::popcount(e.unknown) != 1) return out.factors = 0, out;
     out.factors |= e.unknown;
   }
@@ -167,7 +167,7 @@ std::map<std::string, std::int64_t> EventsBySite(const CaptureResult& capture) {
   return events;
 }
 
-// Equal outcomes have equal text: the status, and with numbers every site and its events.
+// Equal outcomes have equal text: the status, and with numbers also every site and its events.
 std::string Signature(const CornerResult& corner, bool numbers) {
   const CaptureResult& capture = corner.result->capture;
   if (!numbers) return std::string(StatusName(capture.status));
@@ -176,9 +176,9 @@ std::string Signature(const CornerResult& corner, bool numbers) {
   return text;
 }
 
-// Whole outcomes as numbers that are equal where the outcomes are, and never add up otherwise: 0 the old one, 1 the
-// new one, powers of a thousand the rest. Between two ends that have numbers a corner without any says nothing;
-// otherwise it is the status that moved.
+// Converts outcomes to numbers that are equal exactly if the outcomes are, and that never add up by chance. 0 is the
+// old outcome, 1 the new one, and powers of a thousand are others. If both ends have numbers, a corner without numbers
+// has no value. Otherwise the status changed.
 Corners OutcomesOf(const std::vector<CornerResult>& corners, unsigned factors, bool numbers) {
   Corners values;
   std::map<std::string, std::int64_t> known{{Signature(*At(corners, 0), numbers), 0}};
@@ -234,7 +234,7 @@ std::string TextOf(const Attribution& by) {
   return "the cause is unknown";
 }
 
-// The whole outcome's verdict from its sites': outcomes as such cannot be added up, events of a site can.
+// Derives the attribution of the whole outcome from its sites. Outcomes cannot be added; events of a site can.
 Attribution Combine(const std::vector<ChangedSite>& sites, unsigned missing) {
   Attribution out;
   out.missing = missing;
@@ -256,7 +256,7 @@ Attribution Combine(const std::vector<ChangedSite>& sites, unsigned missing) {
   return out;
 }
 
-// Sites of one cause whose factors differ act apart from each other, whatever the cause.
+// True if all sites have the same factors. Sites with different factors change independently, whatever their cause.
 bool SameFactors(const std::vector<ChangedSite>& sites) {
   for (const ChangedSite& site : sites) {
     if (site.by.factors != sites.front().by.factors) return false;

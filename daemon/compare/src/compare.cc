@@ -45,7 +45,7 @@ void CompareSites(const CaptureResult& a, const CaptureResult& b, ModelCompariso
   }
 }
 
-// At unlike depths a site repeats as often as there are layers: then only the sites say anything.
+// At different depths a site repeats once per layer, so only the sites are compared.
 Verdict Judge(const ModelComparison& m) {
   const bool unlike_depth =
       std::any_of(m.differences.begin(), m.differences.end(), [](const Difference& d) { return d.what == "depth"; });
@@ -54,7 +54,7 @@ Verdict Judge(const ModelComparison& m) {
   return change > 0 ? Verdict::kWorse : change < 0 ? Verdict::kBetter : Verdict::kSame;
 }
 
-// It was tried and gave no numbers: of the model or its toolchain, not of what it is or of the sweep.
+// True if a capture was attempted and gave no numbers, because of the model or its toolchain.
 bool Failed(Status status) {
   return !HasNumbers(status) && !IsSkipped(status) && !IsIncomplete(status) && status != Status::kFailedResolve;
 }
@@ -141,7 +141,7 @@ ModelComparison CompareModel(const ModelResult& a, const ModelResult& b) {
   out.why = NotComparable(a, b);
   const Status before = a.capture.status, after = b.capture.status;
   if (!HasNumbers(before) && before == after) {
-    out.verdict = Verdict::kSame;  // without numbers before and after, in one way
+    out.verdict = Verdict::kSame;  // no numbers before and after, with the same status
   } else if (HasNumbers(before) && Failed(after)) {
     out.verdict = Verdict::kWorse;
   } else if (Failed(before) && HasNumbers(after)) {

@@ -4,11 +4,11 @@ namespace breakwatch::compare {
 namespace {
 
 void Add(std::vector<Difference>& out, const char* what, const std::string& a, const std::string& b) {
-  // What one side does not say is unknown, not different.
+  // A value that one side lacks is unknown, not different.
   if (a != b && !a.empty() && !b.empty()) out.push_back({what, a, b});
 }
 
-// A clean reduced capture says the same as a clean full one; only counts of breaks depend on the depth.
+// Without breaks, a reduced and a full capture are equal. Only counts of breaks depend on the depth.
 bool DepthMatters(const CaptureResult& a, const CaptureResult& b) {
   return a.status == Status::kGraphBreaks && b.status == Status::kGraphBreaks;
 }

@@ -14,7 +14,7 @@
 namespace breakwatch {
 namespace {
 
-// A folder's and a model's name on disk, each byte of which may have become three of UTF-8.
+// The length of a folder's and a model's name. Invalid bytes can each become three bytes of UTF-8.
 constexpr std::size_t kMaxNameBytes = 2048, kShownBytes = 80;
 
 std::string Shown(const std::string& name) {
@@ -60,7 +60,7 @@ CommandQueue::~CommandQueue() { close(event_fd_); }
 
 bool CommandQueue::Push(Command command) {
   const std::lock_guard lock(mutex_);
-  // A stop always fits: a full queue must not keep the daemon alive.
+  // A stop is always accepted: a full queue must not keep the daemon running.
   if (commands_.size() >= capacity_ && command.kind != Command::Kind::kStop) return false;
   commands_.push_back(std::move(command));
   const std::uint64_t one = 1;

@@ -13,10 +13,10 @@ using nlohmann::ordered_json;
 
 constexpr int kEventSchema = 1;
 constexpr std::size_t kMaxNameBytes = 1024;
-constexpr std::size_t kMinTextBytes = 64;  // shorter texts are not worth cutting
+constexpr std::size_t kMinTextBytes = 64;  // shorter texts are not truncated
 constexpr std::string_view kEllipsis = "…";
 
-// Cuts the texts longer than `max_bytes`, also those in lists. False: there were none.
+// Truncates texts longer than `max_bytes`, also in lists. False if there were none.
 bool CutTexts(ordered_json& fields, std::size_t max_bytes) {
   bool found = false;
   const auto cut = [&](ordered_json& value) {
@@ -45,7 +45,7 @@ ordered_json HeadOf(const Event& event, std::int64_t id, std::int64_t ts_ns) {
   return head;
 }
 
-// Joined as text: ordered objects look keys up one by one, too slow for many fields.
+// Joins them as text: ordered objects search their keys linearly, which is slow for many fields.
 std::string Join(const ordered_json& head, const ordered_json& fields) {
   std::string line = JsonText(head);
   if (fields.empty()) return line;
@@ -63,10 +63,11 @@ std::string ComposeLine(const Event& event, std::int64_t id, std::int64_t ts_ns)
   if (!fields.is_object()) fields = ordered_json::object();
   for (const auto& [key, value] : head.items()) fields.erase(key);
   std::string line = Join(head, fields);
-  // The longest first, by a bound that halves: text by text would take minutes for a list of thousands.
+  // Truncates the longest texts first, with a limit that halves. Truncating one text at a time would take minutes for
+  // long lists.
   for (std::size_t max = kMaxLineBytes / 2; line.size() > kMaxLineBytes; max /= 2) {
     head["truncated"] = true;
-    if (max < kMinTextBytes) return JsonText(head);  // not text but sheer number of fields: keep what names the event
+    if (max < kMinTextBytes) return JsonText(head);  // too many fields: keep only the event's head
     if (CutTexts(fields, max)) line = Join(head, fields);
   }
   return line;

@@ -36,14 +36,14 @@ std::string Labels(std::initializer_list<std::pair<std::string_view, std::string
   return text;
 }
 
-// FNV-1a: the same on every machine and in every version, so a model keeps its shard.
+// FNV-1a: the same result on every machine and in every version, so a model keeps its shard.
 std::uint64_t StableHash(std::string_view text) {
   std::uint64_t hash = 14695981039346656037u;
   for (const unsigned char byte : text) hash = (hash ^ byte) * 1099511628211u;
   return hash;
 }
 
-// The label text of each (reason, gb_id) once: a million series share a few hundred of them.
+// Caches the label text of each (reason, gb_id), because a million series share a few hundred of them.
 class ReasonLabels {
  public:
   const std::string* Of(const ReasonCount& count) {
@@ -56,7 +56,7 @@ class ReasonLabels {
 
  private:
   std::unordered_map<std::string, const std::string*> by_key_;
-  std::set<std::string> texts_;  // two reasons may be equal once cut: then they are one series
+  std::set<std::string> texts_;  // two reasons may be equal after truncation; they then become one series
 };
 
 struct ReasonRow {
@@ -64,10 +64,10 @@ struct ReasonRow {
   std::int64_t events, sites;
 };
 
-// A model with everything about it that is text, made once and used by every family.
+// A model with all its text labels, formatted once and used by every family.
 struct ModelRow {
   const TrackedModel* model;
-  const Numbers* numbers;  // null: none published
+  const Numbers* numbers;  // null: no numbers are published
   std::string status_labels, labels, number_labels;
   std::vector<ReasonRow> reasons;
 };
@@ -82,7 +82,7 @@ std::vector<ReasonRow> ReasonRows(const Numbers& numbers, ReasonLabels& cache) {
         std::find_if(rows.begin(), rows.end(), [&](const ReasonRow& row) { return row.labels == labels; });
     if (same == rows.end()) {
       rows.push_back({labels, count.events, count.sites});
-    } else {  // a series twice would make the gateway refuse everything
+    } else {  // the gateway would reject the whole push for a duplicate series
       same->events += count.events;
       same->sites += count.sites;
     }
@@ -181,16 +181,16 @@ void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
   }
 }
 
-// The keys of the toolchains and modes that are published beside, with the labels of each. Of several toolchains with
-// one name the newest counts: two would be one series.
+// The additionally published toolchains and modes, with the labels of each. If several toolchains have one name, only
+// the newest is used, because their series would be equal.
 std::vector<std::pair<std::string, std::string>> ExtraToolchains(const Snapshot& snapshot) {
   std::set<std::pair<std::string, std::string>> asked;  // name, mode
   for (const std::string& entry : snapshot.extra) {
     const std::size_t slash = std::min(entry.find('/'), entry.size());
     const std::string name = entry.substr(0, slash);
-    const std::string main(name == kImport ? kImport : kMainMode);  // what imports have instead of a mode
+    const std::string main(name == kImport ? kImport : kMainMode);  // imports have this name instead of a mode
     const auto mode = asked.emplace(name, slash < entry.size() ? entry.substr(slash + 1) : main).first->second;
-    // A first call means something only beside the steady state, and a call variant beside the default call.
+    // A first call is compared with the steady state, and a call variant with the default call.
     const ModeParts parts = SplitMode(mode);
     if (!parts.call.empty()) asked.emplace(name, parts.mode);
     if (parts.mode == kColdMode) asked.emplace(name, kMainMode);
@@ -206,11 +206,11 @@ std::vector<std::pair<std::string, std::string>> ExtraToolchains(const Snapshot&
   return extra;
 }
 
-// One toolchain's and mode's numbers of one model, ready to be written.
+// The formatted numbers of one model in one toolchain and mode.
 struct ExtraRow {
   std::string labels;  // empty: no numbers
   std::vector<ReasonRow> reasons;
-  std::string status_labels;  // empty: no attempt is known
+  std::string status_labels;  // empty: no known attempt
   Status status = Status::kNotAttempted;
 };
 
@@ -337,7 +337,7 @@ void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains,
   static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge", "1 for each toolchain that captures."};
   out.Begin(kBuild);
   out.Sample(Labels({{"version", BREAKWATCH_VERSION}}), "", std::int64_t{1});
-  std::set<std::string> rows;  // toolchains that differ only in what is no label are one series
+  std::set<std::string> rows;  // toolchains with equal labels are one series
   for (const Toolchain& toolchain : toolchains) {
     rows.insert(Labels({{"toolchain", toolchain.name},
                         {"torch", toolchain.torch},

@@ -1,4 +1,4 @@
-// The mechanics of the text format: escaping, numbers, one header per family, chunks.
+// Writes the Prometheus text format: escaping, numbers, one header per family, chunks.
 #pragma once
 
 #include <charconv>
@@ -15,7 +15,7 @@ struct SeriesFamily {
   std::string_view name, type, help;
 };
 
-// Appends `value` with the three escapes that the format knows.
+// Appends `value` with the three escapes of the format.
 inline void AppendEscaped(std::string& out, std::string_view value) {
   constexpr std::string_view kSpecial = "\\\"\n";
   for (auto at = value.find_first_of(kSpecial); at != value.npos; at = value.find_first_of(kSpecial)) {
@@ -35,7 +35,7 @@ inline void AppendLabel(std::string& out, std::string_view name, std::string_vie
   out += '"';
 }
 
-// Writes families one after the other; a family without samples leaves no trace.
+// Writes families one after the other. A family without samples is omitted.
 class ExpositionWriter {
  public:
   explicit ExpositionWriter(const TextSink& sink) : sink_(sink) { buffer_.reserve(kChunk + 4096); }
@@ -45,7 +45,7 @@ class ExpositionWriter {
     header_due_ = true;
   }
 
-  // The labels are finished text, `a="1",b="2"`; `more` continues `labels`, from its comma on.
+  // `labels` is finished text, `a="1",b="2"`. `more` is appended to it and begins with a comma.
   void Sample(std::string_view labels, std::string_view more, std::int64_t value) {
     Open(labels, more);
     AppendChars(value);
@@ -54,7 +54,7 @@ class ExpositionWriter {
   void Sample(std::string_view labels, std::string_view more, double value) {
     Open(labels, more);
     if (std::isfinite(value)) {
-      AppendChars(value, std::chars_format::fixed);  // the shortest text may be "1.7e+09", hard on human eyes
+      AppendChars(value, std::chars_format::fixed);  // the shortest form may be "1.7e+09", which is hard to read
     } else {
       buffer_.append(std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
     }

@@ -6,7 +6,7 @@
 namespace breakwatch {
 namespace {
 
-// Depth without recursion: counts brackets outside of strings.
+// Checks the depth without recursion: counts brackets outside of strings.
 std::optional<std::size_t> FirstTooDeep(std::string_view text, int max_depth) {
   int depth = 0;
   bool in_string = false;
@@ -26,7 +26,7 @@ std::optional<std::size_t> FirstTooDeep(std::string_view text, int max_depth) {
   return std::nullopt;
 }
 
-// Accepts everything and remembers where the text stopped being JSON.
+// Accepts all values and records where the text stopped being JSON.
 class ErrorFinder final : public nlohmann::json::json_sax_t {
  public:
   bool null() override { return true; }

@@ -1,4 +1,4 @@
-// Enums as documents spell them; Spell and Unspell are overloaded per enum.
+// The names of enum values in documents. Spell and Unspell are overloaded per enum.
 #pragma once
 
 #include <optional>

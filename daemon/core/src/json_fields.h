@@ -1,5 +1,5 @@
-// The names of the contract's fields, spelled once: each Describe shows a visitor every field of a value,
-// and both the writer and the reader are visitors.
+// The field names of the JSON contract, each defined once. Each Describe passes every field of a value to a visitor.
+// The writer and the reader are such visitors.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace breakwatch::json_fields {
 
-// Of the documents that carry one.
+// The version in documents that have a schema field.
 inline constexpr int kSchema = 1;
 
-// Text that is itself JSON, kept as text in core values and as a value in documents.
+// A JSON text: a string in core values, a JSON value in documents.
 template <class Text>
 struct Raw {
   Text& text;
@@ -22,7 +22,7 @@ struct Raw {
 template <class Text>
 Raw(Text&) -> Raw<Text>;
 
-// What is left out of documents while it is empty: a field that came later, and that most values lack.
+// A field that is omitted while it is empty: it was added later, and most values lack it.
 template <class Value>
 struct WhenAny {
   Value& value;
@@ -67,7 +67,7 @@ void DescribeSegment(V& v, T& s) {
   v("ended_by", s.ended_by);
 }
 
-// What a capture found, without how it is named in its document.
+// The fields of a capture, except those whose names depend on the document.
 template <class V, class T>
 void DescribeFindings(V& v, T& r) {
   v("mode", r.mode), v("device", r.device), v("dtype", r.dtype), v("status", r.status), v("phase", r.phase);

@@ -14,11 +14,11 @@
 namespace breakwatch {
 namespace {
 
-using json = nlohmann::ordered_json;  // a config keeps the order its author gave it
+using json = nlohmann::ordered_json;  // keeps the key order of a configuration
 using json_fields::Raw;
 using json_fields::WhenAny;
 
-// Bounds of what a worker may say of one capture; beyond them text is cut.
+// Limits for the output of a worker. Longer texts are truncated.
 constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
 constexpr std::size_t kMaxHints = 32, kMaxInputsBytes = 256 * 1024;
 constexpr std::size_t kMaxOptionalArguments = 64;
@@ -28,10 +28,10 @@ constexpr std::size_t kMaxModeDetailBytes = 64 * 1024;
 constexpr std::size_t kMaxDocumentBytes = 64u << 20;
 constexpr int kMaxDocumentDepth = 100;
 
-// Absent and null fields keep their default; the first wrong one is remembered by name.
+// Missing and null fields keep their defaults. Records the name of the first invalid field.
 class Reader {
  public:
-  // `strict`: a person wrote it, so a field of no known name is a mistake.
+  // `strict`: the document was written by hand, so an unknown field is an error.
   explicit Reader(const json& in, bool strict = false) : in_(in), strict_(strict) {
     if (!in.is_object()) error = Error{ErrorCode::kInvalid, "expected an object"};
   }
@@ -45,7 +45,7 @@ class Reader {
     Read(name, *it, value);
   }
 
-  // After the last field.
+  // Call it after the last field.
   void Finish() {
     if (!strict_ || error) return;
     for (const auto& [name, value] : in_.items()) {
@@ -121,7 +121,7 @@ class Reader {
     for (const json& element : in) {
       Read(name, element, out.emplace_back());
       if (!error) continue;
-      error.reset();  // once more, to say which element it is
+      error.reset();  // repeat to find the element with the error
       return Read((name + ("[" + std::to_string(out.size() - 1) + "]")).c_str(), element, out.back());
     }
   }
@@ -130,7 +130,7 @@ class Reader {
     if (!in.is_object()) return Fail(name, "an object");
     out.clear();
     for (const auto& [key, element] : in.items()) {
-      // A number that was none is written as null.
+      // NaN and infinities are written as null.
       if (!element.is_null()) Read(name, element, out[ToUtf8(key)]);
     }
   }
@@ -191,7 +191,7 @@ void Bound(BreakSite& site) {
     Cut(*label, kMaxLabelBytes);
   }
   Cut(site.reason, kMaxReasonBytes), Cut(site.gb_id, 16);
-  if (site.reason.empty()) site.reason = "unattributed";  // an empty label is none
+  if (site.reason.empty()) site.reason = "unattributed";  // an empty label means no label
   Cut(site.explanation, kMaxTextBytes), Cut(site.context, kMaxTextBytes);
   if (site.hints.size() > kMaxHints) site.hints.resize(kMaxHints);
   for (std::string& hint : site.hints) Cut(hint, kMaxTextBytes);
@@ -210,7 +210,7 @@ void Bound(GraphSegment& segment) {
   Bound(segment.ops, kMaxOpKinds, kMaxOpBytes), Bound(segment.top_ops, kMaxTopOps, kMaxOpBytes);
 }
 
-// A worker runs other people's code: what it says is bounded before anything keeps it.
+// A worker runs untrusted code, so its output is truncated before it is stored.
 void Bound(CaptureResult& result) {
   for (std::string* label :
        {&result.detail, &result.suggestion, &result.phase, &result.architecture, &result.model_type, &result.mode,
@@ -223,7 +223,7 @@ void Bound(CaptureResult& result) {
   }
   for (std::string* line : {&result.detail, &result.suggestion}) {
     for (char& c : *line) {
-      if (static_cast<unsigned char>(c) < ' ') c = ' ';  // one line, of text
+      if (static_cast<unsigned char>(c) < ' ') c = ' ';  // keeps the text on one line
     }
   }
   Cut(result.error, kMaxTextBytes), Cut(result.output_tail, kMaxTextBytes);
@@ -243,7 +243,7 @@ Result<Toolchain> ToolchainFromJson(std::string_view text) {
 
 Result<CaptureResult> CaptureResultFromJson(std::string_view text) {
   auto result = Document<CaptureResult>(text, [](Reader& r, CaptureResult& c) {
-    r("remedy", c.suggestion);  // its former name: documents of older stores and lines of older workers
+    r("remedy", c.suggestion);  // the former name, in documents of older stores and older workers
     json_fields::DescribeCapture(r, c);
   });
   if (!result) return result;

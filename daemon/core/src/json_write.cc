@@ -35,7 +35,7 @@ class Writer {
   static ordered_json Value(bool value) { return value; }
   static ordered_json Value(int value) { return value; }
   static ordered_json Value(std::int64_t value) { return value; }
-  // A NaN or infinity has no spelling in JSON.
+  // JSON cannot represent NaN or infinity.
   static ordered_json Value(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
   static ordered_json Value(SystemTime time) {
     return time == SystemTime{} ? ordered_json() : ordered_json(FormatTime(time));

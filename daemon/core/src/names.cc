@@ -1,4 +1,4 @@
-// The spellings of the small enums, and what identifies a toolchain.
+// The names of the small enums, and the identity of a toolchain.
 #include <algorithm>
 #include <array>
 
@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> kRebuilds = {"if-needed", "always", "n
 constexpr std::array<std::string_view, 3> kSweepStates = {"running", "finished", "interrupted"};
 constexpr std::array<std::string_view, 8> kModes = {"eval",   "train",  "dynamic",   "fullgraph",
                                                     "nested", "export", "recompile", "cold"};
-// Each includes those before it; the first has no name in that of a result.
+// Each value includes the ones before it. The first one does not appear in a result's name.
 constexpr std::array<std::string_view, 3> kCalls = {"default", "minimal", "all"};
 constexpr std::array<std::string_view, 5> kSorts = {"downloads", "likes", "lastModified", "createdAt", "trendingScore"};
 constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warn", "error"};
@@ -85,7 +85,7 @@ std::string_view LevelName(Level level) { return kLevels[static_cast<std::size_t
 
 std::string Toolchain::Key() const {
   std::string key = name;
-  // What is not known has no place: a trace does not say everything.
+  // Unknown parts are omitted: a trace does not contain all of them.
   const auto add = [&](const char* what, const std::string& value) {
     if (!value.empty()) key += what + value;
   };

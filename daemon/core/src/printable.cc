@@ -13,14 +13,14 @@ namespace {
 constexpr std::array<std::string_view, 6> kColors = {"\x1b[0m",  "\x1b[1m",  "\x1b[2m",
                                                      "\x1b[31m", "\x1b[32m", "\x1b[33m"};
 
-// The character at `at` of valid UTF-8 where it is one of those to be escaped, else 0; `size` is its length there.
+// The character at `at` of valid UTF-8 if it must be escaped, else 0. `size` is set to its length.
 unsigned Obeyed(std::string_view text, std::size_t at, std::size_t& size) {
   const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
   size = 1;
   if (byte(0) < 0x20 || byte(0) == 0x7F) return byte(0);
   if (byte(0) == 0xC2 && byte(1) < 0xA0) return size = 2, byte(1);  // U+0080 to U+009F
   const unsigned bidi = byte(0) == 0xE2 ? (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F) : 0;
-  const bool turns = (bidi >= 0x2A && bidi <= 0x2E) || (bidi >= 0x66 && bidi <= 0x69);  // U+2000 and so much
+  const bool turns = (bidi >= 0x2A && bidi <= 0x2E) || (bidi >= 0x66 && bidi <= 0x69);  // added to U+2000
   return turns ? (size = 3, 0x2000 | bidi) : 0;
 }
 

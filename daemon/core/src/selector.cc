@@ -15,7 +15,7 @@ Error NotOne(std::string_view id, const std::string& why) {
   return {ErrorCode::kUsage, "\"" + Truncate(ToUtf8(id), kShownBytes) + "\": " + why};
 }
 
-// Names joined by dots, as Python imports them. Not a path, so that it leads out of no folder.
+// True for names joined by dots, as in a Python import. Such a name is not a path, so it cannot leave a folder.
 bool IsDotted(std::string_view text) {
   bool starts = true;
   for (const char c : text) {

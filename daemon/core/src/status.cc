@@ -5,7 +5,7 @@
 namespace breakwatch {
 namespace {
 
-// What each status means, in one place: a new status is one row.
+// The properties of each status. A new status needs only a new row.
 struct Row {
   Status status;
   std::string_view name;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-// Length of the valid UTF-8 sequence at `p`, 0 when there is none (overlong, surrogate, out of range, cut short).
+// Length of the valid UTF-8 sequence at `p`; 0 if it is invalid (overlong, surrogate, out of range, truncated).
 std::size_t SequenceLength(const unsigned char* p, std::size_t left) {
   const unsigned char lead = p[0];
   if (lead < 0x80) return lead == 0 ? 0 : 1;
@@ -62,7 +62,7 @@ std::string FormatTime(SystemTime time) {
 }
 
 std::optional<SystemTime> ParseTime(std::string_view text) {
-  // "YYYY-MM-DDThh:mm:ss[.fraction]Z": what we and the Hub write.
+  // "YYYY-MM-DDThh:mm:ss[.fraction]Z": the format of the Hub and of our documents.
   constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
   if (text.size() < kShape.size() + 1 || text.back() != 'Z') return std::nullopt;
   for (std::size_t i = 0; i < kShape.size(); ++i) {

@@ -7,7 +7,7 @@
 namespace breakwatch {
 namespace {
 
-// pids.max of our cgroup; empty: not known, or unlimited.
+// pids.max of our cgroup; empty: unknown or unlimited.
 std::string TasksMax() {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {

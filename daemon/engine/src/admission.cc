@@ -6,10 +6,10 @@ namespace breakwatch::engine {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
-// Of a capture of which nothing is known: a reduced model of a common class.
+// The estimate for an unknown capture: a reduced model of a common class.
 constexpr double kSeconds = 3, kSecondsPerBillion = 1, kMostSeconds = 30;
 constexpr double kMiBytes = 1024;
-// Of the memory that was found available, the rest for everything else.
+// The share of the available memory for captures. The rest is for other programs.
 constexpr double kShare = 0.9;
 
 const store::CaptureCost* Find(const CostsByName& costs, const std::string& name) {
@@ -63,7 +63,7 @@ std::optional<std::size_t> Admission::Next(const std::deque<std::size_t>& waitin
   for (std::size_t place = 0; place < waiting.size(); ++place) {
     const std::int64_t need = Bytes(waiting[place]);
     const bool within_total = !total_ || running_ + need <= *total_;
-    // Others use the machine too.
+    // Other programs use the memory too, so the current value also limits it.
     const bool there_now = bound_ > 0 || !now || need <= *now;
     if (within_total && there_now) return place;
   }

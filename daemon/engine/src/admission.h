@@ -1,5 +1,5 @@
-// Admission: which capture starts next: the longest first, so that no core is idle at the end, and only what fits into
-// memory beside those that run. Pure but for the question how much memory is left.
+// Admission: chooses the next capture to start. It takes the longest first, so that no core is idle at the end, and
+// only captures that fit into memory. It has no side effects except the query of available memory.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,34 @@
 
 namespace breakwatch::engine {
 
-// What a capture will probably take.
+// The estimated cost of a capture.
 struct Expected {
   double seconds = 0;
-  std::int64_t bytes = 0;  // of resident memory, at its peak
+  std::int64_t bytes = 0;  // peak resident memory
 };
 
-// What was measured before, by name.
+// Measured costs, by name.
 using CostsByName = std::map<std::string, store::CaptureCost>;
 struct KnownCosts {
   CostsByName structures, classes, model_types;
 };
 
-// For each entry of a plan: as its structure took before, else its class, else its model type, else by its parameters.
-// `costs`: by mode.
+// Estimates each entry of a plan from the costs of its structure, otherwise of its class, model type or parameter
+// count. `costs`: by mode.
 std::vector<Expected> ExpectCosts(const Plan& plan, const std::map<std::string, KnownCosts>& costs);
 
 class Admission {
  public:
-  using Available = std::function<std::optional<std::int64_t>()>;  // bytes; may be empty: unbounded
+  using Available = std::function<std::optional<std::int64_t>()>;  // bytes; may be empty: no limit
 
-  // `bound`: bytes of memory for all captures together; 0: what was available when nothing ran.
+  // `bound`: memory for all captures together, in bytes; 0: the memory that was available when nothing ran.
   Admission(std::int64_t bound, Available available) : bound_(bound), available_(std::move(available)) {}
   void Expect(std::vector<Expected> expected) { expected_ = std::move(expected); }
 
-  // Orders entries of the plan by expected time, longest first; equals keep their order.
+  // Sorts entries of the plan by expected time, longest first. The sort is stable.
   void Sort(std::deque<std::size_t>& waiting) const;
-  // The place in `waiting` of the first that fits beside what runs; nullopt: none does. One always fits where nothing
-  // runs, however large it is.
+  // The position in `waiting` of the first capture that fits beside the running ones; nullopt if none fits. If nothing
+  // runs, the first one always fits.
   std::optional<std::size_t> Next(const std::deque<std::size_t>& waiting);
   void Started(std::size_t entry) { running_ += Bytes(entry), ++captures_; }
   void Ended(std::size_t entry) { running_ -= Bytes(entry), --captures_; }
@@ -53,7 +53,7 @@ class Admission {
 
   const std::int64_t bound_;
   const Available available_;
-  std::vector<Expected> expected_;  // by place in the plan
+  std::vector<Expected> expected_;  // by position in the plan
   std::optional<std::int64_t> total_;
   std::int64_t running_ = 0;
   int captures_ = 0;

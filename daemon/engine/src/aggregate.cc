@@ -16,25 +16,25 @@ namespace {
 
 using nlohmann::json;
 
-// Keys of the fold-wide values.
+// Keys of the values that belong to the whole fold.
 constexpr char kFillingSweep[] = "filling_sweep";              // id of the sweep that fills an empty tracked set
-constexpr char kTrackedImport[] = "tracked_import";            // id of the import under way whose model is tracked
+constexpr char kTrackedImport[] = "tracked_import";            // id of the running import whose model is tracked
 constexpr char kPublishedToolchain[] = "published_toolchain";  // Toolchain::Key()
-constexpr char kPrimary[] = "primary_toolchain";               // name of the one whose sweeps count
-constexpr char kFoldVersion[] = "fold_version";                // of these rules
-constexpr char kToolchains[] = "toolchains";                   // JSON list of toolchains, the newest last
+constexpr char kPrimary[] = "primary_toolchain";               // name of the published toolchain
+constexpr char kFoldVersion[] = "fold_version";                // version of these rules
+constexpr char kToolchains[] = "toolchains";                   // JSON list of toolchains, newest last
 constexpr char kPinned[] = "pinned_architectures";             // JSON list of classes
 constexpr char kDepthMismatches[] = "depth_mismatches";        // count
 constexpr char kLastSuccess[] = "last_success";                // RFC 3339: end of the newest complete sweep
 constexpr char kNewestSweep[] = "newest_finished_sweep";       // JSON of a Sweep
 
-// Raised when the same history comes to other rows than before.
+// Increase this when the same history produces different rows.
 constexpr char kThisFold[] = "3";
 
-// A model that is not tracked and was not met for so long is forgotten; its history stays.
+// An untracked model that was not seen for this time is forgotten; its history stays.
 constexpr std::chrono::hours kForgetAfter{30 * 24};
 
-// Numbers of older toolchains are forgotten, so that years of upgrades do not grow every row.
+// Numbers of older toolchains are dropped, so that rows do not grow with each upgrade.
 constexpr std::size_t kMaxToolchains = 8;
 
 json ParseList(const std::string& text) {
@@ -52,12 +52,12 @@ std::vector<Toolchain> ParseToolchains(const std::string& text) {
 
 }  // namespace
 
-// Collects what one step of the fold touched.
+// Collects the changes of one step of the fold.
 class Aggregate::Changes {
  public:
   explicit Changes(Aggregate& aggregate) : aggregate_(aggregate) {}
 
-  // The row to change; made when absent.
+  // The row to change; created if missing.
   TrackedModel& Row(const std::string& model) {
     touched_.insert(model);
     TrackedModel& row = aggregate_.models_[model];
@@ -114,7 +114,7 @@ bool Aggregate::HasTracked() const {
   return std::any_of(models_.begin(), models_.end(), [](const auto& row) { return row.second.tracked; });
 }
 
-// An import fills no tracked set: the first sweep after it still does.
+// An import does not fill the tracked set: the first sweep after it does.
 bool Aggregate::HasSwept() const {
   return std::any_of(models_.begin(), models_.end(),
                      [](const auto& row) { return row.second.tracked && !row.second.imported; });
@@ -133,7 +133,7 @@ std::set<std::string> Aggregate::PinnedArchitectures() const {
 store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
   const bool import = IsImport(sweep);
-  if (import && !plan.track) return changes.Take();  // history alone
+  if (import && !plan.track) return changes.Take();  // the import belongs to history only
   const bool primary = plan.primary && !import;
   if (IsEmpty()) changes.SetMeta(kFoldVersion, kThisFold);
   if (import) changes.SetMeta(kTrackedImport, sweep.id);
@@ -143,7 +143,7 @@ store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
   Retain(sweep.toolchain, changes);
   if (plan.track) {
     for (const PlannedModel& planned : plan.models) {
-      if (planned.status == Status::kSkippedNotFound) continue;  // a mistyped name must not stay for ever
+      if (planned.status == Status::kSkippedNotFound) continue;  // a mistyped name must not stay in the fold
       TrackedModel& row = changes.Row(planned.info.id);
       if (row.detail.empty()) {
         row.family = planned.info.family;
@@ -156,7 +156,8 @@ store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
   return changes.Take();
 }
 
-// Makes a toolchain the newest known; the oldest beyond the bound go with their numbers, never the published one.
+// Makes a toolchain the newest. Beyond the limit the oldest are dropped with their numbers, but never the published
+// one.
 void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
   std::vector<Toolchain> known = ParseToolchains(Meta(kToolchains));
   std::erase_if(known, [&](const Toolchain& other) { return other.Key() == toolchain.Key(); });
@@ -181,11 +182,11 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
   changes.SetMeta(kToolchains, JsonText(list));
 }
 
-// The numbers of a capture, beside those of other toolchains and modes.
+// Stores the numbers of a capture beside those of other toolchains and modes.
 void Aggregate::TakeNumbers(const ModelResult& result, TrackedModel& row) {
   if (!HasNumbers(result.capture.status) || result.info.sha.empty()) return;
   Numbers& numbers = row.numbers[NumbersKey(result.capture.toolchain.Key(), result.capture.mode)];
-  // The same capture again, reused: what it said first stands, so that a sweep without news changes nothing.
+  // A reused capture keeps its first numbers, so that a sweep without changes does not change the row.
   const bool same = !result.capture_id.empty() && numbers.capture_id == result.capture_id;
   if (!same || numbers.commit != result.info.sha) numbers = NumbersOf(result);
 }
@@ -195,7 +196,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
   const bool import = IsImport(result);
   if (import && (result.sweep_id.empty() || result.sweep_id != Meta(kTrackedImport))) return changes.Take();
   TrackedModel& row = changes.Row(result.info.id);
-  if (import && !row.imported) {  // what a job did at another commit says nothing of the one we know
+  if (import && !row.imported) {  // an import at another commit does not describe the known commit
     if (result.info.sha != row.commit) return changes.Take();
     row.attempts[NumbersKey(result.capture.toolchain.Key(), kImport)] = {result.capture.status, result.info.sha};
     TakeNumbers(result, row);
@@ -210,7 +211,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
     row.in_ranking = info.rank > 0;
     row.rank = info.rank;
   }
-  if (IsMain(result) || row.imported) {  // of a model that is known from imports alone, they are the attempts
+  if (IsMain(result) || row.imported) {  // a model known only from imports has no other attempts
     row.status = status;
     row.status_commit = info.sha;
     row.detail = result.capture.detail;
@@ -220,7 +221,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
   }
   row.attempted_at = result.finished_at;
   if (row.family == Family::kUnknown) row.family = info.family;
-  // A commit that is known to be new takes the old one's numbers away, whatever became of its capture.
+  // A new commit invalidates the numbers of the old one, whatever the result of its capture.
   if (!info.sha.empty() && info.sha != row.commit) {
     row.commit = info.sha;
     std::erase_if(row.numbers, [&](const auto& numbers) { return numbers.second.commit != info.sha; });
@@ -237,7 +238,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
   return changes.Take();
 }
 
-// What the model's own series speak of.
+// True if the model's own metrics use this result.
 bool Aggregate::IsMain(const ModelResult& result) const {
   const bool main_mode = result.capture.mode.empty() || result.capture.mode == kMainMode;
   return main_mode && (Meta(kPrimary).empty() || result.capture.toolchain.name == Meta(kPrimary));
@@ -258,14 +259,14 @@ store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
   if (Meta(kTrackedImport) == sweep.id) changes.SetMeta(kTrackedImport, "");
   if (IsImport(sweep)) return changes.Take();
   if (Meta(kFillingSweep) == sweep.id) changes.SetMeta(kFillingSweep, "");
-  // A listing that was empty says nothing of any model: most likely a filter was mistyped.
+  // An empty listing does not change any model: most likely a filter was mistyped.
   if (IsGivenUp(sweep) || !plan.primary || plan.models.empty()) return changes.Take();
 
   changes.SetMeta(kNewestSweep, ToJson(sweep));
   if (!sweep.complete) return changes.Take();
   changes.SetMeta(kLastSuccess, FormatTime(sweep.finished_at));
-  // A sweep of a few models asked for by name must not take all others' numbers from the dashboards, nor may one that
-  // brings none for them.
+  // A sweep of a few models by name must not remove the numbers of all others from the dashboards. The same holds for a
+  // sweep without results in the main mode.
   const bool main_mode = std::any_of(plan.models.begin(), plan.models.end(),
                                      [](const PlannedModel& planned) { return planned.mode == kMainMode; });
   if (main_mode && (sweep.ranked || CoversTrackedSet(plan)))
@@ -307,7 +308,7 @@ void Aggregate::ReplaceTrackedSet(const Plan& plan, Changes& changes) {
     const bool was_ranked = row.rank > 0;
     row.in_ranking = false;
     ++row.sweeps_unranked;
-    // One that never was in a ranking has none to leave: it was there only because nothing else was.
+    // A model that was never ranked cannot leave the ranking. It was tracked only because the set was empty.
     if (!row.pinned && (!was_ranked || row.sweeps_unranked > options_.unranked_sweeps)) row.tracked = false;
   }
 }
@@ -333,7 +334,7 @@ Snapshot Aggregate::MakeSnapshot(SystemTime now) const {
     snapshot.sweep.sweep_id = sweep->id;
     snapshot.sweep.duration =
         std::chrono::duration_cast<std::chrono::milliseconds>(sweep->finished_at - sweep->started_at);
-    const auto main = sweep->modes.find(std::string(kMainMode));  // a model counts once, whatever modes it was run in
+    const auto main = sweep->modes.find(std::string(kMainMode));  // a model counts once, in however many modes it ran
     for (const auto& [status, count] : main == sweep->modes.end() ? sweep->statuses : main->second)
       snapshot.sweep.models[status] = count;
   }

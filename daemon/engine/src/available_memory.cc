@@ -8,7 +8,7 @@
 namespace breakwatch::engine {
 namespace {
 
-// The number a control group's file holds; nullopt: no such file, or "max".
+// The number in a control group file; nullopt if the file is missing or contains "max".
 std::optional<std::int64_t> ReadNumber(const char* path) {
   std::int64_t number = 0;
   std::ifstream file(path);

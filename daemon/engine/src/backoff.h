@@ -1,4 +1,4 @@
-// Backoff: when a failed delivery is tried again: doubling pauses with jitter, and the peer's own word.
+// Backoff: when to retry a failed delivery: exponential pauses with jitter, and the peer's Retry-After.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ class Backoff {
   Backoff(std::chrono::milliseconds first, std::chrono::milliseconds longest)
       : first_(first), longest_(longest), pause_(first) {}
 
-  // The next try: in half to all of the pause, so that many daemons do not come back together, but not before `after`.
+  // Schedules the next attempt after half to all of the pause, so that many daemons do not retry together. Not before
+  // `after`.
   void Failed(SteadyTime now, std::optional<std::chrono::milliseconds> after) {
     std::uniform_int_distribution<std::int64_t> jitter(pause_.count() / 2, pause_.count());
     due_ = now + std::chrono::milliseconds(jitter(random_));
@@ -24,7 +25,7 @@ class Backoff {
     ++failures_;
   }
   void Worked() { *this = Backoff(first_, longest_, random_); }
-  // Forgets the pause, not what the peer said.
+  // Cancels the pause, but not the peer's Retry-After.
   void Hurry() { due_ = SteadyTime{}; }
 
   SteadyTime Due() const { return std::max(due_, not_before_); }

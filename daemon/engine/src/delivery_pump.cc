@@ -27,7 +27,7 @@ class DeliveryPump::Impl {
     return stats;
   }
 
-  // Names of required exporters for whose channel `is` holds.
+  // Names of required exporters with a channel for which `is` is true.
   template <class Is>
   std::vector<std::string> Names(Is is) const {
     std::vector<std::string> names;
@@ -48,14 +48,14 @@ class DeliveryPump::Impl {
     store_due_ = SteadyTime{};
   }
 
-  std::deque<MetricChannel> metrics;  // channels stay where they are
+  std::deque<MetricChannel> metrics;  // deque: references to channels stay valid
   std::deque<EventChannel> events;
 
  private:
   SteadyTime StepEvents() {
     SteadyTime next = SteadyTime::max();
     if (auto opened = Open(); !opened) {
-      // One try for all: the channels keep the pauses.
+      // Makes one attempt on every channel; the channels keep their own pauses.
       for (EventChannel& channel : events) {
         channel.StoreFailed(opened.error(), clock_.Steady());
         next = std::min(next, channel.Due());
@@ -68,7 +68,7 @@ class DeliveryPump::Impl {
     return next;
   }
 
-  // Without a store and before its next try nothing happens and nothing is wrong.
+  // Does nothing without a store before the next attempt is due. This is not an error.
   Result<void> Open() {
     if (store_ != nullptr || clock_.Steady() < store_due_) return {};
     auto opened = open_store_();

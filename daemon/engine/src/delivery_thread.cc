@@ -11,7 +11,7 @@
 namespace breakwatch::engine {
 namespace {
 
-// The thread looks around at least this often: another process may have stored events.
+// The maximum time between two polls, because another process may have stored events.
 constexpr std::chrono::milliseconds kLongestWait{5000};
 
 }  // namespace
@@ -58,7 +58,7 @@ class DeliveryThread::Impl {
     Wake();
     const auto drained = [&] { return drains_seen_ >= asked && pending_.empty(); };
     stepped_.wait_for(lock, std::move(stop), timeout, drained);
-    // Of a thread that is still in the send it was in before, nothing is known: it may all be behind.
+    // If the thread is still in an earlier send, its state is unknown. All required exporters then count as behind.
     return drains_seen_ >= asked ? behind_ : required_;
   }
 
@@ -93,7 +93,7 @@ class DeliveryThread::Impl {
   }
 
   const Clock& clock_;
-  DeliveryPump pump_;  // the thread's once it runs
+  DeliveryPump pump_;  // used by the thread only, once it runs
   std::vector<std::string> required_;
 
   mutable std::mutex mutex_;
@@ -104,7 +104,7 @@ class DeliveryThread::Impl {
   std::vector<DeliveryStats> stats_;
   std::vector<std::string> pending_, behind_;
 
-  std::jthread thread_;  // last: ends before what it uses
+  std::jthread thread_;  // last: ends before the objects that it uses
 };
 
 DeliveryThread::DeliveryThread(OpenStore open_store, Exporters exporters, const Clock& clock, DeliveryOptions options)

@@ -28,7 +28,7 @@ void EventChannel::StoreFailed(const Error& error, SteadyTime now) {
   backoff_.Failed(now, std::nullopt);
 }
 
-// Everything that only needs the store: the cursor, how much waits, the next batch.
+// Does everything that only needs the store: reads the cursor, the number of waiting events and the next batch.
 Result<void> EventChannel::Prepare(store::Store& store) {
   if (auto read = ReadState(store); !read) return read;
   if (auto saved = SaveCursor(store); !saved) return saved;
@@ -68,13 +68,13 @@ Result<void> EventChannel::TakeBatch(store::Store& store) {
     batch_ = *std::move(letters);
   }
   of_letters_ = !batch_.empty();
-  // Somebody dropped them, or they cannot be read: events do not wait for them.
+  // They were dropped or cannot be read, so events do not wait for them.
   if (!of_letters_) queued_ = 0;
   if (!of_letters_ && cursor_ < newest_) {
     auto events = store.EventsAfter(cursor_, options_.batch_events, options_.batch_bytes);
     if (!events) return events.error();
     batch_ = *std::move(events);
-    if (batch_.empty()) cursor_ = newest_;  // what was between is gone from the log
+    if (batch_.empty()) cursor_ = newest_;  // events in between are no longer in the log
   }
   try_ = batch_.size();
   return {};
@@ -112,23 +112,23 @@ Result<void> EventChannel::Delivered(store::Store& store, const Clock& clock) {
   const bool was_paused = stats_.paused && !of_letters_;
   if (auto resumed = Resume(store); !resumed) return resumed;
   if (was_paused && !held_.empty()) {
-    // Those held may have been refused as all were: the target gets them once more, and this one again behind them.
+    // The held events may have been refused like all others. The target gets them again, followed by this one.
     DropBatch();
     return {};
   }
-  // Those before it first: a cursor past an event that is not buried would lose it.
+  // The held events come first: moving the cursor past an event that is not a dead letter would lose it.
   if (auto buried = BuryHeld(store); !buried) return buried;
   if (auto noted = NoteDelivered(store); !noted) return noted;
   batch_.erase(batch_.begin(), batch_.begin() + static_cast<std::ptrdiff_t>(try_));
   suspect_ -= std::min(suspect_, try_);
   proven_ = true;
   const std::size_t growing = std::min(2 * try_, batch_.size());
-  if (suspect_ == 0 && !of_letters_) batch_.clear();  // nothing is suspected any more: a whole batch next
+  if (suspect_ == 0 && !of_letters_) batch_.clear();  // no event is suspected any more: send a whole batch next
   try_ = suspect_ == 0 && of_letters_ ? growing : std::max<std::size_t>(1, suspect_ / 2);
   return SaveCursor(store);
 }
 
-// Should the store fail here, the batch is sent once more.
+// If the store fails here, the batch is sent again.
 Result<void> EventChannel::NoteDelivered(store::Store& store) {
   if (!of_letters_) {
     cursor_ = batch_[try_ - 1].id;
@@ -155,18 +155,18 @@ Result<void> EventChannel::RefusedBy(store::Store& store, const Clock& clock, co
     try_ = try_ / 2;
     return {};
   }
-  if (try_ > 1) {  // all is refused still, or so it seems: no search, a few by themselves
+  if (try_ > 1) {  // everything seems to be refused: do not bisect, send single events
     try_ = 1;
     return {};
   }
   const Held culprit{batch_.front(), outcome.detail};
-  if (of_letters_) {  // many of them may be refused again: the next one alone
+  if (of_letters_) {  // many of them may be refused again: send the next one alone
     if (auto buried = Bury(store, culprit); !buried) return buried;
     batch_.erase(batch_.begin());
     suspect_ = 0;
     return {};
   }
-  // A cursor past those held would lose them: after one of them, an answer about this event has to wait, too.
+  // Moving the cursor past held events would lose them. If some are held, the answer about this event must wait too.
   if (proven_ || (outcome.names_events && held_.empty())) {
     if (auto buried = Bury(store, culprit); !buried) return buried;
     DropBatch();
@@ -205,7 +205,7 @@ Result<void> EventChannel::BuryHeld(store::Store& store) {
   return {};
 }
 
-// Should the store fail here, the event is sent, refused and buried once more.
+// If the store fails here, the event is sent and refused again before it becomes a dead letter.
 Result<void> EventChannel::Bury(store::Store& store, const Held& culprit) {
   auto buried = of_letters_ ? store.RefuseQueuedLetter(stats_.exporter, culprit.event.id, culprit.detail)
                             : store.BuryEvent(stats_.exporter, culprit.event, culprit.detail);
@@ -219,7 +219,7 @@ Result<void> EventChannel::Bury(store::Store& store, const Held& culprit) {
   return {};
 }
 
-// What was delivered is not sent again because its cursor could not be written: memory knows better until then.
+// If the cursor cannot be written, the copy in memory counts. So delivered events are not sent again.
 Result<void> EventChannel::SaveCursor(store::Store& store) {
   if (cursor_ == saved_cursor_) return {};
   if (auto saved = store.SetCursor(stats_.exporter, cursor_); !saved) return saved;

@@ -1,4 +1,4 @@
-// EventChannel: one event exporter, its cursor, and the batch in hand.
+// EventChannel: one event exporter, its cursor, and its current batch.
 #pragma once
 
 #include <memory>
@@ -10,28 +10,29 @@
 
 namespace breakwatch::engine {
 
-// A refused batch is halved: the first half of what is known to hold a culprit is sent; refused, the culprit is in
-// it, delivered, in the other half. A culprit among n is alone after at most log2(n) + 1 sends, is buried only after it
-// was refused alone, and what follows goes on as a whole batch.
+// A refused batch is bisected. The first half of the part with a bad event is sent. If it is refused, the bad event is
+// in it; otherwise it is in the other half. One bad event among n is alone after at most log2(n) + 1 sends. It becomes
+// a dead letter only after it was refused alone. Later events are sent as a whole batch again.
 //
-// While nothing of a batch was accepted, a refusal may be about all that is sent: those refused alone are held back,
-// and the next ones are tried alone. Once one is accepted, those before it are culprits and are buried; where none is,
-// the channel pauses: all of them stay, and the batch is tried again with growing pauses. An answer that is about
-// single events (Outcome::names_events) makes a culprit at once.
+// Until the target accepts part of a batch, it may refuse everything. Events refused alone are then held back, and the
+// next ones are tried alone. If one is accepted, the held ones become dead letters. If none is accepted, the channel
+// pauses: all events stay, and the batch is retried with growing pauses. An answer about single events
+// (Outcome::names_events) makes a dead letter at once.
 //
-// Dead letters that were queued go first, in the order of their events. They pause nothing: refused alone, each is dead
-// again. Most of them may be refused as before, so no whole batch follows a culprit: the next one is sent alone, and
-// twice as many after each send that is accepted. n letters that are all refused take n + log2(n) + 1 sends.
+// Queued dead letters are sent first, in the order of their events. They never pause the channel: one that is refused
+// alone becomes a dead letter again. Most of them may be refused as before, so no whole batch follows a refused one.
+// The next one is sent alone, and the number doubles after each accepted send. n letters that are all refused take n +
+// log2(n) + 1 sends.
 class EventChannel {
  public:
-  // So many in a row are tried alone before the channel pauses.
+  // The number of consecutive events that are tried alone before the channel pauses.
   static constexpr std::size_t kTriedAlone = 64;
 
   EventChannel(std::unique_ptr<EventExporter> exporter, bool required, const DeliveryOptions& options);
 
-  // Sends at most one batch; returns when to come back.
+  // Sends at most one batch. Returns when to call Step again.
   SteadyTime Step(store::Store& store, const Clock& clock);
-  void StoreFailed(const Error& error, SteadyTime now);  // also where no store could be opened
+  void StoreFailed(const Error& error, SteadyTime now);  // also if no store could be opened
   void Hurry() { backoff_.Hurry(); }
   SteadyTime Due() const { return backoff_.Due(); }
 
@@ -67,14 +68,14 @@ class EventChannel {
   const DeliveryOptions& options_;
   bool known_ = false;  // the cursor was read
   std::int64_t cursor_ = 0, saved_cursor_ = 0, newest_ = 0;
-  std::int64_t queued_ = 0;         // dead letters that are to be sent again
+  std::int64_t queued_ = 0;         // dead letters queued to be sent again
   std::vector<StoredEvent> batch_;  // after the cursor and those held, in order
-  bool of_letters_ = false;         // the batch is of queued dead letters
-  std::size_t try_ = 0;             // how many of the batch the next send takes
-  std::size_t suspect_ = 0;         // the first of the batch known to hold a culprit; 0: none known
-  bool proven_ = false;             // the target accepted something of this batch: refusals are about events
+  bool of_letters_ = false;         // the batch consists of queued dead letters
+  std::size_t try_ = 0;             // how many events of the batch the next send takes
+  std::size_t suspect_ = 0;         // size of the prefix that contains a bad event; 0: unknown
+  bool proven_ = false;             // the target accepted part of this batch: refusals are about events
   std::vector<Held> held_;          // refused alone, while nothing was accepted
-  bool refused_ = false;            // an event, since the start
+  bool refused_ = false;            // an event was refused since the start
   Backoff backoff_;
   DeliveryStats stats_;
 };

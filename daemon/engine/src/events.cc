@@ -15,7 +15,7 @@ namespace {
 
 using Fields = nlohmann::ordered_json;
 
-// Of tracebacks and output; a line has 64 KiB, and the whole text is in the store.
+// Limit for tracebacks and output: a line has at most 64 KiB, and the store has the whole text.
 constexpr std::size_t kMaxText = 4096;
 
 Event Make(std::string name, Level level, std::string sweep_id, const Fields& fields) {
@@ -86,7 +86,7 @@ void AddFindings(Fields& fields, const CaptureResult& capture) {
   fields["peak_rss_mb"] = capture.peak_rss_mb;
 }
 
-// The one event that says how the model ended.
+// The single event that reports the final status of a model.
 Event EndOf(const ModelResult& result, bool news) {
   const CaptureResult& capture = result.capture;
   const Status status = capture.status;
@@ -141,7 +141,7 @@ Reasons ByKey(const Numbers& numbers) {
   return reasons;
 }
 
-// One event for each reason of `in` that is not of `out`.
+// One event for each reason that is in `in` but not in `out`.
 void Differences(const ModelResult& result, const char* name, Level level, const Numbers& in, const Numbers& out,
                  const Numbers& before, std::vector<Event>& events) {
   const Reasons others = ByKey(out);
@@ -205,7 +205,7 @@ std::vector<Event> ResultEvents(const ModelResult& result, const TrackedModel* b
   const std::string& mode = result.capture.mode;
   const Numbers* same_toolchain = FindNumbers(before, NumbersKey(result.capture.toolchain.Key(), mode));
   const bool numbered = HasNumbers(result.capture.status);
-  // A capture this repository's numbers already come from is no news, whatever commit or sweep meets it again.
+  // A capture that this repository's numbers already use is not new, in any commit or sweep.
   const bool known = same_toolchain != nullptr && same_toolchain->capture_id == result.capture_id;
   const bool news = numbered && !IsImport(result) ? !known : !result.reused;
   std::vector<Event> events = {EndOf(result, news)};

@@ -1,4 +1,4 @@
-// The runner of an import: it captures nothing, for it has the only result already.
+// The runner of an import: it captures nothing, because the result already exists.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ class ImportRunner final : public CaptureRunner {
 
   std::size_t Capacity() const override { return started_ ? 0 : 1; }
   Result<void> Start(const CaptureJob& job) override;
-  // Waits for nothing: what was started is ready, and nothing else is to come.
+  // Returns at once: a started job is already complete.
   Waited Wait(SteadyTime until, int wake_fd) override;
   std::vector<std::string> StopAll() override { return {}; }
 

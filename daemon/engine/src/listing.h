@@ -1,4 +1,4 @@
-// Listing: one call of the lister on a thread of its own, with a descriptor to poll.
+// Listing: runs one call of the lister on its own thread, with a descriptor to poll.
 #pragma once
 
 #include <atomic>
@@ -19,11 +19,11 @@ class Listing {
   Listing(const Listing&) = delete;
   Listing& operator=(const Listing&) = delete;
 
-  // Readable when Take has news: an answer, or progress.
+  // Readable when Take has an answer or progress.
   int Fd() const { return event_fd_; }
   struct News {
     std::optional<Result<RankedList>> answer;
-    int resolved = 0, total = 0;  // total 0: nothing known yet
+    int resolved = 0, total = 0;  // total 0: unknown so far
   };
   News Take();
 
@@ -34,7 +34,7 @@ class Listing {
   std::atomic<int> resolved_{0}, total_{0};
   std::mutex mutex_;
   std::optional<Result<RankedList>> answer_;
-  std::jthread thread_;  // last: ends before what it uses
+  std::jthread thread_;  // last: ends before the objects that it uses
 };
 
 }  // namespace breakwatch::engine

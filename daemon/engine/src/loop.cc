@@ -21,7 +21,7 @@
 namespace breakwatch::engine {
 namespace {
 
-// Imports that may stand between us and the newest sweep.
+// The maximum number of imports to skip when searching for the newest sweep.
 constexpr int kLookBack = 64;
 
 // "20261121T020512Z-3f9a1c"
@@ -44,7 +44,7 @@ std::vector<std::string> ModesOf(const Plan& plan) {
   return modes;
 }
 
-// A saved plan's models at their commits; what to do with them is decided anew.
+// Lists the models of a saved plan at their commits. Their actions are planned again.
 RankedList ListOf(const Plan& plan) {
   RankedList list;
   list.source = plan.source;
@@ -70,7 +70,7 @@ class Loop::Impl {
 
   Result<void> Start() {
     if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded;
-    // Nothing known yet is no reason to empty what another life of this daemon published.
+    // An empty fold must not clear what an earlier run of this daemon published.
     if (state_.aggregate().HasTracked()) state_.Publish(/*urgent=*/true);
     return {};
   }
@@ -81,7 +81,7 @@ class Loop::Impl {
   }
 
   Result<Sweep> RunOne(const Request& request);
-  Swept RunAll(const Request& request);  // and tells who asked for it
+  Swept RunAll(const Request& request);  // also reports the result to the clients
   Result<void> Serve();
 
  private:
@@ -107,7 +107,7 @@ class Loop::Impl {
   Result<void> ScheduleFirst();
   std::optional<Request> NextDue();
   bool HasUnfinished();
-  // Between sweeps no zygote stays, and what the start or a sweep took for a while goes back to the system.
+  // Between sweeps, stops the zygotes and returns unused memory to the system.
   void Release() {
     (void)parts().runner.StopAll();
 #ifdef __GLIBC__
@@ -116,7 +116,7 @@ class Loop::Impl {
   }
 
   LoopState state_;
-  std::string sweep_id_;  // of the sweep under way, for its failure; empty before it has one
+  std::string sweep_id_;  // id of the running sweep, for failure reports; empty before it exists
   Schedule schedule_;
   bool resume_first_ = false;
 };
@@ -164,7 +164,7 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
   if (!toolchain) return toolchain.error();
   options.toolchain = *std::move(toolchain);
   options.primary = !request.imported && options.toolchain.name == state_.options.plan.toolchain.name;
-  if (request.imported) {  // there is nothing to verify, to repeat or to give other inputs
+  if (request.imported) {  // an import is not verified, repeated or given other inputs
     options.verify_share = 0, options.repeat = 1;
     options.inputs_specs.clear(), options.ignored_config_keys = {};
   }
@@ -207,7 +207,7 @@ Loop::Swept Loop::Impl::RunEach(const Request& request) {
   if (!request.sweep.toolchain.empty() || state_.options.extra_toolchains.empty()) return out;
   auto plan = parts().store.LoadPlan(first->id);
   if (!plan) return out.error = plan.error(), out;
-  if (!plan->primary) return out;  // a further toolchain's, resumed
+  if (!plan->primary) return out;  // a resumed sweep of a further toolchain
   for (const std::string& name : state_.options.extra_toolchains) {
     Request further;
     further.sweep.trigger = first->trigger;
@@ -228,7 +228,7 @@ Result<Sweep> Loop::Impl::RunOne(const Request& request) {
   auto swept = RunRequest(request);
   state_.UsePrimary();
   if (swept) return swept;
-  // The fold in memory may be ahead of what was stored.
+  // The fold in memory may be ahead of the store.
   state_.ForgetAggregate();
   const Error& error = swept.error();
   if (error.code != ErrorCode::kInterrupted && error.code != ErrorCode::kStore) {
@@ -273,7 +273,7 @@ Result<Sweep> Loop::Impl::BeginNew(const Request& request) {
   }
   const std::vector<Event> events = BeginEvents(sweep, *plan);
   const store::CurrentChange change = state_.aggregate().Begin(sweep, *plan);
-  // In one transaction: where the new one cannot begin, the old ones can still be resumed.
+  // In one transaction: if the new sweep cannot begin, the old ones can still be resumed.
   if (auto begun = parts().store.BeginSweep(sweep, *plan, events, change, given_up); !begun) return begun.error();
   state_.EventsStored();
   parts().progress.OnPlan(*plan, 0);
@@ -281,8 +281,8 @@ Result<Sweep> Loop::Impl::BeginNew(const Request& request) {
   return Execute(sweep, run, *plan);
 }
 
-// A new listing makes what older sweeps left undone stale; resuming one after it would turn time back. The fold in
-// memory takes their ends; the caller stores them.
+// A new listing makes older unfinished sweeps obsolete: resuming one later would replace new results by old ones.
+// Updates the fold in memory; the caller stores the changes.
 Result<std::vector<store::SweepEnd>> Loop::Impl::GiveUpUnfinished() {
   auto unfinished = parts().store.Unfinished();
   if (!unfinished) return unfinished.error();
@@ -300,7 +300,7 @@ Result<store::SweepEnd> Loop::Impl::GiveUp(Sweep sweep) {
   if (!results) return results.error();
   auto plan = parts().store.LoadPlan(sweep.id);
   if (!plan && plan.error().retryable) return plan.error();
-  if (!plan) plan = Plan{};  // damaged; of a sweep that is given up nothing of it counts
+  if (!plan) plan = Plan{};  // damaged; an abandoned sweep does not use its plan
   sweep.statuses.clear(), sweep.modes.clear();
   for (const ModelResult& result : *results) {
     const std::string status(StatusName(result.capture.status));
@@ -312,8 +312,8 @@ Result<store::SweepEnd> Loop::Impl::GiveUp(Sweep sweep) {
   return store::SweepEnd{sweep, {SweepFinished(sweep)}, std::move(change)};
 }
 
-// Without a model of its plan a sweep cannot go on: captures are named by their places in it. It must not be resumed
-// again and again either.
+// A sweep cannot continue if a model of its plan is missing, because captures are named by their index. It must not be
+// resumed repeatedly either.
 Error Loop::Impl::GiveUpDamaged(const Sweep& sweep) {
   auto end = GiveUp(sweep);
   if (!end) return end.error();
@@ -372,7 +372,7 @@ Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) 
   return sweep;
 }
 
-// For whoever looks at the store; resuming needs nothing of it, so it may fail.
+// For readers of the store only. Resuming does not need it, so it may fail.
 void Loop::Impl::NoteInterruption(Sweep sweep) {
   sweep.state = SweepState::kInterrupted;
   sweep.finished_at = parts().clock.Now();
@@ -395,8 +395,8 @@ Result<void> Loop::Impl::Serve() {
     }
     const Swept swept = RunAll(*request);
     if (!swept.sweeps.empty() && request->own) schedule_.Worked();
-    // A request's sender hears of the failure and decides; the daemon's own, and what the store broke off, go on
-    // anyway. A further toolchain that fails waits for the next tick.
+    // A client receives the error and decides. The daemon retries its own sweeps, and those that the store interrupted.
+    // A failed sweep of a further toolchain waits for the next tick.
     const bool again = swept.error && swept.error->code != ErrorCode::kInterrupted &&
                        ((swept.sweeps.empty() && request->own) || swept.error->code == ErrorCode::kStore);
     if (again) schedule_.Failed(*swept.error, parts().clock.Steady());
@@ -429,7 +429,7 @@ std::optional<Request> Loop::Impl::NextDue() {
   if (schedule_.TickIsDue(now) || (retry && state_.options.sweep_interval)) {
     SweepRequest request = state_.options.default_request;
     request.trigger = "interval";
-    // With the queue full of other requests the tick stays due until there is room.
+    // If the queue is full of other requests, the tick stays due.
     if (state_.requests.Add(request, "")) schedule_.PassTicks(now);
   }
   return state_.requests.Next();

@@ -21,7 +21,7 @@ Result<Toolchain> LoopState::UseToolchain(const std::string& name, const std::st
   if (!parts.open_toolchain) return Error{ErrorCode::kUsage, "unknown toolchain " + name};
   auto opened = parts.open_toolchain(name, python);
   if (!opened) return opened.error();
-  (void)runner_->StopAll();  // two sets of zygotes would share the memory
+  (void)runner_->StopAll();  // two sets of zygotes would compete for memory
   runner_ = opened->runner;
   return opened->toolchain;
 }
@@ -51,7 +51,7 @@ void LoopState::TakeCommands() {
         break;
       case Command::Kind::kStoreEvent: {
         const std::array events = {std::move(command->event)};
-        if (parts.store.AppendEvents(events)) EventsStored();  // a store that fails says so at its next write
+        if (parts.store.AppendEvents(events)) EventsStored();  // a failing store reports it at its next write
         break;
       }
       case Command::Kind::kSweep:
@@ -73,7 +73,7 @@ void LoopState::Reload(const std::string& command_id) {
   if (reloaded) options = *std::move(reloaded);
   if (aggregate_) aggregate_->Use(options.aggregate);
   const std::array events = {ConfigReloaded(refused)};
-  // The settings are in use or refused whether or not the store can take the event; it says so itself at its next
+  // The settings are used or refused even if the store cannot take the event. The store reports the error at its next
   // write.
   if (parts.store.AppendEvents(events)) EventsStored();
   parts.progress.OnServed(command_id, refused);

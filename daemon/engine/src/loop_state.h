@@ -1,4 +1,4 @@
-// LoopState: what one sweep and the loop around it share. The loop's thread only.
+// LoopState: state shared by a sweep and the loop. Used on the loop's thread only.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@ class LoopState {
  public:
   LoopState(LoopParts parts, LoopOptions options);
 
-  // Takes every command that waits: requests are kept, reloads done, a stop noted.
+  // Handles every waiting command: queues requests, reloads settings, records a stop.
   void TakeCommands();
   bool stopping() const { return stopping_; }
 
-  // Error: the store or the lock is gone; nothing may be begun or written any more.
+  // Error: the store or the lock is lost; no more sweeps or writes are allowed.
   Result<void> Held() const { return parts.held ? parts.held() : Result<void>(); }
 
-  // Loads `current` when memory has none or a failed write left it ahead of the store.
-  // An older program's fold, or one with damaged rows, is folded again, and stored unless nothing may be written.
+  // Loads `current` if it is not loaded, or if a failed write left it ahead of the store. Rebuilds a fold of an older
+  // program or with damaged rows. Stores the rebuilt fold unless `writes` is false.
   Result<void> EnsureAggregate(bool writes = true);
   Aggregate& aggregate() { return *aggregate_; }
   void ForgetAggregate() { aggregate_.reset(); }
@@ -31,24 +31,24 @@ class LoopState {
   void EventsStored() const {
     if (parts.events_stored) parts.events_stored();
   }
-  // Waits for a capture, a command, the listing, or `until`.
+  // Waits for a capture, a command or the listing, at most until `until`.
   CaptureRunner::Waited Wait(SteadyTime until) { return runner_->Wait(until, wake.Fd()); }
 
-  // Whose captures the sweep under way makes.
+  // The runner of the current sweep.
   CaptureRunner& runner() { return *runner_; }
-  // The primary toolchain, or a further one by its name, with its interpreter where no setting names it; the runner is
-  // its own from then on.
+  // Selects the primary toolchain, or a further one by name. `python`: its interpreter, if the settings do not name it.
+  // The runner changes with it.
   Result<Toolchain> UseToolchain(const std::string& name, const std::string& python = {});
-  // The one that ran what was imported; the runner answers with that from then on.
+  // Selects the toolchain of an import. The runner then returns the imported result.
   Toolchain UseImport(CaptureResult imported);
-  // Back to the primary one; a further one's zygotes end.
+  // Selects the primary toolchain again; zygotes of a further one end.
   void UsePrimary();
 
   LoopParts parts;
   LoopOptions options;
   WakeSet wake;
   Requests requests;
-  SteadyTime published_at{};  // the newest snapshot
+  SteadyTime published_at{};  // time of the newest snapshot
 
  private:
   void Reload(const std::string& command_id);

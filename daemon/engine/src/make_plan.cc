@@ -16,7 +16,7 @@ namespace {
 using store::CaptureHistory;
 using store::RevisionRecord;
 
-// What to do with one model, and why.
+// The planned action for one model, and the reason.
 struct Decision {
   Action action = Action::kCapture;
   std::string reason;
@@ -36,7 +36,7 @@ void Join(std::string& reasons, const std::string& reason) {
   reasons += reason;
 }
 
-// "torch 2.13.0 -> 2.15.0, worker 1.0.0 -> 1.1.0"; empty when nothing differs or nothing is known.
+// "torch 2.13.0 -> 2.15.0, worker 1.0.0 -> 1.1.0"; empty if nothing differs or nothing is known.
 std::string ToolchainChanges(const Toolchain& before, const Toolchain& after) {
   struct Field {
     const char* name;
@@ -58,7 +58,7 @@ std::string ToolchainChanges(const Toolchain& before, const Toolchain& after) {
   return changes;
 }
 
-// What was captured last is this very model, in another mode.
+// True if the last capture was of the same model in another mode.
 bool IsOtherMode(const PlannedModel& planned, const RevisionRecord& before, const PlanOptions& options) {
   return std::any_of(AllModesWithCalls().begin(), AllModesWithCalls().end(), [&](const std::string& mode) {
     const auto digest = StructureDigest(planned.info, planned.config_json, options, mode);
@@ -66,7 +66,7 @@ bool IsOtherMode(const PlannedModel& planned, const RevisionRecord& before, cons
   });
 }
 
-// Why nothing that is stored fits this structure.
+// Why no stored capture matches this structure.
 std::string CaptureReason(const PlannedModel& planned, const RevisionRecord* before, const PlanOptions& options) {
   const ModelInfo& info = planned.info;
   if (before == nullptr) return "new model";
@@ -90,9 +90,9 @@ std::string ReuseReason(const ModelInfo& info, const RevisionRecord* before) {
   return "unchanged";
 }
 
-// The share of the captured structures that this sweep verifies at full depth, rounded down so that a small sweep of
-// unchanged models costs no capture: others in every sweep, the same ones for the same seed and sweep. Those with
-// breaks are among them: where no layer breaks they too were captured at reduced depth alone.
+// Chooses the captured structures that this sweep verifies at full depth. Their share is rounded down, so that a small
+// sweep of unchanged models needs no capture. Each sweep chooses others, but the same seed and sweep give the same
+// choice. Structures with breaks are included: layers without breaks were also captured at reduced depth only.
 std::set<std::string> ChosenToVerify(const Known& known, const std::string& sweep_id, const PlanOptions& options) {
   std::vector<std::pair<std::string, std::string>> captured;  // order of choice, structure
   for (const auto& [structure, history] : known.histories) {
@@ -106,11 +106,11 @@ std::set<std::string> ChosenToVerify(const Known& known, const std::string& swee
   return chosen;
 }
 
-// The moment until which a structure is left alone; nullopt when it may be captured.
+// Returns when the quarantine of a structure ends; nullopt if it may be captured.
 std::optional<SystemTime> QuarantinedUntil(const CaptureHistory& history, const PlanOptions& options, SystemTime now) {
   if (history.failures_in_a_row < options.quarantine_after) return std::nullopt;
   const SystemTime until = history.last_failure_at + options.quarantine_for;
-  if (now < history.last_failure_at) return std::nullopt;  // the clock was ahead then: nobody knows how long ago it was
+  if (now < history.last_failure_at) return std::nullopt;  // the clock was ahead then: its age is unknown
   return now < until ? std::optional(until) : std::nullopt;
 }
 

@@ -37,7 +37,7 @@ SteadyTime MetricChannel::Step(const Clock& clock, const StatsOfAll& stats) {
   return pending_ != nullptr ? Due() : next_check_;
 }
 
-// A target that lost its state gets the latest snapshot at once: it shows nothing until then.
+// A target that lost its state shows nothing, so it gets the latest snapshot at once.
 void MetricChannel::AskTarget(SteadyTime now) {
   next_check_ = now + options_.check_target;
   if (refused_ || !exporter_->TargetLostState()) return;
@@ -51,7 +51,7 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
   snapshot.delivery = stats();
   ++stats_.attempts;
   const Outcome outcome = exporter_->Export(snapshot);
-  const SteadyTime now = clock.Steady();  // the send took its time
+  const SteadyTime now = clock.Steady();  // the send took time
   switch (outcome.delivery) {
     case Delivery::kDelivered:
       if (backoff_.FailuresInARow() > 0) Report(Level::kInfo, "works again");
@@ -67,7 +67,7 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
       if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
       backoff_.Failed(now, outcome.after);
       break;
-    case Delivery::kRefused:  // the same bytes would be refused again; the next snapshot has others
+    case Delivery::kRefused:  // the same bytes would be refused again; the next snapshot differs
       ++stats_.failures;
       Report(Level::kWarn, "refused the snapshot: " + outcome.detail);
       refused_ = true;

@@ -1,4 +1,4 @@
-// MetricChannel: one metric exporter and the newest snapshot it has not accepted yet.
+// MetricChannel: one metric exporter and the newest snapshot that it has not accepted yet.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ class MetricChannel {
   MetricChannel(std::unique_ptr<MetricExporter> exporter, bool required, const DeliveryOptions& options);
 
   void Offer(SnapshotPtr snapshot, bool urgent);
-  // Sends when due; returns when to come back.
+  // Sends if due. Returns when to call Step again.
   SteadyTime Step(const Clock& clock, const StatsOfAll& stats);
   void Hurry();
 
@@ -37,7 +37,7 @@ class MetricChannel {
   const DeliveryOptions& options_;
   SnapshotPtr latest_, pending_;
   bool urgent_ = false;
-  bool refused_ = false;  // the latest snapshot
+  bool refused_ = false;  // the target refused the latest snapshot
   std::optional<SteadyTime> sent_at_;
   SteadyTime next_check_{};
   Backoff backoff_;

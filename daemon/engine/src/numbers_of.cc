@@ -11,7 +11,7 @@ namespace {
 
 using ReasonKey = std::pair<std::string, std::string>;  // reason, gb_id
 
-// Events that came without a site: shown, because without any reason the model would look whole.
+// Break events without a site. They need a reason, or the model would seem to have no breaks.
 constexpr char kUnattributed[] = "unattributed";
 
 }  // namespace

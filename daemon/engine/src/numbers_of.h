@@ -1,4 +1,4 @@
-// What the fold takes from a capture, and what all published captures say together.
+// Extracts the numbers of a capture, and sums those of all published captures.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace breakwatch::engine {
 
-// The numbers of a result whose status HasNumbers.
+// The numbers of a result. Its status must satisfy HasNumbers.
 Numbers NumbersOf(const ModelResult& result);
 
 // The reasons of a snapshot's published numbers, ordered by (reason, gb_id).

@@ -1,4 +1,4 @@
-// Requests: what waits for its sweep. Equal ones become one; so do any number asked for by name.
+// Requests: sweep requests that wait. Equal requests are merged, and so are requests for models by name.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace breakwatch::engine {
 
 struct Request {
   SweepRequest sweep;
-  std::vector<std::string> commands{};  // ids of the commands it answers
-  bool own = false;                     // the daemon itself wants it too: a tick, a retry, a resume
+  std::vector<std::string> commands{};  // ids of the commands that it answers
+  bool own = false;                     // the daemon itself requested it too: a tick, a retry, a resume
 };
 
 class Requests {
  public:
-  // An empty id: the daemon itself asks. False when too many different ones wait.
+  // An empty id means the daemon itself. False if too many different requests wait.
   [[nodiscard]] bool Add(SweepRequest request, const std::string& command_id);
   std::optional<Request> Next();
   bool empty() const { return waiting_.empty(); }
@@ -29,7 +29,7 @@ class Requests {
   std::deque<Request> waiting_;
 };
 
-// Both ask for the same list of models.
+// True if both request the same list of models.
 bool SameModels(const SweepRequest& a, const SweepRequest& b);
 
 }  // namespace breakwatch::engine

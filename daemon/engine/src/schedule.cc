@@ -5,11 +5,11 @@
 namespace breakwatch::engine {
 namespace {
 
-// Between tries of a sweep that failed: doubled from the first to the longest.
+// The pause after a failed sweep doubles from the first value to the longest.
 constexpr std::chrono::milliseconds kFirstRetry = std::chrono::seconds(60);
 constexpr std::chrono::milliseconds kLongestRetry = std::chrono::minutes(15);
 
-// No time between sweeps is no interval.
+// An interval of zero or less means none.
 Schedule::Interval Sane(Schedule::Interval interval) {
   return interval && *interval > std::chrono::seconds(0) ? interval : std::nullopt;
 }

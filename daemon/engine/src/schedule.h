@@ -1,4 +1,4 @@
-// Schedule: when the daemon by itself wants a sweep: ticks of the interval, and retries of what failed.
+// Schedule: when the daemon starts a sweep by itself: ticks of the interval, and retries of failed sweeps.
 #pragma once
 
 #include <chrono>
@@ -13,19 +13,19 @@ class Schedule {
  public:
   using Interval = std::optional<std::chrono::seconds>;
 
-  // The first tick comes an interval after the newest sweep's start (`since` ago, absent: never), else at once: a
-  // restart neither skips a sweep nor adds one.
+  // The first tick is one interval after the start of the newest sweep (`since` ago, absent: never), or at once if that
+  // has passed. So a restart neither skips nor adds a sweep.
   void Begin(Interval interval, SteadyTime now, std::optional<std::chrono::nanoseconds> since);
-  // The interval may have changed with the settings; its next tick is one interval from now then.
+  // Sets the interval after a reload. If it changed, the next tick is one interval from now.
   void Use(Interval interval, SteadyTime now);
 
   bool TickIsDue(SteadyTime now) const { return next_tick_ && now >= *next_tick_; }
-  // Ticks that lie behind are answered together; the next keeps the rhythm, so that long sweeps cause no drift.
+  // Handles all past ticks together. The next tick keeps the rhythm, so that long sweeps cause no drift.
   void PassTicks(SteadyTime now);
 
   void Failed(const Error& error, SteadyTime now);
   void Worked();
-  // True once for each failure, when its pause is over.
+  // True once per failure, after its pause.
   bool TakeRetry(SteadyTime now);
 
   SteadyTime Next() const;  // max: never

@@ -13,15 +13,15 @@ using nlohmann::json;
 constexpr std::size_t kMaxConfigBytes = 8u << 20;
 constexpr int kMaxConfigDepth = 128;
 
-// A nested configuration: transformers puts one under "text_config", "encoder" and the like, diffusers' pipelines one
-// under "components" for each model.
+// True for a nested configuration. transformers nests one under "text_config", "encoder" and similar keys. Pipelines of
+// diffusers have one per model under "components".
 bool IsSubConfig(const std::string& key, const json& value) {
   return value.is_object() && (key.ends_with("_config") || key == "components" || value.contains("model_type") ||
                                value.contains("_class_name"));
 }
 
-// Removes the ignored keys from a configuration and those nested in it, not from plain mappings such as label
-// names, where a key of the same spelling means something else.
+// Removes the ignored keys from a configuration and its nested configurations. Plain mappings, such as label names,
+// keep them, because the keys have another meaning there.
 void RemoveIgnored(json& config, const std::set<std::string>& ignored) {
   for (const std::string& key : ignored) config.erase(key);
   for (auto& [key, value] : config.items()) {
@@ -55,28 +55,28 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
   }
   RemoveIgnored(config, options.ignored_config_keys.always);
   if (!IsTraining(mode)) RemoveIgnored(config, options.ignored_config_keys.outside_training);
-  // Object keys sort by bytes and numbers print in their shortest exact form, so equal values give equal bytes.
+  // Object keys are sorted and numbers have their shortest exact form, so equal values give equal bytes.
   const Toolchain& toolchain = options.toolchain;
   json structure = {
-      {"class", info.architectures},  // all that are named: the first that the library knows is built
+      {"class", info.architectures},  // all names: the worker builds the first one that the library knows
       {"config", std::move(config)},
       {"mode", mode},
       {"device", toolchain.device},
       {"toolchain", {toolchain.name, toolchain.python, toolchain.torch, toolchain.transformers}},
-      // Inputs, sizes, dtype and attention implementation are the worker's policy, pinned by its version.
+      // The worker's version determines inputs, sizes, dtype and attention implementation.
       {"worker", toolchain.worker},
   };
-  // Where the repository's own code is refused or no class is named, the task decides what is built, if anything.
+  // If custom code is refused or no class is named, the task determines what is built.
   if (info.custom_code) structure["custom_code"] = true;
   if (info.architectures.empty() || info.custom_code) structure["task"] = info.task;
-  // A library other than these two may not be captured at all, or be built another way.
+  // Other libraries may not be captured, or may be built differently.
   const bool plain = info.library.empty() || info.library == "transformers" || info.library == "sentence-transformers";
   if (!plain) structure["library"] = info.library;
   if (const std::string spec = InputsSpecOf(info, options); !spec.empty()) {
     structure["inputs"] = json::parse(spec, nullptr, /*allow_exceptions=*/false);
   }
   if (options.repeat > 1) structure["repeat"] = options.repeat;
-  // A pinned class's earlier, reduced captures must not stand for it.
+  // An earlier capture of a pinned class at reduced depth must not be reused.
   if (options.pinned_architectures.contains(ClassOf(info))) structure["depth"] = "full";
   return Sha256Hex(JsonText(structure));
 }

@@ -14,14 +14,14 @@
 namespace breakwatch::engine {
 namespace {
 
-// How long a runner without room may keep quiet: its zygotes come and go without telling.
+// The maximum wait for a runner without a free slot, because zygotes start and end without notice.
 constexpr std::chrono::seconds kLookAgain{1};
 
-// Results that are known already and stored together: a transaction costs more than what is in it, and a capture that
-// ends meanwhile waits for them.
+// The number of known results stored together. A transaction costs more than its content, but a capture that ends
+// meanwhile waits for it.
 constexpr std::size_t kKnownTogether = 64;
 
-// Unique over sweeps and stable over a resume: a capture belongs to one place of one plan.
+// Unique over all sweeps and stable across a resume: a capture has one index in one plan.
 std::string CaptureId(const std::string& sweep_id, std::size_t index) {
   char place[16];
   std::snprintf(place, sizeof place, "%05zu", index + 1);
@@ -59,7 +59,7 @@ void SweepRun::Count(const ModelResult& result) {
   ++by_mode_[result.capture.mode][status];
 }
 
-// Sorts what is left of the plan by what it waits for.
+// Sorts the rest of the plan by what each entry waits for.
 void SweepRun::Schedule() {
   std::map<Entry, bool> leads;
   for (const PlannedModel& planned : plan_.models) {
@@ -83,7 +83,7 @@ void SweepRun::Schedule() {
         } else if (leads[leader]) {
           shares_[leader].push_back(i);
         } else {
-          to_capture_.push_back(i);  // a plan cut by hand: the model it names is not in it
+          to_capture_.push_back(i);  // the plan was edited by hand: the model that it refers to is missing
         }
         break;
       }
@@ -91,7 +91,7 @@ void SweepRun::Schedule() {
   }
 }
 
-// A store that does not know or cannot say costs only the better order.
+// If the store fails here, only the better order is lost.
 void SweepRun::ExpectCosts() {
   std::map<std::string, std::array<std::vector<std::string>, 3>> names;  // by mode; in the order of store::CostOf
   for (const std::size_t index : to_capture_) {
@@ -139,7 +139,7 @@ Result<void> SweepRun::RunToEnd() {
 Result<void> SweepRun::StartCaptures() {
   while (!to_capture_.empty() && !unable_ && state_.runner().Capacity() > 0) {
     const auto place = admission_.Next(to_capture_);
-    if (!place) break;  // memory for none: when a capture ends there is room again
+    if (!place) break;  // not enough memory now: retry when a capture ends
     const std::size_t index = to_capture_[*place];
     const CaptureJob job = JobOf(index);
     if (auto started = state_.runner().Start(job); !started) {
@@ -171,7 +171,7 @@ Result<void> SweepRun::SettleSome() {
   return Append(std::move(results));
 }
 
-// A model's result that needs no capture of its own; nullopt: it needs one after all.
+// The result of a model that needs no capture of its own; nullopt if it needs one after all.
 Result<std::optional<ModelResult>> SweepRun::KnownResult(std::size_t index) {
   const PlannedModel& planned = plan_.models[index];
   ModelResult result = ResultOf(index);
@@ -183,7 +183,7 @@ Result<std::optional<ModelResult>> SweepRun::KnownResult(std::size_t index) {
   } else if (planned.action == Action::kReuse) {
     auto capture = state_.parts.store.LoadCapture(planned.capture_id);
     if (!capture && capture.error().code == ErrorCode::kNotFound) {
-      to_capture_.push_back(index);  // gone since the plan was made
+      to_capture_.push_back(index);  // removed since the plan was made
       return std::optional<ModelResult>();
     }
     if (!capture) return capture.error();
@@ -200,14 +200,14 @@ Result<std::optional<ModelResult>> SweepRun::KnownResult(std::size_t index) {
 Result<void> SweepRun::WaitForCapture() {
   if (running_.empty() && known_.empty() && to_capture_.empty()) return {};
   SteadyTime until = SteadyTime::max();
-  if (!known_.empty()) until = state_.parts.clock.Steady();  // only a look: there is work
+  if (!known_.empty()) until = state_.parts.clock.Steady();  // poll only: there is work
   if (!to_capture_.empty()) until = std::min(until, state_.parts.clock.Steady() + kLookAgain);
   if (unpublished_) until = std::min(until, state_.published_at + state_.options.snapshot_interval);
   auto waited = state_.Wait(until);
   return waited.finished ? FinishCapture(*std::move(waited.finished)) : Result<void>();
 }
 
-// An environment that was upgraded under the sweep: what it found must not stand for what was planned.
+// The environment was upgraded during the sweep: its results do not belong to the planned toolchain.
 CaptureResult SweepRun::CapturedByAnother(CaptureResult capture) const {
   CaptureResult lost;
   lost.job_id = capture.job_id;
@@ -224,15 +224,15 @@ CaptureResult SweepRun::CapturedByAnother(CaptureResult capture) const {
 
 Result<void> SweepRun::FinishCapture(CaptureResult capture) {
   const auto job = running_.find(capture.job_id);
-  if (job == running_.end()) return {};  // not of this sweep
+  if (job == running_.end()) return {};  // not a job of this sweep
   const std::size_t index = job->second;
   running_.erase(job);
   admission_.Ended(index);
   if (capture.toolchain.torch.empty()) capture.toolchain = plan_.toolchain;
-  capture.toolchain.name = plan_.toolchain.name;  // the worker does not know what it is called here
-  capture.mode = plan_.models[index].mode;        // part of the result's key: not the worker's to choose
+  capture.toolchain.name = plan_.toolchain.name;  // the worker does not know its configured name
+  capture.mode = plan_.models[index].mode;        // part of the result's key: the worker may not choose it
   if (Described(capture.toolchain) != Described(plan_.toolchain)) capture = CapturedByAnother(std::move(capture));
-  // Nothing was captured: there is no capture to name.
+  // Nothing was captured, so there is no capture id.
   std::string id = capture.status == Status::kNotAttempted ? "" : CaptureId(sweep_id_, index);
   return Settle(index, std::move(capture), std::move(id));
 }
@@ -277,7 +277,7 @@ Result<void> SweepRun::Append(std::vector<ModelResult> results) {
   std::vector<store::ResultWrite> writes;
   for (ModelResult& result : results) {
     if (result.capture.detail.empty()) result.capture.detail = StatusName(result.capture.status);
-    // The events compare with the row as it was, so they come before the fold.
+    // The events compare the result with the row before it, so they come before the fold.
     std::vector<Event> events = ResultEvents(result, aggregate.Find(result.info.id), aggregate.PublishedToolchain());
     store::CurrentChange change = aggregate.Apply(result);
     writes.push_back({std::move(result), std::move(events), std::move(change)});

@@ -14,18 +14,18 @@
 
 namespace breakwatch::engine {
 
-// Thread: the loop's. `state` and `plan` outlive it.
+// Thread: the loop's. `state` and `plan` must outlive it.
 class SweepRun {
  public:
   SweepRun(LoopState& state, std::string sweep_id, const Plan& plan);
 
-  // Takes over results of an earlier process. Before Run.
+  // Takes over the results of an earlier process. Call it before Run.
   void TakeOver(const std::vector<ModelResult>& results);
-  // No capture may start: each model that needs one ends not_attempted, for this reason.
+  // No captures may start: each model that needs one ends as not_attempted, with this reason.
   void ForbidCaptures(std::string why) { unable_ = std::move(why); }
-  // To the last result. Error: kInterrupted after a stop, kStore; captures under way are killed then.
+  // Runs until the last result. Error: kInterrupted after a stop, or kStore. It then kills the running captures.
   Result<void> Run();
-  // Models that have their final status, by its name.
+  // The number of models by final status.
   const std::map<std::string, int>& Statuses() const { return statuses_; }
   const std::map<std::string, std::map<std::string, int>>& StatusesByMode() const { return by_mode_; }
 
@@ -36,14 +36,14 @@ class SweepRun {
   Result<void> RunToEnd();
   Result<void> StartCaptures();
   void ExpectCosts();
-  // What needs no capture: so many at a time, in one transaction.
+  // Settles a group of results that need no capture, in one transaction.
   Result<void> SettleSome();
   Result<std::optional<ModelResult>> KnownResult(std::size_t index);
   Result<void> WaitForCapture();
   CaptureResult CapturedByAnother(CaptureResult capture) const;
   Result<void> FinishCapture(CaptureResult capture);
   Result<void> EndWithoutCapture(std::size_t index, const std::string& why);
-  // The model's result, and those of the models that share its capture.
+  // Stores the result of the model, and those of the models that share its capture.
   Result<void> Settle(std::size_t index, CaptureResult capture, std::string capture_id);
   Result<void> Append(ModelResult result);
   Result<void> Append(std::vector<ModelResult> results);
@@ -60,13 +60,13 @@ class SweepRun {
   std::size_t done_count_ = 0;
   std::map<std::string, int> statuses_;
   std::map<std::string, std::map<std::string, int>> by_mode_;
-  std::map<Entry, ModelResult> earlier_;  // results taken over that others share
-  std::deque<std::size_t> known_;         // need no capture
-  std::deque<std::size_t> to_capture_;    // the longest first
+  std::map<Entry, ModelResult> earlier_;  // results taken over whose captures others share
+  std::deque<std::size_t> known_;         // these need no capture
+  std::deque<std::size_t> to_capture_;    // longest first
   Admission admission_;
   std::map<Entry, std::vector<std::size_t>> shares_;  // by the entry whose capture they wait for
   std::map<std::string, std::size_t> running_;        // by job
-  std::optional<std::string> unable_;                 // why no capture can start any more
+  std::optional<std::string> unable_;                 // why no more captures can start
   bool unpublished_ = false;
 };
 

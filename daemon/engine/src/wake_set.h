@@ -1,4 +1,4 @@
-// WakeSet: several descriptors behind one that is readable while any of them is.
+// WakeSet: one descriptor that is readable while any of several descriptors is.
 #pragma once
 
 #include <sys/epoll.h>

@@ -34,7 +34,7 @@ Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what,
   Outcome outcome{
       meaning.delivery, what + ": " + std::to_string(answer->status) + ", " + std::string(meaning.advice), {}};
   if (const std::string body = OneLine(answer->body); !body.empty()) {
-    // Of an answer that should have none, what kind of body came says who answered.
+    // If a success must have no body, the content type of a body indicates who answered.
     if (answer->status < 300)
       outcome.detail += ": " + OneLine(answer->Header("content-type").value_or("no content type"));
     outcome.detail += ": " + body;

@@ -1,4 +1,4 @@
-// What every curl handle of the program shares.
+// The set-up that all curl handles of the program share.
 #pragma once
 
 #include <curl/curl.h>

@@ -37,7 +37,7 @@ class CurlPool : public HttpPool {
 
   Result<void> Run(std::stop_token stop) override {
     if (!multi_) return Error{ErrorCode::kInternal, "libcurl cannot create a multi handle: out of memory"};
-    // A stop request comes from another thread, and curl_multi_wakeup is made for that.
+    // A stop request comes from another thread; curl_multi_wakeup is safe for that.
     const std::stop_callback wake(stop, [this] { curl_multi_wakeup(multi_.get()); });
     while (true) {
       if (stop.stop_requested()) {
@@ -90,14 +90,14 @@ class CurlPool : public HttpPool {
     curl_multi_add_handle(multi_.get(), handle);
   }
 
-  // True when an answer was handed over: its callback may have submitted more.
+  // True if a callback received an answer. It may have submitted more requests.
   bool FinishEnded() {
     bool any = false;
     int left = 0;
     while (CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
       if (message->msg != CURLMSG_DONE) continue;
       CURL* handle = message->easy_handle;
-      const CURLcode code = message->data.result;  // `message` dies with the removal
+      const CURLcode code = message->data.result;  // removing the handle invalidates `message`
       curl_multi_remove_handle(multi_.get(), handle);
       Running ended = std::move(running_.extract(handle).mapped());
       Result<HttpResponse> answer = ended.transfer->Finish(code);
@@ -109,7 +109,7 @@ class CurlPool : public HttpPool {
   }
 
   int PollMilliseconds() const {
-    constexpr std::int64_t kLongest = 1000;  // curl shortens it to its own next time-out
+    constexpr std::int64_t kLongest = 1000;  // curl shortens it to its own next timeout
     if (delayed_.empty()) return kLongest;
     const auto until = std::chrono::ceil<std::chrono::milliseconds>(delayed_.begin()->first - Steady::now());
     return static_cast<int>(std::clamp<std::int64_t>(until.count(), 0, kLongest));
@@ -126,7 +126,7 @@ class CurlPool : public HttpPool {
     for (auto& [handle, entry] : running) entry.done(Interrupted());
     for (Waiting& waiting : queue) waiting.done(Interrupted());
     for (auto& [when, waiting] : delayed) waiting.done(Interrupted());
-    // What a callback submitted meanwhile stays for the next Run.
+    // Requests that a callback submitted meanwhile stay for the next Run.
   }
 
   const std::string user_agent_;

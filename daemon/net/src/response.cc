@@ -17,7 +17,7 @@ std::optional<std::string> HttpResponse::Header(std::string_view lower_case_name
 
 namespace {
 
-// Seconds from the answer's own Date (or now) to the date given, so that a wrong clock here does no harm.
+// Seconds from the answer's Date (or now) to `date`, so that a wrong local clock does not matter.
 std::optional<std::int64_t> SecondsUntil(const HttpResponse& response, const std::string& date) {
   const std::time_t then = curl_getdate(date.c_str(), nullptr);
   if (then == -1) return std::nullopt;

@@ -20,14 +20,14 @@ class CurlSender : public HttpSender {
   }
 
  private:
-  // Curl asks at least once a second, also while nothing moves. Not 0: give up.
+  // Curl calls this at least once a second, even without traffic. A result other than 0 aborts.
   static int OnProgress(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
     return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
   }
 
   const std::string user_agent_;
   std::stop_token stop_;
-  Transfer transfer_;  // one handle for all requests: it holds the open connections
+  Transfer transfer_;  // one handle for all requests: it keeps the open connections
 };
 
 }  // namespace

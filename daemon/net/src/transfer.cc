@@ -33,7 +33,8 @@ bool HasHeader(const Headers& headers, std::string_view lower_case_name) {
 
 bool BreaksLine(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) != text.npos; }
 
-// Company machines name their certificates by the variables that Python's and OpenSSL's users set.
+// Reads the variables for CA certificates that users of Python and OpenSSL set, for companies with their own
+// certificates.
 std::string CertificatesFromEnvironment() {
   for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     const char* value = std::getenv(name);
@@ -43,11 +44,11 @@ std::string CertificatesFromEnvironment() {
 }
 
 long Milliseconds(std::chrono::milliseconds time) {
-  // To curl, 0 is "for ever".
+  // For curl, 0 means no timeout.
   return static_cast<long>(std::clamp<std::int64_t>(time.count(), 1, 24 * 3600 * 1000));
 }
 
-// Faults of the set-up, which the same call will meet again.
+// Configuration errors, which a retry would repeat.
 bool IsPermanent(CURLcode code) {
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -77,7 +78,7 @@ Result<void> Transfer::Prepare(HttpRequest request, const std::string& user_agen
   body_over_bound_ = headers_over_bound_ = false;
   error_text_.fill('\0');
   CURL* curl = handle_.get();
-  curl_easy_reset(curl);  // keeps connections, sessions and names
+  curl_easy_reset(curl);  // keeps connections, sessions and the DNS cache
   curl_easy_setopt(curl, CURLOPT_URL, request_.url.c_str());
   curl_easy_setopt(curl, CURLOPT_USERAGENT, user_agent.c_str());
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error_text_.data());
@@ -160,12 +161,12 @@ Result<void> Transfer::SetHeaders() {
       return Error{ErrorCode::kInvalid, "header " + Truncate(ToUtf8(Trim(name)), 60) + " for " +
                                             PrintableUrl(request_.url) + " contains a line break"};
     }
-    append(value.empty() ? name + ";" : name + ": " + value);  // curl's spelling of an empty value
+    append(value.empty() ? name + ";" : name + ": " + value);  // curl's form of an empty value
   }
   append("Expect:");  // no round trip before a body; some gateways answer it wrongly
   if (!request_.body.empty() && !HasHeader(headers, "content-type")) append("Content-Type:");
   curl_easy_setopt(handle_.get(), CURLOPT_HTTPHEADER, header_list_.get());
-  curl_easy_setopt(handle_.get(), CURLOPT_HEADEROPT, CURLHEADER_SEPARATE);  // proxies never see them
+  curl_easy_setopt(handle_.get(), CURLOPT_HEADEROPT, CURLHEADER_SEPARATE);  // proxies do not receive them
   if (!HasHeader(headers, "accept-encoding")) curl_easy_setopt(handle_.get(), CURLOPT_ACCEPT_ENCODING, "");
   return {};
 }
@@ -192,7 +193,7 @@ void Transfer::TakeHeaderLine(std::string_view line) {
 }
 
 std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t count, void* self) {
-  // Counts decoded bytes, so that a small compressed answer cannot become a huge one.
+  // Counts decoded bytes, so that a small compressed answer cannot expand without limit.
   auto& transfer = *static_cast<Transfer*>(self);
   if (transfer.response_.body.size() + size * count > transfer.request_.max_response_bytes) {
     transfer.body_over_bound_ = true;
@@ -218,7 +219,7 @@ Error Transfer::MakeError(CURLcode code) const {
             url + ": the answer is longer than " + std::to_string(request_.max_response_bytes) + " bytes"};
   }
   if (headers_over_bound_) return {ErrorCode::kInvalid, url + ": the answer's headers are too long"};
-  // The same code for a URL that is none and for an answer that is none: only the second comes after a request.
+  // The code is the same for an invalid URL and an invalid answer. Only the latter follows a sent request.
   long sent_bytes = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_REQUEST_SIZE, &sent_bytes);
   if (code == CURLE_UNSUPPORTED_PROTOCOL && sent_bytes > 0) {

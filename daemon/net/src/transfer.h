@@ -1,4 +1,4 @@
-// One request on one curl handle: options in, bounded answer out.
+// One request on one curl handle: sets the options and returns an answer of bounded size.
 #pragma once
 
 #include <curl/curl.h>
@@ -11,18 +11,18 @@
 
 namespace breakwatch::net {
 
-// Owner: a sender or a pool, which uses it for one request after the other. Thread: the owner's.
-// Its address is known to curl while a request runs: it does not move.
+// Owner: a sender or a pool, which uses it for one request after the other. Thread: the owner's. It cannot be moved,
+// because curl keeps its address during a request.
 class Transfer {
  public:
   Transfer();
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  // Readies the handle. Error: kInvalid for what must never be sent (line breaks in a header),
-  // kInternal when compression fails.
+  // Prepares the handle. Error: kInvalid for an invalid request (line breaks in a header), kInternal if compression
+  // fails.
   Result<void> Prepare(HttpRequest request, const std::string& user_agent);
-  // The answer once curl has ended with `code`; leaves the transfer ready for the next Prepare.
+  // Returns the answer after curl ended with `code`. The transfer is then ready for the next Prepare.
   Result<HttpResponse> Finish(CURLcode code);
 
   CURL* handle() { return handle_.get(); }

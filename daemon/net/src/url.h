@@ -1,4 +1,4 @@
-// URLs as they may appear in messages.
+// Formats URLs for messages.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace breakwatch::net {
 
-// The URL without user part, query and fragment: user parts hold passwords, queries hold signatures.
+// The URL without user part, query and fragment: user parts contain passwords, and queries contain signatures.
 std::string PrintableUrl(std::string_view url);
 
 }  // namespace breakwatch::net

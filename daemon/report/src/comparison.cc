@@ -26,7 +26,7 @@ bool StayedAsItWas(const ModelComparison& m) {
 
 std::string DifferenceText(const compare::Difference& d) { return d.what + " " + d.a + " -> " + d.b; }
 
-// Why it cannot be compared; else what is unlike of this model and not of every model.
+// Why the model cannot be compared. Otherwise the differences of this model that not all models have.
 std::string NoteOf(const ModelComparison& m, const Comparison& c) {
   if (!m.why.empty() && m.verdict != Verdict::kSame) return m.why;
   std::string text;

@@ -52,7 +52,7 @@ std::set<std::string> ArgumentsOf(const CaptureResult& c) {
   return names;
 }
 
-// "a, b and 3 more": those of `here` that `there` has not.
+// "a, b and 3 more": the items of `here` that are not in `there`.
 std::string OnlyIn(const std::set<std::string>& here, const std::set<std::string>& there) {
   std::string text;
   std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Results of one model that differ by how it was called alone: the first call and the steady state, and call variants.
+// Results of one model that differ only in how it was called: first call, steady state, and call variants.
 #pragma once
 
 #include <span>
@@ -11,18 +11,19 @@ namespace breakwatch::report {
 
 // Two results of one model, commit and toolchain that differ in status, breaks or sites.
 struct Contrast {
-  const ModelResult* base;   // in mode eval, or of the default call
-  const ModelResult* other;  // in mode cold, or of another call
+  const ModelResult* base;   // in mode eval, or the default call
+  const ModelResult* other;  // in mode cold, or a call variant
 };
 
-// Ordered by model, toolchain and mode. Views of `results`, of which the first of each of these three counts.
+// Ordered by model, toolchain and mode. Returns views of `results`. Of results with equal model, toolchain and mode,
+// only the first counts.
 std::vector<Contrast> ContrastsOf(std::span<const ModelResult* const> results);
 
 // "whole with attention_mask, 2 breaks at 1 site without (eval+minimal)"; "cold, the first call: 3 breaks at 2 sites;
 // eval, the steady state after a first call: whole". One line.
 std::string ContrastText(const Contrast& contrast);
 
-// What is said of the mode of a result: "eval, the steady state after a first call".
+// The description of a result's mode: "eval, the steady state after a first call".
 std::string ModeText(const ModelResult& result);
 
 }  // namespace breakwatch::report

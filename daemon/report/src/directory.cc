@@ -30,7 +30,7 @@ Result<void> WriteWhole(const std::string& path, std::string_view text) {
   return file.Close();
 }
 
-// A line at a time: a sweep of the whole Hub is longer than memory should be.
+// Writes one line at a time, to limit memory: a sweep of the whole Hub is very long.
 Result<void> WriteLines(const std::string& path, std::span<const ModelResult> results) {
   FileWriter file(path);
   for (const ModelResult& result : results) file.Write(ToJson(result) + "\n");

@@ -39,7 +39,7 @@ bool Within(const Range (&ranges)[N], char32_t code) {
 
 std::size_t WidthOf(char32_t code) { return Within(kNoWidth, code) ? 0 : Within(kWide, code) ? 2 : 1; }
 
-// Changes the direction or place of what follows on a terminal or page.
+// True if the character changes the direction or position of the following text.
 bool IsBidi(char32_t code) { return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069); }
 
 bool IsWord(std::string_view text, std::size_t at) {
@@ -70,7 +70,7 @@ std::string MarkdownText(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
-    // An underscore within a word is only an underscore.
+    // An underscore within a word is not markup.
     const bool marks = c == '_' && !(i > 0 && IsWord(line, i - 1) && IsWord(line, i + 1));
     if (marks || std::string_view("\\`*[]|~#").find(c) != std::string_view::npos) {
       out += '\\';
@@ -82,7 +82,7 @@ std::string MarkdownText(std::string_view text) {
     } else if (c == '&') {
       out += "&amp;";
     } else if (c == '@') {
-      out += "&#64;";  // "@name" would notify someone where reports are pasted
+      out += "&#64;";  // "@name" would notify a user where reports are pasted
     } else {
       out += c;
     }

@@ -1,4 +1,4 @@
-// Text from models, the Hub and compilers, made harmless for where it is shown.
+// Escapes text from models, the Hub and compilers for its output format.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,21 @@
 
 namespace breakwatch::report {
 
-// One line without control characters (a terminal would obey them) and without invalid UTF-8.
+// One line without control characters, which a terminal would execute, and without invalid UTF-8.
 std::string OneLine(std::string_view text);
-// OneLine, with what Markdown and HTML would act on escaped; no "|" survives bare.
+// OneLine, with the markup of Markdown and HTML escaped, including every "|".
 std::string MarkdownText(std::string_view text);
-// A field of RFC 4180: quoted where needed; an apostrophe before what a spreadsheet would run.
+// A field of RFC 4180, quoted if needed. An apostrophe precedes a text that a spreadsheet would execute.
 std::string CsvField(std::string_view text);
 
-// Columns a terminal needs for valid UTF-8: none for combining marks, two for wide East Asian characters and emoji.
+// The number of terminal columns for valid UTF-8: zero for combining marks, two for wide East Asian characters and
+// emoji.
 std::size_t DisplayWidth(std::string_view utf8);
-// At most `columns` wide, ending in "…" when something was left out.
+// At most `columns` wide. A truncated text ends in "…".
 std::string Fit(std::string_view utf8, std::size_t columns);
-// The same from the end: what is left out was at the beginning.
+// Like Fit, but truncates the beginning.
 std::string FitEnd(std::string_view utf8, std::size_t columns);
-// Fit, then blanks up to `columns`.
+// Fit, then spaces up to `columns`.
 std::string Pad(std::string_view utf8, std::size_t columns, bool right);
 
 }  // namespace breakwatch::report

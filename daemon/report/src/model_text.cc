@@ -1,4 +1,4 @@
-// Everything known of one model.
+// The full report of one model.
 #include <algorithm>
 #include <cstdio>
 #include <span>
@@ -17,7 +17,7 @@ namespace breakwatch::report {
 namespace {
 
 constexpr std::size_t kMaxGraphsShown = 40;
-// Of prose: at most where no terminal says how wide it is, and at least however narrow that is.
+// The widths of wrapped text: the maximum if the terminal's width is unknown, and the minimum.
 constexpr std::size_t kColumns = 100, kLeastColumns = 20;
 
 void AddNumber(std::string& text, const char* name, const std::optional<std::int64_t>& value) {
@@ -43,7 +43,7 @@ std::string Numbers(const CaptureResult& c) {
   return text;
 }
 
-// Not on the line of the others: two models were captured.
+// Not on the line of the other counts, because it comes from another run than they do.
 std::string OpsText(const CaptureResult& c) {
   if (!HasOpsOfAnotherRun(c)) return {};
   return std::to_string(*c.ops_captured) + " in the reduced run; all other numbers and the graphs below come from " +
@@ -64,7 +64,7 @@ std::string Times(const CaptureResult& c) {
     const auto found = c.phase_s.find(phase);
     if (found != c.phase_s.end()) text += (text.empty() ? "" : ", ") + found->first + " " + Seconds(found->second);
   }
-  if (text.empty() || c.peak_rss_mb == 0) return text;  // a trace does not say
+  if (text.empty() || c.peak_rss_mb == 0) return text;  // a trace lacks these values
   char memory[64];
   std::snprintf(memory, sizeof memory, "; peak %.0f MiB", c.peak_rss_mb);
   return text + memory;
@@ -96,7 +96,7 @@ std::string Names(const std::vector<std::string>& names) {
   return text.empty() ? "none" : text;
 }
 
-// Which of the arguments that forward can do without were passed.
+// The optional arguments of forward that were passed.
 std::string OptionalText(const CaptureResult& c) {
   if (c.optional_passed.empty() && c.optional_left_out.empty()) return {};
   return "passed: " + Names(c.optional_passed) + "; not passed: " + Names(c.optional_left_out);
@@ -168,7 +168,7 @@ std::vector<Fact> FactsOf(const BreakSite& site, const Style& style) {
   return facts;
 }
 
-// Texts of several lines stay so, each line made harmless and indented.
+// Keeps line breaks. Escapes and indents each line.
 std::string Block(const std::string& text, const std::string& indent) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -179,7 +179,7 @@ std::string Block(const std::string& text, const std::string& indent) {
   return out;
 }
 
-// `columns`: of a line; 0: each fact has one.
+// `columns`: the line width; 0: one line per fact.
 std::string FactLines(const std::vector<Fact>& facts, const std::string& indent, std::size_t width,
                       std::size_t columns) {
   const std::size_t begin = indent.size() + width + 2;
@@ -211,7 +211,7 @@ std::string OthersText(const ModelResult& shown, std::span<const ModelResult> al
   return text;
 }
 
-// In which ways of calling the model another answer is known than this one.
+// The call variants of the model with another result than this one.
 std::vector<Contrast> ContrastsWith(const ModelResult& shown, std::span<const ModelResult> all) {
   std::vector<const ModelResult*> results{&shown};
   for (const ModelResult& r : all) {
@@ -222,7 +222,7 @@ std::vector<Contrast> ContrastsWith(const ModelResult& shown, std::span<const Mo
   return contrasts;
 }
 
-// What stands beside the facts of one result: how others differ, and which others there are.
+// The facts around one result: differences to others, and the list of other results.
 std::vector<Fact> FactsBeside(const ModelResult& shown, std::span<const ModelResult> all) {
   std::vector<Fact> facts;
   for (const Contrast& contrast : ContrastsWith(shown, all)) facts.emplace_back("differs", ContrastText(contrast));
@@ -278,7 +278,7 @@ Table FactTable(const std::vector<Fact>& facts) {
   return table;
 }
 
-// Indented by four: a code block that no text inside can end.
+// Indented by four spaces: the text cannot end such a code block.
 std::string CodeBlock(const std::string& title, const std::string& text) {
   return text.empty() ? "" : "\n## " + title + "\n\n" + Block(text, "    ");
 }

@@ -110,7 +110,7 @@ void ProgressPrinter::OnListing(int resolved, int total) {
   progress_.newest = "listing: " + std::to_string(resolved) + " of " + std::to_string(total) + " configs";
   if (terminal_) return Draw(resolved == total);
   if (resolved == total && listed_ != total) Line("listed " + Counted(total, "model"));
-  listed_ = resolved == total ? total : -1;  // the last figure may come twice
+  listed_ = resolved == total ? total : -1;  // the last value may be reported twice
 }
 
 void ProgressPrinter::OnPlan(const Plan& plan, std::size_t already_done) {
@@ -152,7 +152,7 @@ void ProgressPrinter::Draw(bool now) {
   if (!now && drawn_columns_ > 0 && time - drawn_at_ < kBetweenDraws) return;
   progress_.elapsed_s = std::chrono::duration<double>(time - started_).count();
   Erase();
-  // A line as wide as the terminal would wrap on some: one column less.
+  // Some terminals wrap a line of full width, so it is one column shorter.
   if (const std::size_t columns = follows_terminal_ ? TerminalColumns(out_) : 0; columns > 0) {
     width_ = std::max<std::size_t>(columns, 2) - 1;
   }
@@ -165,7 +165,7 @@ void ProgressPrinter::Draw(bool now) {
 
 void ProgressPrinter::Erase() {
   if (drawn_columns_ == 0) return;
-  // On a terminal that became narrower the bar takes several lines.
+  // If the terminal became narrower, the bar takes several lines.
   const std::size_t columns = follows_terminal_ ? TerminalColumns(out_) : 0;
   if (const std::size_t above = columns > 0 ? (drawn_columns_ - 1) / columns : 0; above > 0) {
     std::fprintf(out_, "\x1b[%zuA\r\x1b[J", above);

@@ -14,7 +14,7 @@ bool IsOfPath(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80) || std::string_view("/._-+@~%#=").find(c) < 11;
 }
 
-// Where the package begins in a path below an interpreter's folders.
+// The offset of the package in a path below an interpreter's folders.
 std::optional<std::size_t> PackageAt(std::string_view path) {
   for (const std::string_view folder : {"/site-packages/", "/dist-packages/"}) {
     if (const auto at = path.rfind(folder); at != std::string_view::npos) return at + folder.size();

@@ -1,4 +1,4 @@
-// Long texts for people: paths made short, lines broken at blanks.
+// Long texts: shortens paths and wraps lines.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace breakwatch::report {
 
-// Absolute paths as they are known to who reads them: of a package from the package on
-// ("/env/lib/python3.11/site-packages/torch/nn/x.py" is "torch/nn/x.py"), a file below `style.directory` from there,
-// one below `style.home` with "~". Others stay.
+// Shortens absolute paths. A path of a package begins at the package ("/env/lib/python3.11/site-packages/torch/nn/x.py"
+// becomes "torch/nn/x.py"). A path below `style.directory` becomes relative. A path below `style.home` begins with "~".
+// Other paths stay unchanged.
 std::string ShortPaths(std::string_view text, const Style& style);
 
-// The words of `text` in lines of at most `columns`; a longer word has a line of its own. At least one line.
+// Wraps `text` into lines of at most `columns`. A longer word gets its own line. Returns at least one line.
 std::vector<std::string> Wrapped(std::string_view text, std::size_t columns);
 
 }  // namespace breakwatch::report

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxValueBytes = 600, kMaxElements = 12, kMaxFacts = 40;
 
-// "relu 3, add 2", the most frequent first.
+// "relu 3, add 2", most frequent first.
 std::string Counts(const std::map<std::string, std::int64_t>& counts) {
   std::vector<std::pair<std::int64_t, std::string>> order;
   for (const auto& [name, count] : counts) order.emplace_back(-count, name);
@@ -22,7 +22,7 @@ std::string Counts(const std::map<std::string, std::int64_t>& counts) {
   return text;
 }
 
-// What ended a graph; a site is named by its place in the list below the table.
+// Why a graph ended. A site is identified by its number in the list below the table.
 std::string EndOf(const GraphSegment& segment, const CaptureResult& capture) {
   if (segment.ended_by.empty()) return "returns";
   for (std::size_t i = 0; i < capture.sites.size(); ++i) {
@@ -40,7 +40,7 @@ std::string PlaceOf(const GraphSegment& segment) {
 
 Cell Number(const std::optional<std::int64_t>& value) { return value ? Cell(*value) : Cell(); }
 
-// One value in a line: texts without quotes, lists and objects one level deep, the rest as JSON.
+// Formats a value in one line: texts without quotes, lists and objects one level deep, other values as JSON.
 std::string Short(const Json& value, int depth) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_structured() || depth == 0) return JsonText(value);
@@ -73,7 +73,7 @@ bool HasOpsOfAnotherRun(const CaptureResult& c) {
   if (!c.ops_captured) return false;
   if (!c.ops_depth.empty()) return c.ops_depth != c.depth;
   if (c.depth != "full" || c.segments.empty()) return false;
-  // Of a worker that did not say: in one run the graphs' operations add up.
+  // Older workers do not report ops_depth. In a single run, the sum over the graphs equals ops_captured.
   std::int64_t sum = 0;
   for (const GraphSegment& segment : c.segments) sum += segment.ops_total.value_or(0);
   return sum != *c.ops_captured;

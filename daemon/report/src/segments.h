@@ -1,4 +1,4 @@
-// The graphs of a capture and what its mode found, for people.
+// Formats the graphs of a capture and the findings of its mode.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@ namespace breakwatch::report {
 
 using Fact = std::pair<std::string, std::string>;
 
-// Whether `ops_captured` is of the run at reduced depth and all else of the one at full depth.
+// True if `ops_captured` is from the reduced run and all other numbers are from the full-depth run.
 bool HasOpsOfAnotherRun(const CaptureResult& capture);
 
-// A row per graph, at most `limit` (0: all). Fields: graph, compile_id, file, line, function, ops_total, ops, top_ops,
-// inputs, guards, ended_by (a site_id), end ("break 2: reason" for people, "returns").
+// One row per graph, at most `limit` (0: all). Fields: graph, compile_id, file, line, function, ops_total, ops,
+// top_ops, inputs, guards, ended_by (a site_id), end ("break 2: reason" in text output, "returns").
 Table SegmentTable(const CaptureResult& capture, std::size_t limit = 0);
 
-// "input_ids int64 [2, 8]; use_cache False" of the inputs' JSON; what is not understood stays as it is.
+// Formats the inputs' JSON as "input_ids int64 [2, 8]; use_cache False". Unknown forms stay unchanged.
 std::string InputsText(const std::string& inputs_json);
 
-// A fact per member of the mode's JSON object, nested ones in short; empty for no object.
+// One fact per member of the mode's JSON object; nested values are shortened. Empty if it is not an object.
 std::vector<Fact> ModeFacts(const std::string& mode_detail_json);
 
 }  // namespace breakwatch::report

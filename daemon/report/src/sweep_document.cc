@@ -1,4 +1,4 @@
-// Whole documents of a sweep and of a plan.
+// The complete documents of a sweep and of a plan.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -32,7 +32,7 @@ std::string DurationOf(const Sweep& sweep) {
 
 std::string SecondsOf(SystemTime time) { return FormatTime(time).substr(0, 19) + "Z"; }
 
-// Said of a table whose OPS may stand beside numbers of another run.
+// The note for a table whose OPS may come from another run than the other numbers.
 std::string OpsNote(std::span<const ModelResult> results) {
   const bool mixed =
       std::any_of(results.begin(), results.end(), [](const ModelResult& r) { return HasOpsOfAnotherRun(r.capture); });
@@ -104,7 +104,7 @@ std::string CountActions(const Plan& plan) {
 std::string SummaryLine(const Sweep& sweep) {
   int total = 0, with_numbers = 0;
   std::string statuses;
-  // In the order of the documentation, which the map's is not.
+  // In the order of the documentation, which differs from the map's order.
   for (const Status status : AllStatuses()) {
     const auto found = sweep.statuses.find(std::string(StatusName(status)));
     if (found == sweep.statuses.end() || found->second == 0) continue;
@@ -113,7 +113,7 @@ std::string SummaryLine(const Sweep& sweep) {
     statuses += (statuses.empty() ? "" : ", ") + std::to_string(found->second) + " " + found->first;
   }
   const std::size_t planned = static_cast<std::size_t>(std::max(sweep.planned, total));
-  // Of several modes the results are counted: a model has one of each.
+  // With several modes the results are counted, because a model has one result per mode.
   const bool one_mode = sweep.modes.size() < 2;
   const bool calls = std::any_of(sweep.modes.begin(), sweep.modes.end(),
                                  [](const auto& mode) { return !SplitMode(mode.first).call.empty(); });

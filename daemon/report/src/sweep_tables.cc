@@ -1,4 +1,4 @@
-// Core values into rows.
+// Converts core values to table rows.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,7 +17,7 @@ Cell Number(const std::optional<std::int64_t>& value) { return value ? Cell(*val
 Cell Count(std::size_t value) { return static_cast<std::int64_t>(value); }
 Cell Text(std::string_view text) { return std::string(text); }
 Cell MaybeText(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
-// Times of captures that never began are absent, not zero.
+// The times of captures that never began are missing, not zero.
 Cell Seconds(double value, const CaptureResult& capture) { return capture.phase_s.empty() ? Cell() : Cell(value); }
 Cell Time(SystemTime time) { return time == SystemTime{} ? Cell() : Cell(FormatTime(time)); }
 
@@ -26,7 +26,7 @@ std::string Place(const BreakSite& site) {
   return site.line > 0 ? site.file + ":" + std::to_string(site.line) : site.file;
 }
 
-// What is gathered of one reason over all models.
+// The totals of one reason over all models.
 struct ReasonRow {
   std::string reason, gb_id, fixability;
   std::int64_t events = 0, sites = 0, most = -1, leverage = 0;
@@ -60,13 +60,13 @@ bool IsOf(const ModelResult& result, std::string_view mode) {
   return result.capture.mode == mode || (result.capture.mode.empty() && mode == kMainMode);
 }
 
-// Reasons of several modes are not added up: the main mode speaks, where there is none the first.
+// The mode whose reasons are shown, because modes are not summed: the main mode, or the first if it is missing.
 std::string SpeakingMode(std::span<const ModelResult> results) {
   const bool main = std::any_of(results.begin(), results.end(), [](const auto& r) { return IsOf(r, kMainMode); });
   return main || results.empty() ? std::string(kMainMode) : results.front().capture.mode;
 }
 
-// The heading of the column that tells modes apart; none where there is nothing to tell.
+// The title of the mode column; empty if all rows have the same mode.
 template <class Rows, class ModeOf>
 std::string ModeTitle(const Rows& rows, const ModeOf& mode_of) {
   const bool others = std::any_of(rows.begin(), rows.end(),
@@ -99,7 +99,7 @@ std::vector<ReasonRow> GatherReasons(std::span<const ModelResult> results) {
   return rows;
 }
 
-// Empty while no model of it has ended.
+// Empty until a model has ended.
 std::string ModesOf(const Sweep& sweep) {
   std::set<std::string> modes;
   for (const auto& [mode, statuses] : sweep.modes) modes.insert(mode);
@@ -112,7 +112,7 @@ int CountStatuses(const Sweep& sweep, std::string_view prefix) {
   return count;
 }
 
-// Those with one of `results` on a side at least.
+// The contrasts in which at least one side is in `results`.
 std::vector<Contrast> ContrastsAmong(std::span<const ModelResult> results, std::span<const ModelResult> others) {
   std::vector<const ModelResult*> all;
   for (const ModelResult& result : results) all.push_back(&result);
@@ -200,7 +200,7 @@ std::optional<ReasonOrder> ParseReasonOrder(std::string_view name) {
 
 Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::size_t limit) {
   std::vector<ReasonRow> rows = GatherReasons(results);
-  // Stable over (reason, gb_id): equal weights keep one order.
+  // Ordered by (reason, gb_id) before: a stable sort keeps that order for equal weights.
   std::stable_sort(rows.begin(), rows.end(), [&](const ReasonRow& a, const ReasonRow& b) {
     return std::pair(a.Weight(order), a.events) > std::pair(b.Weight(order), b.events);
   });

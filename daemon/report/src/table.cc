@@ -20,7 +20,7 @@ std::string Fixed(double value, int decimals) {
   return text;
 }
 
-// As people read it; `decimals` of fractions.
+// The text output; `decimals` applies to fractions.
 struct PlainText {
   int decimals;
   std::string operator()(std::monostate) const { return {}; }
@@ -30,7 +30,7 @@ struct PlainText {
   std::string operator()(const std::string& value) const { return value; }
 };
 
-// As programs read it: absent and not finite are empty.
+// The CSV output: missing and non-finite values are empty.
 struct CsvText {
   std::string operator()(std::monostate) const { return {}; }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
@@ -72,7 +72,7 @@ std::string Colored(const std::string& padded, std::string_view color) {
   return color.empty() ? padded : std::string(color) + padded + "\x1b[0m";
 }
 
-// Takes columns off the widest of those that may give way, one by one, until the row fits.
+// Narrows the widest columns that may shrink, one character at a time, until the row fits.
 void Shrink(std::vector<std::size_t>& widths, const std::vector<bool>& gives, std::size_t excess) {
   constexpr std::size_t kLeast = 12;
   for (; excess > 0; --excess) {
@@ -85,7 +85,7 @@ void Shrink(std::vector<std::size_t>& widths, const std::vector<bool>& gives, st
   }
 }
 
-// How wide each visible column becomes: its widest text within its bound and the terminal's.
+// The width of each visible column: its longest text, limited by the column's maximum and the terminal.
 std::vector<std::size_t> Widths(const Table& table, const std::vector<std::size_t>& visible, std::size_t terminal) {
   std::vector<std::size_t> widths;
   std::vector<bool> gives;
@@ -107,7 +107,7 @@ std::string RightTrimmed(std::string line) {
   return line + "\n";
 }
 
-// `text` in lines of at most `columns`, broken at blanks where there are any.
+// Wraps `text` to lines of at most `columns`, at spaces if possible.
 std::vector<std::string> Folded(const std::string& text, std::size_t columns) {
   std::vector<std::string> lines(1);
   std::size_t width = 0;
@@ -130,12 +130,12 @@ std::vector<std::string> Folded(const std::string& text, std::size_t columns) {
   return lines;
 }
 
-// Each row as lines "TITLE  value", for a terminal on which columns do not fit. Empty values are left out.
+// Prints each row as lines "TITLE  value", for terminals that are too narrow for columns. Skips empty values.
 std::string RecordsOf(const Table& table, const std::vector<std::size_t>& visible, Style style) {
   constexpr std::size_t kLeastValue = 12;
   std::size_t titles = 0;
   for (const std::size_t column : visible) titles = std::max(titles, DisplayWidth(table.columns[column].title));
-  // Beside their titles where there is room, else below them.
+  // Values go beside their titles if they fit, otherwise below.
   const bool beside = titles + 2 + kLeastValue <= style.width;
   const std::size_t indent = beside ? titles + 2 : std::min<std::size_t>(2, style.width / 4);
   const std::size_t columns = std::max<std::size_t>(1, style.width - std::min(style.width, indent));

@@ -11,7 +11,7 @@ namespace breakwatch::report {
 using Json = nlohmann::ordered_json;
 
 Json RowsAsJson(const Table& table);
-// Indented, with invalid UTF-8 replaced and a line end.
+// Indented, with invalid UTF-8 replaced, and a final newline.
 std::string Dump(const Json& json);
 
 }  // namespace breakwatch::report

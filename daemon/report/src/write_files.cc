@@ -15,7 +15,7 @@ constexpr std::size_t kBufferBytes = 1 << 20;
 
 Error StoreError(const std::string& path, int cause) { return {ErrorCode::kStore, path + ": " + std::strerror(cause)}; }
 
-// So that the names in a directory survive a power cut; not every file system can, and that is no failure.
+// Makes the names in a directory survive a power failure. Not every file system supports it, so failures are ignored.
 void SyncDirectory(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
@@ -67,7 +67,7 @@ Result<void> ReplaceDirectory(const std::string& from, const std::string& to) {
   SyncDirectory(from);
   if (rename(from.c_str(), to.c_str()) != 0) {
     if (errno != EEXIST && errno != ENOTEMPTY) return StoreError(to, errno);
-    // Swapped, so that there is a whole directory at every moment.
+    // Exchanges the two, so that a complete directory exists at every moment.
     if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) return StoreError(to, errno);
     std::error_code ignored;
     std::filesystem::remove_all(from, ignored);

@@ -1,4 +1,4 @@
-// Whole files and directories put in place at once.
+// Replaces whole files and directories atomically.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace breakwatch::report {
 
-// A file under construction: write, then Close, which syncs. Error: kStore, naming the file and the cause.
+// A new file: call Write, then Close, which syncs. Error: kStore, with the file and the cause.
 class FileWriter {
  public:
   explicit FileWriter(const std::string& path);
@@ -16,7 +16,7 @@ class FileWriter {
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
-  void Write(std::string_view bytes);  // a failure shows in Close
+  void Write(std::string_view bytes);  // errors are reported by Close
   Result<void> Close();
 
  private:
@@ -27,9 +27,9 @@ class FileWriter {
   int error_ = 0;
 };
 
-// Moves a directory to where one may be already, in one step where the file system can; the old one is removed.
+// Moves a directory over an existing one, atomically if the file system supports it. Removes the old one.
 Result<void> ReplaceDirectory(const std::string& from, const std::string& to);
-// Makes `link` a symbolic link to `target`, replacing a link there in one step.
+// Makes `link` a symbolic link to `target`. Replaces an existing link atomically.
 Result<void> ReplaceLink(const std::string& target, const std::string& link);
 
 }  // namespace breakwatch::report

@@ -19,7 +19,7 @@ Batch::Batch(soci::session& sql, const Dialect& dialect, const std::string& tabl
     names.append(names.empty() ? "" : ", ").append(column.name);
     values.append(values.empty() ? "" : ", ").append(column.integer ? "CAST(" + value + " AS BIGINT)" : value);
   }
-  // "WHERE true" keeps SQLite from reading ON CONFLICT as the ON of a join.
+  // "WHERE true" prevents SQLite from parsing ON CONFLICT as the ON of a join.
   statement_ = "INSERT INTO " + table + " (" + names + ") SELECT " + values + " FROM " + dialect.JsonRows() +
                " WHERE true " + on_conflict;
 }

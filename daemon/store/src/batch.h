@@ -1,7 +1,7 @@
-// Batch: many rows into one table, a JSON array per statement.
+// Batch: inserts many rows into one table, with a JSON array per statement.
 //
-// A prepared insert with vectors sends its first batch again on PostgreSQL when it is executed again, without
-// an error; an array of rows is one statement, equally fast on both, and bounded in memory by Add.
+// On PostgreSQL, executing a prepared vector insert again sends its first batch again, without an error. An array of
+// rows is a single statement. It is equally fast on both databases, and Add bounds its memory.
 #pragma once
 
 #include <soci/soci.h>
@@ -24,9 +24,9 @@ class Batch {
   // `on_conflict`: empty, or "ON CONFLICT ...".
   Batch(soci::session& sql, const Dialect& dialect, const std::string& table, std::vector<Column> columns,
         const std::string& on_conflict = "");
-  // One value per column, strings free of NUL (they are repaired). Writes when enough came together.
+  // Adds one value per column. Strings must not contain NUL; invalid UTF-8 is replaced. Writes when full.
   void Add(std::vector<nlohmann::json> values);
-  // Writes the rest; without it the rest is lost.
+  // Writes the rest. Without this call the rest is lost.
   void Flush();
 
  private:

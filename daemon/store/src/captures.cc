@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kNamesPerQuery = 500;
 
-// Calls `run(json array)` for so many names at a time.
+// Calls `run(json array)` for groups of names.
 template <class Run>
 void InChunks(std::span<const std::string> names, const Run& run) {
   for (; !names.empty(); names = names.subspan(std::min(kNamesPerQuery, names.size()))) {
@@ -21,7 +21,7 @@ void InChunks(std::span<const std::string> names, const Run& run) {
   }
 }
 
-// Folds captures, newest first, into what decides reuse, retry and quarantine.
+// Combines captures, newest first, into the history that decides reuse, retry and quarantine.
 class HistoryFold {
  public:
   explicit HistoryFold(CaptureHistory& history) : history_(history) {}
@@ -124,7 +124,7 @@ void SqlStore::WriteSites(soci::session& sql, const std::string& capture_id, con
   rows.Flush();
 }
 
-// One at a time where a page cannot be read: the keys come from an index.
+// Reads one at a time if a page is damaged: the keys come from an index.
 Result<std::map<std::string, CaptureHistory>> SqlStore::Histories(std::span<const std::string> structures,
                                                                   const std::string& mode) {
   std::map<std::string, CaptureHistory> histories;
@@ -231,7 +231,7 @@ Result<CaptureResult> SqlStore::LoadCapture(const std::string& capture_id) {
     return {};
   });
   if (!read) return read.error();
-  // As good as none: it is made again.
+  // A damaged capture counts as missing: it is captured again.
   const Error damaged{ErrorCode::kNotFound, "capture " + capture_id + " in " + db_.name() + " is damaged"};
   if (!*read) return damaged;
   if (!document) return Error{ErrorCode::kNotFound, "no capture " + capture_id + " in " + db_.name()};

@@ -8,7 +8,7 @@
 namespace breakwatch::store {
 
 void SqlStore::WriteModels(soci::session& sql, std::span<const TrackedModel> models) {
-  // One statement may not touch a row twice on PostgreSQL: the last of equal names wins.
+  // On PostgreSQL a statement must not change a row twice. Of equal names the last one is used.
   std::map<std::string, const TrackedModel*> last;
   for (const auto& model : models) last[ToUtf8(model.model)] = &model;
   Batch rows(sql, db_.dialect(), "current", {{"model"}, {"tracked", true}, {"document"}},
@@ -60,7 +60,8 @@ Result<void> SqlStore::ReplaceCurrent(const Current& current) {
     return {};
   });
   if (replaced || !db_.MetDamage()) return replaced;
-  // Their pages cannot even be emptied. They are put aside until the store is repaired, and the fold gets new ones.
+  // Damaged pages cannot even be emptied. The old tables are renamed until the store is repaired, and new ones are
+  // created.
   return db_.Write([&](soci::session& sql) -> Result<void> {
     const std::string mark = "_damaged_" + std::to_string(Nanoseconds(clock_.Now()));
     for (const char* table : {"current", "current_meta"}) {

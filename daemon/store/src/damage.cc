@@ -1,4 +1,4 @@
-// What cannot be read: every document of every table, and what the database says of itself.
+// Finds damage: checks every document of every table, and runs the database's own check.
 #include <array>
 #include <set>
 #include <string_view>
@@ -14,11 +14,11 @@ namespace breakwatch::store {
 namespace {
 
 struct Rule {
-  const char* count_broken;  // 0 when all is well
+  const char* count_broken;  // 0 if there is no damage
   const char* meaning;
 };
 
-// What the schema's keys cannot say.
+// Rules that the schema's keys cannot express.
 constexpr std::array kRules{
     Rule{"SELECT COALESCE(MAX(id) - MIN(id) + 1, 0) - COUNT(*) FROM events", "event ids have gaps"},
     Rule{"SELECT COUNT(*) FROM (SELECT ts_ns, LAG(ts_ns) OVER (ORDER BY id) AS before FROM events) AS pairs"
@@ -32,7 +32,7 @@ constexpr std::array kRules{
          "cursors are past the newest event"},
 };
 
-// `capture`: of a result, its capture's document.
+// `capture`: the document of a result's capture.
 using Judge = Cause (*)(const std::string& document, const std::string& capture);
 
 template <Cause (*kJudge)(const std::string&)>
@@ -40,21 +40,21 @@ Cause Alone(const std::string& document, const std::string&) {
   return kJudge(document);
 }
 Cause OfResult(const std::string& document, const std::string& capture) {
-  if (!capture.empty() && JudgeCapture(capture)) return std::nullopt;  // the capture's own row has it
+  if (!capture.empty() && JudgeCapture(capture)) return std::nullopt;  // reported for the capture's own row
   return CauseOf(DecodeResult(document, capture));
 }
 Cause OfStep(const std::string& document, const std::string&) {
-  return document.empty() ? std::nullopt : JudgeSweep(document);  // a result's is in its own table
+  return document.empty() ? std::nullopt : JudgeSweep(document);  // the document of a result is in its own table
 }
 
-// How a table is read: all at once; in pages of keys that increase; or sweep by sweep, of which a row is a model and a
-// mode. A driver may keep a whole answer in memory, and stores grow for years.
+// How a table is read: at once, in pages of increasing keys, or by sweep with a row per model and mode. A driver may
+// keep a whole answer in memory, and stores grow for years.
 enum class Pages { kNone, kOfKeys, kOfSweeps };
 constexpr std::size_t kRowsPerPage = 500;
 
-// A column of documents. `rows` selects key, model, document, capture's document; `page` narrows it to what comes after
-// the key :after, or to the sweep :sweep. Where a page of the database cannot be read, `keys` lists the keys (of a
-// sweep: model and mode) without the rows, from an index, and `one` narrows `rows` to one of them.
+// A column of documents. `rows` selects key, model, document and capture's document. `page` limits it to rows after the
+// key :after, or to the sweep :sweep. If a page of the database is damaged, `keys` lists the keys from an index (model
+// and mode for a sweep). `one` then limits `rows` to one key.
 struct Documents {
   const char* table;
   Pages pages;
@@ -98,7 +98,7 @@ constexpr std::array kDocuments{
               Alone<JudgeLine>},
 };
 
-// Error: a failure that is not of a page, after which nothing is known of the rows.
+// Error: a failure other than a damaged page. The state of the rows is then unknown.
 class Search {
  public:
   explicit Search(Database& db) : db_(db) {}
@@ -111,7 +111,7 @@ class Search {
   void Add(Damage damage) {
     if (found_.size() < Store::kMaxDamage && seen_.insert(Describe(damage)).second) found_.push_back(std::move(damage));
   }
-  // Adds `damage` where a page could not be read.
+  // Adds `damage` if a page could not be read.
   Result<void> AddWhere(const Result<void>& failed, Damage damage) {
     if (failed) return {};
     if (!db_.MetDamage()) return failed;
@@ -134,7 +134,7 @@ class Search {
     return {};
   }
 
-  // What was found up to the page that cannot be read is found again, row by row.
+  // Reads all rows again one by one, including those before the damaged page.
   Result<void> ReadByKey(const Documents& documents, const Error& error) {
     if (!db_.MetDamage()) return error;
     if (documents.keys[0] == '\0') return Add({documents.table, "", "", error.message}), Result<void>();

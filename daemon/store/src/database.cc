@@ -7,7 +7,7 @@ Transaction::Transaction(soci::session& sql, const std::vector<std::string>& beg
   try {
     for (std::size_t i = 1; i < begin.size(); ++i) sql_ << begin[i];
   } catch (...) {
-    // The destructor of an object that was never made does not run.
+    // If a constructor throws, the destructor does not run.
     try {
       sql_ << "ROLLBACK";
     } catch (const std::exception&) {
@@ -21,7 +21,7 @@ Transaction::~Transaction() {
   try {
     sql_ << "ROLLBACK";
   } catch (const std::exception&) {
-    // A full disk or a lost connection has rolled it back already.
+    // A full disk or a lost connection has already rolled it back.
   }
 }
 
@@ -46,12 +46,12 @@ void Database::Reconnect() {
 }
 
 Error Database::Caught(const soci::soci_error& error) {
-  // No column of ours may be NULL: the library's word for a row that is damaged.
+  // Our columns are never NULL, so this error means that a row is damaged.
   const bool is_null = error.get_error_message().starts_with("Null value fetched");
   const Failure failure = is_null ? Failure::kCorrupted : dialect_->Classify(error);
   if (failure == Failure::kConnectionLost) lost_ = true;
   met_damage_ = failure == Failure::kCorrupted;
-  // Without SOCI's context, which repeats every bound value.
+  // Omits SOCI's context, which contains every bound value.
   return ToError(failure, name(), error.get_error_message());
 }
 

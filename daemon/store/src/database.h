@@ -1,4 +1,4 @@
-// Database: one session, its transactions, and the wall at which exceptions of the library become Errors.
+// Database: one session and its transactions. Converts exceptions of the library to Errors.
 #pragma once
 
 #include <soci/soci.h>
@@ -15,7 +15,7 @@
 
 namespace breakwatch::store {
 
-// Rolled back unless committed.
+// Rolls back unless committed.
 class Transaction {
  public:
   Transaction(soci::session& sql, const std::vector<std::string>& begin);
@@ -37,8 +37,8 @@ class Database {
   const Dialect& dialect() const { return *dialect_; }
   const std::string& name() const { return dialect_->DisplayName(); }
 
-  // Each runs `body(soci::session&)`, which returns a Result and may throw what SOCI throws: in a transaction
-  // that writers share with nobody (an Error rolls it back), or in one that sees a single moment.
+  // Each runs `body(soci::session&)`, which returns a Result and may throw SOCI's exceptions. Write runs it in an
+  // exclusive write transaction, and rolls back on an Error. Read runs it in a transaction with a consistent view.
   template <class Body>
   auto Write(const Body& body) {
     return InTransaction(dialect_->BeginWrite(), body);
@@ -65,9 +65,9 @@ class Database {
       return ToError(Failure::kOther, name(), error.what());
     }
   }
-  // The last error was of a damaged page: what lies elsewhere can still be read.
+  // The last error was a damaged page: other pages can still be read.
   bool MetDamage() const { return met_damage_; }
-  // Called again after each reconnection, for what a session holds.
+  // Called after each reconnection, to restore the state of the session.
   void OnReconnect(std::function<void(soci::session&)> hook) { on_reconnect_ = std::move(hook); }
 
  private:

@@ -1,4 +1,4 @@
-// Events that a target refused: kept, listed, sent again or dropped; and exporters that pause.
+// Events that a target refused: stores, lists, requeues and drops them. Also stores paused exporters.
 #include <algorithm>
 #include <limits>
 
@@ -9,7 +9,7 @@
 namespace breakwatch::store {
 namespace {
 
-// The rows of a filter. Ids are numbers: they can stand in the text, where a list of them could not be bound.
+// The condition for a filter. Ids are numbers, so they can be in the text. A list of them could not be bound.
 std::string Where(const LetterFilter& filter) {
   std::string text = filter.exporter.empty() ? " WHERE 1 = 1" : " WHERE exporter = :exporter";
   if (filter.ids.empty()) return text;
@@ -18,7 +18,7 @@ std::string Where(const LetterFilter& filter) {
   return text + " AND event_id IN (" + ids + ")";
 }
 
-// Runs `statement` with what Where left to bind.
+// Runs `statement` with the values that Where left to bind.
 void ExecOn(soci::session& sql, const std::string& statement, const LetterFilter& filter) {
   filter.exporter.empty() ? Exec(sql, statement) : Exec(sql, statement, ToUtf8(filter.exporter));
 }
@@ -56,7 +56,7 @@ namespace {
 
 constexpr const char* kLetter = "SELECT exporter, event_id, ts_ns, sweep_id, model, revision, line, reason, at_ns, ";
 
-// Calls `each` for the rows of a query that begins with kLetter and whether the letter is queued.
+// Calls `each` for the rows of a query. Its columns begin with kLetter and a flag for queued letters.
 template <class Each, class... Values>
 void QueryLetters(soci::session& sql, const std::string& text, const Each& each, const Values&... values) {
   Query<std::string, Int, Int, std::string, std::string, std::string, std::string, std::string, Int, Int>(
@@ -74,7 +74,7 @@ Result<std::vector<DeadLetter>> SqlStore::ReadLetters(const LetterFilter& filter
                                                       std::size_t max_bytes) {
   auto read = db_.Read([&](soci::session& sql) -> Result<std::vector<DeadLetter>> {
     std::vector<DeadLetter> letters;
-    // A database of version 3, opened for reading, has no such table yet.
+    // A database of version 3 that is opened for reading lacks this table.
     const bool can_queue = db_.dialect().HasTable(sql, "requeued");
     const std::string text =
         kLetter + (can_queue ? "CASE WHEN " + std::string(kIsQueued) + " THEN 1 ELSE 0 END" : std::string("0")) +
@@ -95,7 +95,7 @@ Result<std::vector<DeadLetter>> SqlStore::ReadLetters(const LetterFilter& filter
   return read || !db_.MetDamage() ? read : ReadEachLetter(filter, only_queued, limit, max_bytes);
 }
 
-// One at a time, where a page of the database cannot be read. The keys come from an index.
+// Reads one at a time if a page of the database is damaged. The keys come from an index.
 Result<std::vector<DeadLetter>> SqlStore::ReadEachLetter(const LetterFilter& filter, bool only_queued, int limit,
                                                          std::size_t max_bytes) {
   std::vector<std::pair<std::string, Int>> keys;
@@ -195,7 +195,7 @@ Result<void> SqlStore::SetPaused(const std::string& exporter, const std::string&
       Exec(sql, "DELETE FROM paused WHERE exporter = :exporter", name);
       return {};
     }
-    // The time is that of the first refusal.
+    // The time stays that of the first refusal.
     Exec(sql,
          "INSERT INTO paused (exporter, at_ns, detail) VALUES (:exporter, :at, :detail)"
          " ON CONFLICT (exporter) DO UPDATE SET detail = excluded.detail",

@@ -49,7 +49,7 @@ class SqliteDialect : public Dialect {
     if (read_only || folder.empty()) return {};
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    // An existing folder behind a link is reported as an error by some library versions.
+    // Some library versions report an error for an existing folder behind a link.
     if (error && !std::filesystem::is_directory(folder, ignored))
       return ToError(Failure::kCannotOpen, display_, folder.string() + ": " + error.message());
     return {};
@@ -62,8 +62,8 @@ class SqliteDialect : public Dialect {
       opened_ = FileId::Of(path_);
       if (frozen) (void)IsEmpty(sql);
     } catch (const soci::soci_error&) {
-      // Where the journal's index cannot be made, a database can only be read as one that nobody changes; what a crash
-      // left in the journal is not seen then.
+      // If the journal's index cannot be created, the database can only be opened as immutable. Entries that a crash
+      // left in the journal are then invisible.
       if (!frozen) throw;
       sql.close();
       const std::string path = std::filesystem::absolute(path_).string();
@@ -71,7 +71,7 @@ class SqliteDialect : public Dialect {
     }
   }
 
-  // A database that was removed or replaced under its session would go on taking rows that nobody finds again.
+  // If the database was removed or replaced, this session would write rows to a file that no other process finds.
   Result<void> StillThere() const override {
     if (!opened_ || opened_ == FileId::Of(path_)) return {};
     return ToError(Failure::kReplaced, display_, FileId::Of(path_) ? "another file is in its place" : "it is gone");
@@ -106,7 +106,7 @@ class SqliteDialect : public Dialect {
     };
     const auto found = kFailures.find(sqlite->result() & 0xff);
     if (found == kFailures.end()) return Failure::kOther;
-    // The journal's index that cannot grow is an I/O error to the library.
+    // The library reports an I/O error if the journal's index cannot grow.
     return found->second == Failure::kDiskError && IsFull() ? Failure::kDiskFull : found->second;
   }
 
@@ -124,8 +124,8 @@ class SqliteDialect : public Dialect {
     return problems;
   }
 
-  // The lock on the state directory keeps nobody out who has another one and the same file. Beside the file, for
-  // closing any descriptor of the file itself would drop the library's own locks.
+  // The lock of the state directory does not exclude a writer with another state directory and the same database. This
+  // lock uses a separate file, because closing a descriptor of the database would release the library's own locks.
   bool TryWriterLock(soci::session&) const override {
     if (lock_fd_ >= 0) return true;
     const int fd = ::open((path_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -140,7 +140,7 @@ class SqliteDialect : public Dialect {
   Types ColumnTypes() const override { return {"TEXT", "BIGINT", "INTEGER PRIMARY KEY"}; }
 
  private:
-  // SOCI takes a string without '=' as the path whole, blanks included; else it wants it as a quoted value.
+  // SOCI takes a string without '=' as a path, including blanks. Otherwise it needs a quoted value.
   static std::string ConnectString(const std::string& path) {
     return path.find('=') == std::string::npos ? path : "db=\"" + path + "\"";
   }
@@ -152,14 +152,14 @@ class SqliteDialect : public Dialect {
     struct statvfs disk {};
     return ::statvfs(Folder().c_str(), &disk) == 0 && disk.f_bavail == 0;
   }
-  // A path in a URI.
+  // Escapes a path for a URI.
   static std::string Escaped(const std::string& path) {
     return Replaced(Replaced(Replaced(path, "%", "%25"), "?", "%3f"), "#", "%23");
   }
 
   void Open(soci::session& sql, const std::string& connect, bool read_only) const {
     sql.open(soci::sqlite3, connect);
-    // Before anything else: even reading the header waits for a writer that is just starting the journal.
+    // Set first: even reading the header waits for a writer that creates the journal.
     Pragma(sql, "busy_timeout=" + std::to_string(lock_timeout_.count()));
     if (!read_only) Pragma(sql, "journal_mode=WAL");
     Pragma(sql, "synchronous=FULL");
@@ -180,7 +180,7 @@ class SqliteDialect : public Dialect {
   mutable int lock_fd_ = -1;  // held until the session ends
 };
 
-// Of everything that lives in one PostgreSQL server, ours: "breakwat" as a number.
+// The key of our lock among all advisory locks of a PostgreSQL server: the text "breakwat" as a number.
 constexpr const char* kAdvisoryKey = "7093845771894972788";
 
 class PostgresDialect : public Dialect {
@@ -202,7 +202,7 @@ class PostgresDialect : public Dialect {
   }
 
   std::vector<std::string> BeginWrite() const override {
-    // Shuts out other writers, not readers.
+    // Excludes other writers, but not readers.
     return {"BEGIN", "LOCK TABLE events IN EXCLUSIVE MODE"};
   }
   std::vector<std::string> BeginRead() const override { return {"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}; }
@@ -217,13 +217,13 @@ class PostgresDialect : public Dialect {
         soci::use(name), soci::into(count);
     return count > 0;
   }
-  // A schema may be shared with extensions; a clash of names fails by itself.
+  // A schema may be shared with extensions; a name clash fails by itself.
   bool IsEmpty(soci::session&) const override { return true; }
   std::string JsonRows() const override { return "jsonb_array_elements(CAST(:batch AS jsonb)) AS rows(value)"; }
 
   Failure Classify(const soci::soci_error& error) const override {
     const auto* postgres = dynamic_cast<const soci::postgresql_soci_error*>(&error);
-    if (postgres == nullptr) return Failure::kCannotOpen;  // only connecting throws the bare kind
+    if (postgres == nullptr) return Failure::kCannotOpen;  // only connecting throws the base type
     static const std::map<std::string, Failure, std::less<>> kFailures{
         {"53100", Failure::kDiskFull},       {"55P03", Failure::kLocked},         {"40001", Failure::kLocked},
         {"40P01", Failure::kLocked},         {"XX001", Failure::kCorrupted},      {"XX002", Failure::kCorrupted},
@@ -238,11 +238,11 @@ class PostgresDialect : public Dialect {
     return Failure::kOther;
   }
 
-  // The server checks its own pages; what we can say is in the checks that both kinds share.
+  // The server checks its own pages. Our own checks are common to both databases.
   std::vector<std::string> IntegrityProblems(soci::session&) const override { return {}; }
 
   bool TryWriterLock(soci::session& sql) const override {
-    // A moment's patience: the server frees the lock of a connection that was closed a little later.
+    // Waits briefly, because the server releases the lock of a closed connection with a delay.
     sql << "SET lock_timeout = 1000";
     bool taken = true;
     try {
@@ -256,7 +256,7 @@ class PostgresDialect : public Dialect {
   }
 
  protected:
-  // The server's locale must not decide the order of model names.
+  // The order of model names must not depend on the server's locale.
   Types ColumnTypes() const override { return {"TEXT COLLATE \"C\"", "BIGINT", "BIGINT PRIMARY KEY"}; }
 
  private:
@@ -268,7 +268,7 @@ class PostgresDialect : public Dialect {
   std::chrono::milliseconds lock_timeout_;
 };
 
-// libpq's form of a value: quoted, with backslashes before quotes and backslashes.
+// Quotes a value for libpq, with backslashes before quotes and backslashes.
 std::string Quoted(std::string value) {
   return "'" + Replaced(Replaced(std::move(value), "\\", "\\\\"), "'", "\\'") + "'";
 }
@@ -282,7 +282,7 @@ Result<std::unique_ptr<Dialect>> MakePostgres(const std::string& url, std::chron
     PQfreemem(message);
     return Error{ErrorCode::kConfig, "store.url: " + cause + "; expected postgresql://user@host/database"};
   }
-  // A server that went away must not hold the loop for ever; the URL's own values win.
+  // A server that disappeared must not block the loop forever. The URL's own values take precedence.
   std::map<std::string, std::string> options{
       {"application_name", "breakwatch"}, {"connect_timeout", "10"}, {"tcp_user_timeout", "30000"}};
   for (const auto* option = parsed.get(); option->keyword != nullptr; ++option)
@@ -309,7 +309,7 @@ Result<std::unique_ptr<Dialect>> MakeDialect(const std::string& url, std::chrono
   if (url.starts_with(kSqlite) && url.size() > kSqlite.size())
     return std::unique_ptr<Dialect>(std::make_unique<SqliteDialect>(url.substr(kSqlite.size()), lock_timeout));
   if (url.starts_with("postgresql://") || url.starts_with("postgres://")) return MakePostgres(url, lock_timeout);
-  // The text may hold a password: only its beginning is shown.
+  // The text may contain a password, so only its beginning is shown.
   return Error{ErrorCode::kConfig, "store.url begins with \"" +
                                        url.substr(0, std::min(url.find(':'), std::size_t{20})) +
                                        "\"; expected sqlite:/path/to/file or postgresql://user@host/database"};

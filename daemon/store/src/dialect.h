@@ -1,4 +1,4 @@
-// Dialect: everything in which SQLite and PostgreSQL differ. All other files are the same for both.
+// Dialect: all differences between SQLite and PostgreSQL. All other files are common to both.
 #pragma once
 
 #include <soci/soci.h>
@@ -18,25 +18,26 @@ class Dialect {
  public:
   virtual ~Dialect() = default;
 
-  // How messages name the database: a path, or database and server; never a password.
+  // The name of the database in messages: a path, or database and server; never a password.
   virtual const std::string& DisplayName() const = 0;
-  // Before connecting. Error: kNotFound when reading and nothing is there; kStore when its folder cannot be made.
+  // Call it before connecting. Error: kNotFound if it does not exist when reading; kStore if its folder cannot be
+  // created.
   virtual Result<void> Locate(bool read_only) = 0;
-  // Connects, sets durability, time-outs and what else a session needs. Throws soci_error.
+  // Connects and sets durability, timeouts and other session options. Throws soci_error.
   virtual void Connect(soci::session& sql, bool read_only) = 0;
 
-  // Error: kStore, the database is no longer where it was opened: what is written now would be lost.
+  // Error: kStore if the database was removed or replaced: new writes would be lost.
   virtual Result<void> StillThere() const { return {}; }
 
-  // Statements that begin a transaction. Writers exclude each other from the first statement on: event ids
-  // have no gaps, and no reader-turned-writer meets a conflict half-way.
+  // Statements that begin a write transaction. It excludes other writers from the first statement. So event ids have no
+  // gaps, and a reader that becomes a writer meets no conflict.
   virtual std::vector<std::string> BeginWrite() const = 0;
   virtual std::vector<std::string> BeginRead() const = 0;
-  // Serialises those who create or migrate the schema; inside a write transaction that takes no table lock.
+  // Serialises sessions that create or migrate the schema. Used in a write transaction that takes no table lock.
   virtual std::vector<std::string> BeginMigration() const = 0;
 
   virtual bool HasTable(soci::session& sql, const std::string& name) const = 0;
-  // Anything at all: a schema of another program.
+  // False if it contains any table, for example the schema of another program.
   virtual bool IsEmpty(soci::session& sql) const = 0;
   // Replaces $TEXT, $INT and $ID (an integer primary key) in a statement of the schema.
   std::string WithTypes(std::string ddl) const;
@@ -44,9 +45,9 @@ class Dialect {
   virtual std::string JsonRows() const = 0;
 
   virtual Failure Classify(const soci::soci_error& error) const = 0;
-  // The database's own findings; empty when sound.
+  // The problems that the database itself finds; empty if none.
   virtual std::vector<std::string> IntegrityProblems(soci::session& sql) const = 0;
-  // False: another session has it.
+  // False if another session holds it.
   virtual bool TryWriterLock(soci::session& sql) const = 0;
 
  protected:
@@ -56,7 +57,7 @@ class Dialect {
   virtual Types ColumnTypes() const = 0;
 };
 
-// Error: kConfig for a URL of neither kind.
+// Error: kConfig if the URL is of neither database.
 Result<std::unique_ptr<Dialect>> MakeDialect(const std::string& url, std::chrono::milliseconds lock_timeout);
 
 }  // namespace breakwatch::store

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-// Our own writing, read back: never throws, and is_discarded() where it is not JSON.
+// Parses our own documents. Never throws; is_discarded() if the text is not JSON.
 json Parse(const std::string& text) { return json::parse(text, nullptr, /*allow_exceptions=*/false); }
 
 Error Unreadable(const std::string& what) { return {ErrorCode::kStore, "unreadable document of " + what, false, {}}; }
@@ -18,7 +18,7 @@ Error Unreadable(const std::string& what) { return {ErrorCode::kStore, "unreadab
 ModelResult WithoutCapture(const ModelResult& result) {
   ModelResult stripped = result;
   stripped.capture = CaptureResult{};
-  // For whoever reads the table with other tools.
+  // Kept for other tools that read the table.
   stripped.capture.status = result.capture.status;
   stripped.capture.mode = result.capture.mode;
   stripped.capture.detail = result.capture.detail;
@@ -29,7 +29,7 @@ ModelResult WithoutCapture(const ModelResult& result) {
 
 Result<std::string> EncodeCapture(const ModelResult& result) {
   std::string document = ToJson(result.capture);
-  // The inputs are text that says it is JSON: believed only after a look.
+  // The inputs should be JSON text, so they are checked first.
   if (!json::accept(document))
     return Error{ErrorCode::kInvalid, "result of " + result.info.id + ": its capture is not JSON"};
   return document;

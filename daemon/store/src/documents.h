@@ -1,7 +1,7 @@
-// The JSON documents of rows: what is in them, and how they become values again.
+// The JSON documents of rows: encodes and decodes them.
 //
-// A capture's document is ToJson(CaptureResult). A result's document holds the rest: the flat fields of
-// the result with an empty capture, and how its capture differs from the stored one (mostly nothing).
+// A capture's document is ToJson(CaptureResult). A result's document has the rest: the flat fields of the result with
+// an empty capture, and the differences between its capture and the stored one (usually none).
 #pragma once
 
 #include <string>
@@ -14,23 +14,23 @@
 
 namespace breakwatch::store {
 
-// Error: kInvalid, something in the value cannot be written as JSON.
+// Error: kInvalid if a value cannot be written as JSON.
 Result<std::string> EncodeCapture(const ModelResult& result);
-// `capture_document`: the stored capture's; empty when the result has none, then its own goes along whole.
+// `capture_document`: the stored capture's. If it is empty, the result has none and includes its own capture.
 Result<std::string> EncodeResult(const ModelResult& result, const std::string& capture_document);
 Result<ModelResult> DecodeResult(const std::string& document, const std::string& capture_document);
 
-// A plan is stored as a head and one document per model: its size has no bound of its own.
+// A plan is stored as a head and one document per model, because its size is unlimited.
 std::string EncodePlanHead(const Plan& plan);
-// Of table "sweeps" as s: 1 for a sweep by a further toolchain.
+// For table "sweeps" as s: 1 for a sweep by a further toolchain.
 inline constexpr const char* kFurther = "CASE WHEN s.plan_document LIKE '%\"primary\":false%' THEN 1 ELSE 0 END";
 Result<std::string> EncodePlanned(const PlannedModel& planned);
 // Appends the models of `documents` to `plan`.
 Result<void> DecodePlanned(const std::vector<std::string>& documents, Plan& plan);
 
-// What an event's line has to be.
+// True if the text is a valid event line.
 bool IsEventLine(const std::string& line);
-// Stands for an event whose line is damaged.
+// The replacement for an event whose line is damaged.
 std::string LostEventLine(std::int64_t id, std::int64_t ts_ns);
 
 }  // namespace breakwatch::store

@@ -9,7 +9,7 @@
 namespace breakwatch::store {
 namespace {
 
-constexpr Int kEventsPerQuery = 200;  // at the longest line, 13 MB in memory on PostgreSQL
+constexpr Int kEventsPerQuery = 200;  // at the maximum line length, 13 MB in memory on PostgreSQL
 
 Int ReadCursor(soci::session& sql, const std::string& exporter) {
   return Scalar(sql, "SELECT event_id FROM cursors WHERE exporter = :exporter", 0, exporter);
@@ -34,7 +34,7 @@ void SqlStore::WriteEvents(soci::session& sql, std::span<const Event> events) {
   const Int now = Nanoseconds(clock_.Now());
   for (const Event& event : events) {
     ++id;
-    // A clock that was set back, or one too coarse, must not reorder lines.
+    // A clock that was set back or is too coarse must not reorder lines.
     ts_ns = std::max(now, ts_ns + 1);
     rows.Add({id, ts_ns, event.sweep_id, event.model, event.commit, ComposeLine(event, id, ts_ns)});
   }
@@ -48,14 +48,14 @@ Result<void> SqlStore::AppendEvents(std::span<const Event> events) {
   });
 }
 
-// An event whose line is damaged goes out as one that says so: what waits behind it must not wait for it for ever.
+// Replaces a damaged event by one that reports the loss, so that it does not block later events.
 void SqlStore::ReplaceIfDamaged(StoredEvent& event) {
   if (IsEventLine(event.line)) return;
   Tell({"events", std::to_string(event.id), event.model, "its line is not a JSON object"});
   event.line = LostEventLine(event.id, event.ts_ns);
 }
 
-// The time of the event before, which those that are lost follow by a nanosecond each.
+// The time of the previous event. Each lost event after it adds a nanosecond.
 std::int64_t SqlStore::TimeUpTo(std::int64_t id) {
   Int ts = 0;
   const auto read = db_.Read([&](soci::session& sql) -> Result<void> {
@@ -67,7 +67,7 @@ std::int64_t SqlStore::TimeUpTo(std::int64_t id) {
   return read && ts > 0 ? ts : Nanoseconds(clock_.Now());
 }
 
-// One at a time, where a page of the database cannot be read: a line that is lost is told as one.
+// Reads one at a time if a page of the database is damaged. A lost line is replaced by an event that reports the loss.
 Result<std::vector<StoredEvent>> SqlStore::ReadEachEvent(std::int64_t after, std::int64_t last) {
   std::vector<StoredEvent> events;
   for (Int id = after + 1; id <= last; ++id) {
@@ -150,10 +150,10 @@ Result<int> SqlStore::TrimEvents(std::span<const std::string> exporters, int kee
         sql, "SELECT id FROM sweeps ORDER BY seq DESC LIMIT 1 OFFSET :skip",
         [&](const std::string& id) { return oldest_kept = id, false; }, Int{std::max(keep_sweeps, 1) - 1});
     if (oldest_kept.empty()) return 0;
-    // What is kept begins with that sweep's first event. Where that is gone, so is all that was before.
+    // Keeps events from the first one of that sweep. If the sweep has none, none before it exist either.
     Int last = Scalar(sql, "SELECT COALESCE(MIN(id), 0) FROM events WHERE sweep_id = :id", 0, oldest_kept) - 1;
     for (const std::string& exporter : exporters) last = std::min(last, ReadCursor(sql, ToUtf8(exporter)));
-    // The newest one stays: the next id is counted from it.
+    // The newest event stays, because the next id is computed from it.
     last = std::min(last, Scalar(sql, "SELECT COALESCE(MAX(id), 0) FROM events", 0) - 1);
     const Int first = Scalar(sql, "SELECT COALESCE(MIN(id), 0) FROM events", 0);
     last = std::min(last, first + std::max(limit, 1) - 1);

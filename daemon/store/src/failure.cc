@@ -40,7 +40,7 @@ constexpr std::array kExplanations{
     Explanation{Failure::kOther, ErrorCode::kStore, false, "failed", "see the cause"},
 };
 
-// Libraries end their texts with newlines and put more in the middle; an error is one line.
+// Library messages contain newlines; an error is one line.
 std::string OneLine(const std::string& text) {
   std::string line = Truncate(ToUtf8(text), 500);
   std::replace(line.begin(), line.end(), '\n', ' ');

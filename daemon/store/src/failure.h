@@ -1,4 +1,4 @@
-// What a database can fail with, and the Error each becomes: names what failed, the cause and what to do.
+// The failures of a database, and the Error for each: what failed, why, and what to do.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ enum class Failure {
   kOther,
 };
 
-// `database`: how the operator knows it; `cause`: the library's own text.
+// `database`: its name for the operator; `cause`: the library's text.
 Error ToError(Failure failure, const std::string& database, const std::string& cause);
 
 }  // namespace breakwatch::store

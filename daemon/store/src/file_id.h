@@ -1,4 +1,4 @@
-// FileId: which file a path or a descriptor means, so that one that was removed or replaced is noticed.
+// FileId: identifies the file behind a path or descriptor, to detect that it was removed or replaced.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,7 +13,7 @@ struct FileId {
   ino_t inode = 0;
   bool operator==(const FileId&) const = default;
 
-  // Nothing: there is no such file.
+  // nullopt if there is no such file.
   static std::optional<FileId> Of(const std::string& path) {
     struct stat info {};
     if (::stat(path.c_str(), &info) != 0) return std::nullopt;

@@ -59,7 +59,7 @@ Result<std::int64_t> SqlStore::NewestStep() {
 }
 
 Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const HistoryStep&)>& step) {
-  std::map<std::string, Sweep> open;  // begun and not finished: a result's step carries its sweep too
+  std::map<std::string, Sweep> open;  // sweeps without a finished step: a result's step includes its sweep
   for (Int after = 0;;) {
     auto page = db_.Read([&](soci::session& sql) -> Result<std::vector<StepRow>> { return ReadSteps(sql, after); });
     if (!page && !db_.MetDamage()) return page.error();
@@ -83,7 +83,7 @@ Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const Hist
       HistoryStep next;
       if (row.kind == StepKindName(HistoryStep::Kind::kResult)) {
         auto result = DecodeResult(row.result_document, row.capture_document);
-        if (!result) {  // `results` or `captures` is damaged there: Results names the row
+        if (!result) {  // `results` or `captures` is damaged: Results reports the row
           Tell({"steps", std::to_string(row.seq), row.model, result.error().message});
           continue;
         }

@@ -1,4 +1,4 @@
-// Judges: why a stored document cannot be read. Used by the search for damage and by the repair.
+// Judges: report why a stored document cannot be read. Used by the search for damage and by the repair.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace breakwatch::store {
 
-using Cause = std::optional<std::string>;  // nothing: it can be read
+using Cause = std::optional<std::string>;  // nullopt: it can be read
 
 template <class T>
 Cause CauseOf(const Result<T>& read) {

@@ -29,10 +29,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kScheme = "sqlite:";
-// Event ids that are missing in a row; where there are more, the id or the cursor behind them is damaged itself.
+// The maximum gap between event ids. Behind a larger gap, the id or the cursor itself is damaged.
 constexpr std::int64_t kMaxLostEvents = 100'000;
 
-// Why a row cannot be kept. `copy`: what is kept so far.
+// Why a row cannot be kept. `copy`: the rows kept so far.
 using Judge = Cause (*)(const Row& row, Sqlite& copy);
 
 Cause NoCause(const Row&, Sqlite&) { return std::nullopt; }
@@ -54,11 +54,11 @@ Cause OfStep(const Row& row, Sqlite&) {
 Cause OfRevision(const Row& row, Sqlite&) { return JudgeToolchain(row.Text("toolchain_document")); }
 Cause OfLine(const Row& row, Sqlite&) { return JudgeLine(row.Text("line")); }
 
-// In an order in which what a row refers to comes before it. Not here: `meta`, which the copy has, and the fold.
+// Ordered so that referenced tables come first. Excludes the fold, and `meta`, which the copy already has.
 struct Table {
   const char* name;
-  std::array<const char*, 3> key;  // columns that name a row
-  const char* document;            // the column that goes to the list of what is lost
+  std::array<const char*, 3> key;  // columns that identify a row
+  const char* document;            // the column that is listed as lost
   Judge judge;
 };
 constexpr std::array kTables{
@@ -79,7 +79,7 @@ constexpr std::array kTables{
     Table{"gateway_groups", {"gateway", "position"}, "", NoCause},
 };
 
-// What the tables that are left say of those that are not: steps follow from sweeps and results.
+// Restores missing rows from other tables, and deletes rows without their counterpart.
 constexpr std::array kDerived{
     "UPDATE sweeps SET seq = t.began, finished_seq = CASE WHEN sweeps.state = 'finished' THEN t.finished ELSE 0 END"
     " FROM (SELECT sweep_id, MIN(seq) AS began, MAX(CASE WHEN kind = 'finished' THEN seq ELSE 0 END) AS finished"
@@ -107,7 +107,7 @@ std::string Stamp(const Clock& clock) {
   return stamp + "Z";
 }
 
-// The owner and the rights of `like`. False: the system does not let this user (errno).
+// Copies the owner and permissions of `like`. False if the system denies it (errno).
 bool GiveTo(const std::string& path, const struct stat& like) {
   struct stat now {};
   if (::stat(path.c_str(), &now) != 0) return false;
@@ -124,12 +124,12 @@ void SyncFolderOf(const std::string& path) {
   ::close(fd);
 }
 
-// Which events have times that increase by a nanosecond an id at least, as many of them as can be. Of equally many the
-// later ones: a time is more likely to be damaged upwards, and the newest is what the next one is counted from.
+// Selects the largest set of events whose times increase by at least a nanosecond per id. Of equally large sets it
+// prefers later events. Damage usually makes a time larger, and the next time is computed from the newest.
 std::vector<bool> LongestRun(const std::vector<std::int64_t>& ids, const std::vector<std::int64_t>& times) {
   constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> ends;                       // of the runs of each length, the one that ends lowest
-  std::vector<std::size_t> before(ids.size(), kNone);  // in the longest run that ends with it
+  std::vector<std::size_t> ends;                       // for each length, the run with the smallest last time
+  std::vector<std::size_t> before(ids.size(), kNone);  // the previous event in the longest run that ends with it
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (times[i] <= 0) continue;
     const auto at = std::upper_bound(ends.begin(), ends.end(), i, [&](std::size_t a, std::size_t b) {
@@ -205,7 +205,7 @@ Result<void> SqliteRepair::Copy() {
 
 void SqliteRepair::CopyTable(const Table& table, Sqlite& from, Sqlite& to) {
   const std::vector<Column> columns = CommonColumns(table.name, from, to);
-  if (columns.empty()) return;  // of an older version
+  if (columns.empty()) return;  // the table is from an older version
   Salvage salvage(from, table.name, columns);
   salvage.ReadAll([&](Row& row) { Keep(table, row, from, to); },
                   [&](std::int64_t first, std::int64_t last, bool open) {
@@ -217,7 +217,7 @@ void SqliteRepair::CopyTable(const Table& table, Sqlite& from, Sqlite& to) {
 
 void SqliteRepair::Keep(const Table& table, Row& row, Sqlite& from, Sqlite& to) {
   auto cause = row.WrongType();
-  // A sweep's own document is in history, too.
+  // The history also has the sweep's document.
   if (!cause && table.name == std::string_view("sweeps") && !SweepFromJson(row.Text("document"))) {
     row.Set("document", from.Text("SELECT document FROM steps WHERE sweep_id = ? AND kind <> 'result'"
                                   " ORDER BY seq DESC LIMIT 1",
@@ -246,7 +246,8 @@ void SqliteRepair::Lose(Damage damage, const std::string& document) {
   if (lost_.size() < Store::kMaxDamage) lost_.push_back(std::move(damage));
 }
 
-// An id far from all others is damaged itself: what is between was never there. The longest run of ids is kept.
+// Drops events with ids far from all others: such an id is damaged, and the gap has no events. Keeps the longest run of
+// ids.
 void SqliteRepair::DropStrayEvents(Sqlite& copy) {
   struct Run {
     std::int64_t first = 0, last = 0, rows = 0;
@@ -277,8 +278,8 @@ void SqliteRepair::DropStrayEvents(Sqlite& copy) {
   }
 }
 
-// Times increase with ids. Those that do not fit the longest run of times that do follow the event before by a
-// nanosecond, or where there is none, come before the next one that fits.
+// Makes times increase with ids. Keeps the longest run of increasing times. Every other event follows the previous one
+// by a nanosecond. If there is none, it precedes the next one.
 void SqliteRepair::CorrectTimes(Sqlite& copy) {
   std::vector<std::int64_t> ids, times;
   copy.Numbers("SELECT id, ts_ns FROM events ORDER BY id",
@@ -301,7 +302,7 @@ void SqliteRepair::CorrectTimes(Sqlite& copy) {
   }
 }
 
-// Ids have no gaps, and none is given twice: an event that is lost is replaced by one that says so.
+// Ids have no gaps and are never reused, so each lost event is replaced by one that reports the loss.
 void SqliteRepair::FillEvents(Sqlite& copy) {
   std::vector<std::pair<std::int64_t, std::int64_t>> missing;  // id, time
   std::int64_t last = 0, ts_ns = 0;
@@ -323,12 +324,12 @@ void SqliteRepair::FillEvents(Sqlite& copy) {
 Result<std::string> SqliteRepair::PutInPlace() {
   const std::string damaged = path_ + ".damaged-" + stamp_;
   {
-    // Its journal must not be taken for the copy's.
+    // The old journal must not be applied to the copy.
     Sqlite old;
     if (old.Open(path_)) (void)old.Exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
   if (::access((new_path_ + "-wal").c_str(), F_OK) == 0) return Failed(new_path_, "is still in use");
-  // Whoever repairs it may be another user than the daemon's.
+  // The user who repairs may differ from the daemon's user.
   struct stat like {};
   if (::stat(path_.c_str(), &like) != 0) return Failed(path_, SystemCause());
   for (const std::string& path : {new_path_, lost_path_}) {

@@ -22,14 +22,14 @@ constexpr const char* kInPlanOrder =
     " WHERE r.sweep_id = :id ORDER BY COALESCE(p.position, 9000000000), r.seq";
 constexpr const char* kOneResult = "WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode";
 
-// Whose sweep it is: a result without a capture names no toolchain of its own.
+// The toolchain names of sweeps, because a result without a capture has no toolchain.
 std::map<std::string, std::string> ToolchainsBySweep(const std::vector<Sweep>& sweeps) {
   std::map<std::string, std::string> names;
   for (const Sweep& sweep : sweeps) names[sweep.id] = sweep.toolchain.name;
   return names;
 }
 
-// Why a result may not be stored, if so.
+// Why a result may not be stored; nullopt if it may.
 std::optional<Error> Refused(soci::session& sql, const ModelResult& result) {
   const std::string sweep_id = ToUtf8(result.sweep_id);
   std::string state;
@@ -47,7 +47,7 @@ std::optional<Error> Refused(soci::session& sql, const ModelResult& result) {
 }
 
 void WriteRevision(soci::session& sql, const ModelResult& result, Int seq) {
-  // Only what was captured counts as known: a model that was merely planned is still new.
+  // Only a captured model counts as known: one that was only planned is still new.
   if (result.info.sha.empty() || result.structure.empty() || result.capture_id.empty()) return;
   Exec(sql,
        "INSERT INTO revisions (model, revision, structure, toolchain, toolchain_document, first_seen_ns, last_seq)"
@@ -80,7 +80,7 @@ std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::st
   return results;
 }
 
-// One at a time, where a page of the database cannot be read. The keys come from an index.
+// Reads one at a time if a page of the database is damaged. The keys come from an index.
 Result<std::vector<ModelResult>> SqlStore::ReadEachResult(const std::string& sweep_id) {
   std::vector<ResultKey> keys;
   const auto listed = ReadPast({"results", "sweep " + sweep_id, "", ""}, [&](soci::session& sql) -> Result<void> {
@@ -182,14 +182,14 @@ Result<std::optional<ModelResult>> SqlStore::LatestResult(const std::string& mod
 
 namespace {
 
-// A result as its row says without its documents.
+// The columns of a result's row, without its documents.
 struct ResultHead {
   ResultKey key;
   std::string revision;
   Int seq = 0;
 };
 
-// The newest of each (model, mode, toolchain name) that `filter` wants. `heads`: by model and then newest first.
+// The newest of each (model, mode, toolchain name) that match `filter`. `heads`: ordered by model, then newest first.
 std::vector<ResultKey> NewestOf(const std::vector<ResultHead>& heads, const ResultFilter& filter,
                                 const std::map<std::string, std::string>& toolchains) {
   std::vector<ResultKey> keys;
@@ -227,7 +227,7 @@ Result<std::vector<ResultKey>> SqlStore::NewestKeys(const ResultFilter& filter,
   });
   if (all) return NewestOf(heads, filter, toolchains);
   if (!db_.MetDamage()) return all.error();
-  // One at a time: the keys come from an index.
+  // Reads one at a time: the keys come from an index.
   heads.clear();
   std::vector<ResultKey> keys;
   all = db_.Read([&](soci::session& sql) -> Result<void> {
@@ -272,7 +272,7 @@ Result<std::vector<ModelResult>> SqlStore::NewestResults(const ResultFilter& fil
   if (!results && db_.MetDamage()) results = ReadByKey(*keys);
   if (!results) return results;
   for (ModelResult& result : *results) {
-    // What was never captured is still an answer of this toolchain.
+    // A result without a capture still belongs to this toolchain.
     const auto name = toolchains.find(result.sweep_id);
     if (result.capture.toolchain.torch.empty() && name != toolchains.end())
       result.capture.toolchain.name = name->second;

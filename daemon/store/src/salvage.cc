@@ -11,7 +11,7 @@ namespace {
 
 using Statement = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
 
-// Where the last page of a table is damaged, how far behind the last row that can be read others are looked for.
+// If the last page of a table is damaged, the distance to search for rows after the last readable one.
 constexpr std::int64_t kFurtherRows = 4'000;
 
 Statement Prepare(sqlite3* db, const std::string& text) {
@@ -153,7 +153,7 @@ void Salvage::ReadAll(const std::function<void(Row&)>& row, const Lost& lost) {
   const bool open = *to == kLast;
   const std::int64_t last = open ? *from + kFurtherRows : *to;
   ReadRange(*from, last);
-  for (std::size_t i = 0; i < unread_.size();) {  // in order, since halves are read in order
+  for (std::size_t i = 0; i < unread_.size();) {  // in order, because halves are read in order
     Range range = unread_[i++];
     for (; i < unread_.size() && unread_[i].first == range.last + 1; ++i)
       range.last = unread_[i].last, range.open = range.open || unread_[i].open;

@@ -1,7 +1,7 @@
-// Salvage: the rows of a SQLite table that can be read, around pages that cannot.
+// Salvage: reads the rows of a SQLite table, except those on damaged pages.
 //
-// Past SOCI, which ends a query at its first error: rows are found again by their rowids, from both ends and then by
-// halves. Thread: one.
+// Does not use SOCI, which ends a query at its first error. It finds rows by rowid, from both ends and then by
+// bisection. Thread: one.
 #pragma once
 
 #include <sqlite3.h>
@@ -16,7 +16,7 @@
 
 namespace breakwatch::store {
 
-// One connection. Exec and the like return false or nothing where the database says no; Cause tells why.
+// One connection. Exec and the other functions return false or nothing on an error; Cause returns the error text.
 class Sqlite {
  public:
   Sqlite() = default;
@@ -26,9 +26,9 @@ class Sqlite {
 
   Result<void> Open(const std::string& path);
   bool Exec(const std::string& text);
-  // The first column of the first row; empty without one.
+  // The first column of the first row; empty if there is no row.
   std::string Text(const std::string& query, const std::string& value);
-  // Rows of two integers.
+  // Calls `each` for rows of two integers.
   void Numbers(const std::string& query, const std::function<void(std::int64_t, std::int64_t)>& each);
   bool InsertEvent(std::int64_t id, std::int64_t ts_ns, const std::string& line);
   std::string Cause() const { return sqlite3_errmsg(db_); }
@@ -42,10 +42,10 @@ struct Column {
   std::string name;
   bool is_text = true, may_be_null = false;
 };
-// Those that both databases have; empty: one of them lacks the table.
+// The columns that both databases have; empty if one of them lacks the table.
 std::vector<Column> CommonColumns(const std::string& table, Sqlite& a, Sqlite& b);
 
-// A row as it was read.
+// A row with its values.
 class Row {
  public:
   struct Value {
@@ -55,10 +55,10 @@ class Row {
   };
   Row(const std::vector<Column>& columns, std::vector<Value> values) : columns_(columns), values_(std::move(values)) {}
 
-  // As text, also of a number; empty for NULL and for a column that there is none of.
+  // The value as text, also if it is a number. Empty for NULL and for an unknown column.
   std::string Text(const std::string& column) const;
   void Set(const std::string& column, std::string text);
-  // The cause, when a value is not of its column's type.
+  // The error if a value does not have its column's type.
   std::optional<std::string> WrongType() const;
   bool InsertInto(const std::string& table, Sqlite& db) const;
 
@@ -70,13 +70,13 @@ class Row {
 class Salvage {
  public:
   Salvage(Sqlite& db, const std::string& table, const std::vector<Column>& columns);
-  // Rowids from `first` to `last` cannot be read; `open`: nobody knows how many follow.
+  // Rowids from `first` to `last` cannot be read. `open`: more rows may follow, and their number is unknown.
   using Lost = std::function<void(std::int64_t first, std::int64_t last, bool open)>;
-  // `row` for each row that can be read, in no order; then `lost`.
+  // Calls `row` for each readable row, in any order, then `lost`.
   void ReadAll(const std::function<void(Row&)>& row, const Lost& lost);
 
  private:
-  // Reads up to the first row that cannot be read and returns its rowid; nothing: to the end.
+  // Reads up to the first unreadable row and returns its rowid; nullopt if it reached the end.
   std::optional<std::int64_t> Read(const char* order, std::int64_t from, std::int64_t to, std::int64_t next);
   void ReadRange(std::int64_t from, std::int64_t to);
   Sqlite& db_;
@@ -86,14 +86,14 @@ class Salvage {
   std::function<void(Row&)> row_;
   struct Range {
     std::int64_t first = 0, last = 0;
-    bool open = false;  // not all of it was asked for
+    bool open = false;  // the range was not read completely
   };
 
-  // So many rows in a row that cannot be read; where more follow, a rowid is damaged itself, and they are not there.
+  // The maximum number of consecutive unreadable rows. Beyond it, a rowid itself is damaged and the rows do not exist.
   static constexpr std::int64_t kMaxUnread = 20'000;
 
   std::vector<Range> unread_;
-  std::int64_t in_a_row_ = 0;  // since the last row that was read
+  std::int64_t in_a_row_ = 0;  // unreadable rows since the last readable one
 };
 
 }  // namespace breakwatch::store

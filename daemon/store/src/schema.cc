@@ -7,8 +7,7 @@
 namespace breakwatch::store {
 namespace {
 
-// One statement each: SQLite's driver runs the first of a text only. Never edit a migration that was
-// released; add one.
+// One statement per text: SQLite's driver runs only the first. Never edit a released migration; add a new one.
 using Migration = std::vector<const char*>;
 
 const Migration kVersion1{
@@ -44,7 +43,7 @@ const Migration kVersion1{
     "CREATE INDEX results_by_model ON results (model, seq)",
     "CREATE INDEX results_by_capture ON results (capture_id)",
 
-    // What happened, in order; a result's values are in its own table.
+    // The steps of history, in order. A result's values are in its own table.
     "CREATE TABLE steps (seq $ID, kind $TEXT NOT NULL, sweep_id $TEXT NOT NULL REFERENCES sweeps (id),"
     " model $TEXT NOT NULL, mode $TEXT NOT NULL, document $TEXT NOT NULL)",
 
@@ -73,7 +72,7 @@ const Migration kVersion2{
     " wall_ms $INT NOT NULL, rss_mib $INT NOT NULL, PRIMARY KEY (kind, name, mode))",
 };
 
-// The order of sweeps, apart from clocks: the steps at which each began and finished (0: it has not).
+// The order of sweeps independent of clocks: the steps at which each began and finished (0: not yet).
 const Migration kVersion3{
     "ALTER TABLE sweeps ADD COLUMN seq $INT NOT NULL DEFAULT 0",
     "ALTER TABLE sweeps ADD COLUMN finished_seq $INT NOT NULL DEFAULT 0",
@@ -85,13 +84,13 @@ const Migration kVersion3{
 };
 
 const Migration kVersion4{
-    // Dead letters that wait to be sent again.
+    // Dead letters that are queued to be sent again.
     "CREATE TABLE requeued (exporter $TEXT NOT NULL, event_id $INT NOT NULL, PRIMARY KEY (exporter, event_id))",
     "CREATE TABLE paused (exporter $TEXT PRIMARY KEY, at_ns $INT NOT NULL, detail $TEXT NOT NULL)",
 };
 
 const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3,
-                                        &kVersion4};  // [i] leads from version i to i + 1
+                                        &kVersion4};  // [i] migrates from version i to i + 1
 
 Result<int> ReadVersion(const Database& database, soci::session& sql) {
   if (!database.dialect().HasTable(sql, "meta")) {
@@ -138,12 +137,12 @@ Result<void> PrepareSchema(Database& database, bool read_only) {
   if (*version == NewestSchemaVersion()) return {};
   if (*version > NewestSchemaVersion()) return NewerVersion(database, *version);
   if (read_only && *version == 0) return Error{ErrorCode::kNotFound, database.name() + " is empty; run a sweep first"};
-  // Every older version can be read as it is: `costs` only sweeps ask for, where sweeps have no sequence yet their
-  // start stands for it (SqlStore::Newest), and `requeued` and `paused` are asked for where they are there. A migration
-  // that changes what readers ask has to refuse the versions before it here, with the advice to write once.
+  // Every older version can be read without migration. Only sweeps use `costs`. Without sequence columns, the start of
+  // a sweep determines the order (SqlStore::Newest). `requeued` and `paused` are used only if they exist. A migration
+  // that changes the readers' queries must reject older versions here, and advise to run a command that writes.
   if (read_only) return {};
   return database.Migrate([&](soci::session& sql) -> Result<void> {
-    // Another session may have been faster: look again, now that nobody else can.
+    // Another session may have migrated first: check again under the lock.
     const auto now = ReadVersion(database, sql);
     if (!now) return now.error();
     if (*now > NewestSchemaVersion()) return NewerVersion(database, *now);

@@ -1,6 +1,6 @@
-// Two verbs over SOCI that hold their values: Exec for a statement, Query for rows.
+// Two functions over SOCI that keep their values alive: Exec for a statement, Query for rows.
 //
-// SOCI's own `sql << text, use(value)` runs after temporaries of the same expression are gone.
+// SOCI's own `sql << text, use(value)` runs after temporaries of the expression are destroyed.
 #pragma once
 
 #include <soci/soci.h>
@@ -13,12 +13,12 @@
 
 namespace breakwatch::store {
 
-using Int = long long;  // what SOCI calls an integer of 64 bits
+using Int = long long;  // SOCI's 64-bit integer type
 
 inline Int Nanoseconds(SystemTime time) { return time.time_since_epoch().count(); }
 inline SystemTime FromNanoseconds(Int ns) { return SystemTime{std::chrono::nanoseconds(ns)}; }
 
-// Values bind by position: each named parameter stands once in the text.
+// Values bind by position: each named parameter occurs once in the text.
 template <class... Values>
 void Exec(soci::session& sql, const std::string& text, const Values&... values) {
   soci::statement statement(sql);
@@ -43,7 +43,7 @@ void Query(soci::session& sql, const std::string& text, const Each& each, const 
   while (more && std::apply(each, row)) more = statement.fetch();
 }
 
-// The one integer that a query selects; `otherwise` without a row.
+// The integer that a query selects; `otherwise` if there is no row.
 template <class... Values>
 Int Scalar(soci::session& sql, const std::string& text, Int otherwise, const Values&... values) {
   Query<Int>(

@@ -1,4 +1,4 @@
-// SqlStore: the Store on one database session. Its methods are spread over files by subject.
+// SqlStore: the Store on one database session. Its methods are in one file per subject.
 #pragma once
 
 #include <memory>
@@ -88,7 +88,7 @@ class SqlStore : public Store {
   Result<std::vector<Damage>> FindDamage() override;
 
  private:
-  // Inside a write transaction.
+  // Call it inside a write transaction.
   void WriteCursor(soci::session& sql, const std::string& exporter, std::int64_t event_id);
   void WriteEvents(soci::session& sql, std::span<const Event> events);
   void WriteChange(soci::session& sql, const CurrentChange& change);
@@ -97,16 +97,16 @@ class SqlStore : public Store {
   Result<void> WriteResult(soci::session& sql, const ModelResult& result, std::span<const Event> events,
                            const CurrentChange& change);
   void WriteCosts(soci::session& sql, const ModelResult& result, std::int64_t seq);
-  // The document of the result's capture, stored now when it is new.
+  // Stores the capture of the result if it is new. Returns the capture's document.
   Result<std::string> WriteCapture(soci::session& sql, const ModelResult& result, std::int64_t seq);
   Result<void> WritePlan(soci::session& sql, const Sweep& sweep, const Plan& plan);
-  // The next number of history.
+  // Adds a step to the history and returns its number.
   std::int64_t WriteStep(soci::session& sql, HistoryStep::Kind kind, const std::string& sweep_id,
                          const std::string& model, const std::string& mode, const std::string& document);
   Result<void> WriteEnd(soci::session& sql, const Sweep& sweep, std::span<const Event> events,
                         const CurrentChange& change);
   Result<Plan> ReadPlanHead(const std::string& sweep_id);
-  // What follows a plan's head. `plan` holds some of it after an error.
+  // Reads the models of a plan. After an error `plan` has some of them.
   Result<void> ReadPlanned(const std::string& sweep_id, Plan& plan);
   Result<void> ReadEachPlanned(const std::string& sweep_id, Plan& plan);
   void DecodeEach(const std::string& sweep_id, const std::vector<std::string>& documents,
@@ -114,8 +114,8 @@ class SqlStore : public Store {
   Result<Sweep> LatestSweep(soci::session& sql);
   Result<Sweep> LatestOfEach();
 
-  // Runs `body` in a read transaction. False: it met a page that cannot be read, which is told as this row's. Error:
-  // any other failure, for which no row may be left out.
+  // Runs `body` in a read transaction. False: it met a damaged page, which is reported as this row's damage. Error: any
+  // other failure, so no row may be skipped.
   template <class Body>
   Result<bool> ReadPast(Damage row, const Body& body) {
     const Result<void> read = db_.Read(body);
@@ -128,13 +128,13 @@ class SqlStore : public Store {
 
   Result<std::int64_t> NewestStep();
 
-  // Reading past what is damaged: `rest` and `values` as in a query.
+  // Skips damaged rows. `rest` and `values` are as in a query.
   template <class... Values>
   std::vector<Sweep> ReadSweeps(soci::session& sql, const std::string& rest, const Values&... values);
   template <class... Values>
   std::vector<ModelResult> ReadResults(soci::session& sql, const std::string& rest, const Values&... values);
   Result<std::vector<ModelResult>> ReadEachResult(const std::string& sweep_id);
-  // One at a time, each by its key.
+  // Reads one at a time, by key.
   Result<std::vector<ModelResult>> ReadByKey(const std::vector<ResultKey>& keys);
   Result<std::vector<ResultKey>> NewestKeys(const ResultFilter& filter,
                                             const std::map<std::string, std::string>& toolchains);
@@ -146,9 +146,9 @@ class SqlStore : public Store {
                                               std::size_t max_bytes);
   Result<std::vector<DeadLetter>> ReadEachLetter(const LetterFilter& filter, bool only_queued, int limit,
                                                  std::size_t max_bytes);
-  // 0 where the index cannot be read, which is told.
+  // 0 if the index cannot be read, which is reported.
   Result<std::int64_t> CountLetters(const std::string& rest, const std::string& exporter);
-  // ORDER BY, of the table "sweeps" as s: the newest first.
+  // ORDER BY for the table "sweeps" as s: newest first.
   const char* Newest() const { return has_sequence_ ? "s.seq DESC" : "s.started_ns DESC, s.id DESC"; }
   Result<std::vector<Sweep>> ReadEachSweep(bool only_unfinished);
   void Tell(Damage damage);
@@ -157,7 +157,7 @@ class SqlStore : public Store {
   const Clock& clock_;
   const bool read_only_;
   const std::function<void(const Damage&)> on_damage_;
-  std::set<std::string> told_;  // bounded by kMaxDamage
+  std::set<std::string> told_;  // damage already reported; at most kMaxDamage entries
   bool has_sequence_ = true;    // false: an older schema, opened for reading
   bool writer_ = false;         // holds the writer lock of the database
 };

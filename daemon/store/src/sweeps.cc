@@ -21,14 +21,14 @@ Error NoSweep(const std::string& id, const std::string& where) {
           {}};
 }
 
-// How far back "latest" is looked for: behind so many sweeps that say nothing there is none worth finding.
+// The number of sweeps searched for "latest". If none of them has results, older sweeps are not useful.
 constexpr Int kLookBack = 1000;
 
-// 0: a sweep like that of every night. From kSaysNothing on: one without a finding.
-constexpr int kSaysNothing = 2;
+// 0: a regular sweep. From kWithoutResults on: a sweep without results.
+constexpr int kWithoutResults = 2;
 int RankAsLatest(const Sweep& sweep, bool further) {
   const int rank = further || IsImport(sweep) || sweep.trigger == kBisect ? 1 : 0;
-  return sweep.planned == 0 || IsGivenUp(sweep) ? rank + kSaysNothing : rank;
+  return sweep.planned == 0 || IsGivenUp(sweep) ? rank + kWithoutResults : rank;
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ Result<std::vector<Sweep>> SqlStore::Sweeps(int limit) {
   return sweeps;
 }
 
-// One at a time, where a page of the database cannot be read, newest first. The ids come from an index.
+// Reads one at a time if a page of the database is damaged, newest first. The ids come from an index.
 Result<std::vector<Sweep>> SqlStore::ReadEachSweep(bool only_unfinished) {
   std::vector<std::string> ids;
   const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
@@ -172,7 +172,7 @@ Result<std::vector<Sweep>> SqlStore::ReadEachSweep(bool only_unfinished) {
 
 Result<Sweep> SqlStore::LatestSweep(soci::session& sql) {
   std::optional<Sweep> latest;
-  int best = 2 * kSaysNothing;
+  int best = 2 * kWithoutResults;
   Query<std::string, std::string, Int>(
       sql,
       std::string("SELECT s.id, s.document, ") + kFurther + " FROM sweeps s WHERE s.state = 'finished' ORDER BY " +
@@ -188,12 +188,12 @@ Result<Sweep> SqlStore::LatestSweep(soci::session& sql) {
   return *std::move(latest);
 }
 
-// The same where a page of the database cannot be read, by the order in which they began.
+// The same if a page of the database is damaged, in the order in which sweeps began.
 Result<Sweep> SqlStore::LatestOfEach() {
   auto sweeps = ReadEachSweep(/*only_unfinished=*/false);
   if (!sweeps) return sweeps.error();
   std::optional<Sweep> latest;
-  int best = 2 * kSaysNothing;
+  int best = 2 * kWithoutResults;
   for (const Sweep& sweep : *sweeps) {
     if (best == 0 || sweep.state != SweepState::kFinished) continue;
     const auto plan = ReadPlanHead(sweep.id);
@@ -235,7 +235,7 @@ Result<Plan> SqlStore::LoadPlan(const std::string& sweep_id) {
   return plan;
 }
 
-// Where one of them is damaged.
+// Used if one of them is damaged.
 void SqlStore::DecodeEach(const std::string& sweep_id, const std::vector<std::string>& documents,
                           const std::vector<std::string>& models, Plan& plan) {
   for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -260,7 +260,7 @@ Result<Plan> SqlStore::ReadPlanHead(const std::string& sweep_id) {
 }
 
 Result<void> SqlStore::ReadPlanned(const std::string& sweep_id, Plan& plan) {
-  // In pages: parsing has a bound, a plan has none.
+  // Reads in pages, because parsing has a size limit and a plan does not.
   std::vector<std::string> page, models;
   std::size_t bytes = 0;
   const auto decode = [&] {
@@ -283,7 +283,7 @@ Result<void> SqlStore::ReadPlanned(const std::string& sweep_id, Plan& plan) {
   return read;
 }
 
-// One at a time, where a page of the database cannot be read. The places come from an index.
+// Reads one at a time if a page of the database is damaged. The positions come from an index.
 Result<void> SqlStore::ReadEachPlanned(const std::string& sweep_id, Plan& plan) {
   std::vector<Int> places;
   const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {

@@ -21,7 +21,7 @@ Error Failed(const std::string& path, const std::string& cause) {
 
 std::string Cause(int error) { return std::generic_category().message(error); }
 
-// The number in the file; empty while the holder has not written it yet.
+// The process ID in the file; empty if the holder has not written it yet.
 std::string Holder(int fd) {
   std::array<char, 32> text{};
   const ssize_t size = ::pread(fd, text.data(), text.size(), 0);
@@ -31,7 +31,7 @@ std::string Holder(int fd) {
 
 constexpr char kLockFile[] = "writer.lock";
 
-// Some file systems (NFS) lock files that are open for writing, and no directories: there the file alone is the lock.
+// Some file systems (NFS) can lock files that are open for writing, but not directories. Then only the file is locked.
 bool CannotLock(int error) {
   return error == EBADF || error == EINVAL || error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS;
 }
@@ -42,12 +42,12 @@ Result<WriterLock> WriterLock::Take(const std::string& state_dir) {
   std::error_code error;
   std::filesystem::create_directories(state_dir, error);
   if (error && !std::filesystem::is_directory(state_dir)) return Failed(state_dir, error.message());
-  // Another working directory later must not make it mean another one.
+  // A relative path would change its meaning with the working directory.
   WriterLock lock(std::filesystem::absolute(state_dir, error).lexically_normal().string());
   if (lock.path_.size() > 1 && lock.path_.ends_with('/')) lock.path_.pop_back();
   if (auto locked = lock.Lock(); !locked) return locked.error();
   lock.Watch();
-  // It may have been replaced between opening and locking.
+  // The directory may have been replaced between opening and locking.
   if (auto held = lock.Held(); !held) return held.error();
   return lock;
 }
@@ -60,7 +60,7 @@ Result<void> WriterLock::Lock() {
   if (file_ < 0) return Failed(path, Cause(errno));
   if (auto locked = LockFd(folder_, path_, /*optional=*/true); !locked) return locked;
   if (auto locked = LockFd(file_, path, /*optional=*/false); !locked) return locked;
-  // What is written is for people: the lock holds without it, even on a full disk.
+  // The process ID is only informational: the lock holds without it, even on a full disk.
   const std::string pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(file_, 0) == 0) (void)!::pwrite(file_, pid.data(), pid.size(), 0);
   return {};
@@ -89,7 +89,7 @@ Result<void> WriterLock::Held() const {
                                       " while it was in use: start breakwatch again"};
 }
 
-// Removing a directory is seen in the one that held it.
+// The removal of a directory is reported by its parent directory.
 void WriterLock::Watch() {
   watch_ = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (watch_ < 0) return;

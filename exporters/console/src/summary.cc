@@ -43,7 +43,7 @@ std::string FamilyLine(const std::string& name, const Totals& totals) {
                 static_cast<long long>(totals.breaks), static_cast<long long>(totals.sites));
 }
 
-// Control characters in a reason must not move the reader's cursor.
+// Control characters in a reason must not move the terminal's cursor.
 std::string ShortReason(std::string_view text) {
   return Truncate(Printable(ToUtf8(text.substr(0, 480)), Lines::kEscape), 120);
 }

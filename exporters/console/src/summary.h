@@ -1,4 +1,4 @@
-// A snapshot in a few lines for human eyes.
+// A snapshot as a few lines of text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace breakwatch::exporters {
 
-// Totals by family and in all, then the `top_reasons` with the most break events. Columns are aligned.
+// Totals by family and overall, then the `top_reasons` with the most break events. Columns are aligned.
 std::string Summary(const Snapshot& snapshot, int top_reasons);
 
 }  // namespace breakwatch::exporters

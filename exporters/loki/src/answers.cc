@@ -9,9 +9,9 @@ namespace breakwatch::exporters {
 namespace {
 
 constexpr net::AnswerMeaning kMeanings[] = {
-    {260, 260, Delivery::kTryAgain, true, "Loki blocks ingestion for this tenant"},  // a 2xx, and yet nothing is stored
+    {260, 260, Delivery::kTryAgain, true, "Loki blocks ingestion for this tenant"},  // a 2xx, but nothing is stored
     {204, 204, Delivery::kDelivered, false, "", true},
-    {200, 200, Delivery::kDelivered, false, "", true},  // of others that speak Loki's protocol
+    {200, 200, Delivery::kDelivered, false, "", true},  // from other servers with Loki's protocol
     {200, 299, Delivery::kTryAgain, true, "not an answer of Loki (expected 204 without a body): check the URL"},
     {300, 399, Delivery::kTryAgain, true, "a redirect: set its target as the URL"},
     {400, 400, Delivery::kRefused, false, "Loki refused entries"},
@@ -25,8 +25,8 @@ constexpr net::AnswerMeaning kMeanings[] = {
     {500, 599, Delivery::kTryAgain, false, "Loki has an internal error"},
 };
 
-// What Loki writes of single entries. All else, such as limits of labels and of structured metadata or a body that it
-// cannot read, is as true of every other event of ours.
+// Loki's messages about single entries. Other errors, such as limits of labels or an invalid body, apply equally to all
+// our events.
 constexpr std::string_view kOfEntries[] = {
     "timestamp too old", "timestamp too new", "entry too far behind", "entry out of order", "max entry size",
 };

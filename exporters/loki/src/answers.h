@@ -1,4 +1,4 @@
-// What an answer of Loki (or of a proxy before it) means for the batch that was pushed.
+// Classifies an answer of Loki, or of a proxy before it, to a pushed batch.
 #pragma once
 
 #include "breakwatch/core/exporters.h"

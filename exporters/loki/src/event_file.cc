@@ -8,7 +8,7 @@
 namespace breakwatch::exporters {
 namespace {
 
-// Several batches' worth: what may have been written without being noted as sent is one batch.
+// Several batches: at most one batch can be written without being recorded as sent.
 constexpr std::size_t kTailBytes = 8u << 20;
 
 Outcome TryAgain(const Error& error) { return {Delivery::kTryAgain, error.message, error.after}; }
@@ -27,8 +27,8 @@ class EventFile : public EventExporter {
 
   const EventFileOptions options_;
   LineFile file_;
-  // Lines found when the file was opened, until the first event that is not among them. Whole lines and not a
-  // highest id: ids start again with a new store, and its events must not be taken for old ones.
+  // The lines found when the file was opened, until the first event that is not among them. Keeps whole lines, not the
+  // highest id: a new store restarts ids, and its events must not be taken for old ones.
   std::unordered_set<std::string> already_there_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Up to `max_bytes` from the end of the file.
+// Reads up to `max_bytes` from the end of the file.
 std::string ReadEnd(int fd, std::int64_t size, std::size_t max_bytes) {
   std::string text(std::min<std::size_t>(max_bytes, static_cast<std::size_t>(size)), '\0');
   const off_t from = size - static_cast<off_t>(text.size());
@@ -50,7 +50,7 @@ bool LineFile::IsStillAtItsPath() const {
          here.st_dev == there.st_dev;
 }
 
-// A new or renamed name is only durable once its folder is.
+// A new or renamed name is durable only after its folder is synced.
 void LineFile::SyncFolder() const {
   const fs::path folder = fs::path(path_).parent_path();
   const int fd = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -62,7 +62,7 @@ void LineFile::SyncFolder() const {
 Result<bool> LineFile::EnsureOpen() {
   if (fd_ >= 0 && IsStillAtItsPath()) return false;
   Close();
-  std::error_code ignored;  // a folder that cannot be made shows as a file that cannot be opened
+  std::error_code ignored;  // if this fails, opening the file fails too
   fs::create_directories(fs::path(path_).parent_path(), ignored);
   fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0640);
   if (fd_ < 0) return Fault("open");
@@ -86,7 +86,7 @@ Result<void> LineFile::CutHalfLine() {
   if (end.empty() || end.back() == '\n') return {};
   const auto newline = end.rfind('\n');
   const bool whole_file_seen = static_cast<std::int64_t>(end.size()) == *size;
-  if (newline == end.npos && !whole_file_seen) return WriteAll("\n");  // longer than any line of ours: not ours to cut
+  if (newline == end.npos && !whole_file_seen) return WriteAll("\n");  // longer than our lines: do not truncate it
   const std::int64_t keep = newline == end.npos ? 0 : *size - static_cast<std::int64_t>(end.size() - newline - 1);
   if (ftruncate(fd_, keep) != 0) return Fault("remove an incomplete line");
   return {};
@@ -129,8 +129,8 @@ Result<void> LineFile::Append(std::string_view text) {
   if (!before) return before.error();
   auto written = WriteAll(text);
   if (written.ok()) return {};
-  // Closed in any case: after a failed sync nobody knows what the descriptor would tell, and a half line that
-  // cannot be taken back now is cut off when the file is opened again.
+  // Always closes the file, because its state is unknown after a failed sync. If truncation fails now, a partial line
+  // is removed when the file is opened again.
   if (ftruncate(fd_, *before) == 0) fdatasync(fd_);
   Close();
   return written.error();
@@ -138,7 +138,7 @@ Result<void> LineFile::Append(std::string_view text) {
 
 Result<void> LineFile::Rotate(int keep) {
   const auto numbered = [this](int n) { return path_ + "." + std::to_string(n); };
-  for (int n = std::max(keep, 0) + 1; unlink(numbered(n).c_str()) == 0; ++n) continue;  // `keep` was larger once
+  for (int n = std::max(keep, 0) + 1; unlink(numbered(n).c_str()) == 0; ++n) continue;  // `keep` may have been larger
   for (int n = keep; n > 1; --n) {
     if (std::rename(numbered(n - 1).c_str(), numbered(n).c_str()) != 0 && errno != ENOENT) return Fault("rotate");
   }

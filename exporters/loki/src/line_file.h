@@ -1,4 +1,4 @@
-// A file of lines that never keeps half of one: the descriptor, the tail, and rotation of the event file.
+// A file of lines without partial lines: manages the descriptor, the tail and rotation of the event file.
 #pragma once
 
 #include <sys/types.h>
@@ -20,15 +20,15 @@ class LineFile {
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
-  // Opens the file when it is not open, or no longer the one at its path; true when it was opened just now.
-  // What stands after the last whole line is cut off.
+  // Opens the file if it is not open, or if the path now has another file. Returns true if it opened the file. Removes
+  // an incomplete last line.
   Result<bool> EnsureOpen();
-  // The last whole lines, as far back as `max_bytes`.
+  // The last complete lines within `max_bytes`.
   Result<std::unordered_set<std::string>> TailLines(std::size_t max_bytes) const;
   Result<std::int64_t> Size() const;
-  // Appends and syncs all of `text`, or nothing of it.
+  // Appends and syncs all of `text`, or nothing.
   Result<void> Append(std::string_view text);
-  // PATH.1 becomes PATH.2 and so on up to `keep`, PATH becomes PATH.1. The file is closed then.
+  // Renames PATH.1 to PATH.2 and so on up to `keep`, and PATH to PATH.1. Closes the file.
   Result<void> Rotate(int keep);
 
  private:

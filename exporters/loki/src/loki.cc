@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Never throws, whatever the bytes: a stored line is UTF-8 already, and one that is not must not end the thread.
+// Never throws: stored lines are UTF-8, and an invalid one must not end the thread.
 
 void AddUnlessEmpty(json& object, const char* name, const std::string& value) {
   if (!value.empty()) object[name] = value;
@@ -43,8 +43,8 @@ class Loki : public EventExporter {
 
   LokiOptions options_;
   std::unique_ptr<net::HttpSender> sender_;
-  std::string head_;  // of every body, up to the values
-  // Events of the last batch that Loki took before a later push of that batch failed: not sent again with it.
+  std::string head_;  // the start of every body, up to the values
+  // Events of the last batch that Loki accepted before a later push of the batch failed. A retry skips them.
   std::vector<std::int64_t> accepted_;
 };
 
@@ -80,7 +80,7 @@ Outcome Loki::Push(std::string values) {
 
 Outcome Loki::Export(std::span<const StoredEvent> batch) {
   std::string values;
-  std::vector<std::int64_t> ids;  // of `values`
+  std::vector<std::int64_t> ids;  // the ids of `values`
   const auto flush = [&]() -> Outcome {
     if (ids.empty()) return {};
     Outcome outcome = Push(std::exchange(values, {}));

@@ -7,7 +7,7 @@ namespace {
 
 constexpr net::AnswerMeaning kMeanings[] = {
     {200, 200, Delivery::kDelivered, false, "", true},
-    {202, 202, Delivery::kDelivered, false, "", true},  // a gateway that runs without its consistency check
+    {202, 202, Delivery::kDelivered, false, "", true},  // a gateway without its consistency check
     {200, 299, Delivery::kTryAgain, true,
      "not an answer of a Pushgateway (expected 200 or 202 without a body): check the URL"},
     {300, 399, Delivery::kTryAgain, true, "a redirect: set its target as the URL"},

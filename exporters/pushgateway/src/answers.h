@@ -1,4 +1,4 @@
-// What an answer of the gateway (or of a proxy before it) means for the snapshot that was sent.
+// Classifies an answer of the gateway, or of a proxy before it, to a pushed snapshot.
 #pragma once
 
 #include <string>

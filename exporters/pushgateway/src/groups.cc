@@ -10,8 +10,8 @@ bool IsPlain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-// "/name/value", or base64 where the value would not survive in a path: a slash moves all later labels by one,
-// and dots alone are a directory to every client and proxy on the way.
+// "/name/value", or base64 if the value is not safe in a path. A slash would shift all later labels. Clients and
+// proxies treat a value of dots as a directory.
 std::string PathLabel(const std::string& name, const std::string& value) {
   if (value.empty()) return "/" + name + "@base64/=";
   const bool plain = std::all_of(value.begin(), value.end(), IsPlain) && value.find_first_not_of('.') != value.npos;

@@ -41,10 +41,10 @@ class Pushgateway : public MetricExporter {
   std::unique_ptr<GroupJournal> journal_;
   std::unique_ptr<net::HttpSender> sender_;
   const std::vector<std::string> groups_;
-  bool prepared_ = false;         // the journal names our groups, and no retired one is left
-  std::set<std::string> pushed_;  // groups that hold something of ours
+  bool prepared_ = false;         // the journal lists our groups, and all retired ones are deleted
+  std::set<std::string> pushed_;  // groups that contain our metrics
   bool published_ = false;
-  std::string published_start_;  // the gateway's start_time before the last delivered PUT; empty: it did not say
+  std::string published_start_;  // the gateway's start_time before the last delivered PUT; empty: unknown
 };
 
 Outcome JournalFault(const Error& error) {
@@ -60,13 +60,13 @@ HttpRequest Pushgateway::Request(const char* method, const std::string& path) co
   request.tls = options_.tls;
   request.connect_timeout = options_.connect_timeout;
   request.timeout = options_.timeout;
-  request.max_response_bytes = 1u << 20;  // answers are a line of text; the status page has all flags
+  request.max_response_bytes = 1u << 20;  // answers are one line; the status page has all flags
   return request;
 }
 
 Outcome Pushgateway::Delete(const std::string& group) {
   const auto answer = sender_->Send(Request("DELETE", group));
-  if (answer && answer->status == 404) return {};  // a proxy's way to say that nothing is there
+  if (answer && answer->status == 404) return {};  // a proxy may answer 404 for a missing group
   return OutcomeOfPush(answer, "DELETE " + group);
 }
 
@@ -78,13 +78,13 @@ Outcome Pushgateway::DeleteRetired(const std::vector<std::string>& known) {
     }
     Outcome outcome = Delete(group);
     if (outcome.delivery == Delivery::kDelivered) continue;
-    outcome.delivery = Delivery::kTryAgain;  // whatever it is, no PUT may go before it
+    outcome.delivery = Delivery::kTryAgain;  // retry: no PUT may precede it
     return outcome;
   }
   return {};
 }
 
-// Writes before acting: a crash at any point leaves a journal that names at least what the gateway holds.
+// Writes the journal first, so that after a crash it lists at least the groups in the gateway.
 Outcome Pushgateway::Prepare() {
   const auto known = journal_->Load();
   if (!known) return JournalFault(known.error());
@@ -114,7 +114,7 @@ Outcome Pushgateway::Put(const Snapshot& snapshot, std::size_t shard) {
   if (outcome.delivery == Delivery::kDelivered) {
     pushed_.insert(group);
   } else if (outcome.delivery == Delivery::kRefused && !pushed_.contains(group)) {
-    // A first push that is refused leaves a group without series behind, with a push time of 0, for ever.
+    // If the first push is refused, the gateway keeps an empty group with push time 0.
     const Outcome deleted = Delete(group);
     if (deleted.delivery != Delivery::kDelivered) outcome.detail += "; and " + deleted.detail;
   }
@@ -122,7 +122,7 @@ Outcome Pushgateway::Put(const Snapshot& snapshot, std::size_t shard) {
 }
 
 Outcome Pushgateway::Export(const Snapshot& snapshot) {
-  // Asked before the PUT: a gateway that restarts in between is then seen as one that lost our series.
+  // Read before the PUT: if the gateway restarts in between, the restart is detected.
   const std::string start = StartTime();
   if (!start.empty() && start != published_start_) pushed_.clear();
   if (!prepared_) {
@@ -142,7 +142,7 @@ bool Pushgateway::TargetLostState() {
   return !start.empty() && start != published_start_;
 }
 
-// Empty when the gateway is away or does not say.
+// Empty if the gateway is unavailable or does not report it.
 std::string Pushgateway::StartTime() {
   HttpRequest request = Request("GET", "/api/v1/status");
   request.timeout = std::min(options_.timeout, std::chrono::milliseconds{5'000});

@@ -67,7 +67,7 @@ def of_export(answers: list, result: dict) -> dict:
         return different({"status": "full_graph"}, {"status": result["status"]})
     ids = {name for answer in answers for name in map(name_of, answer.get("ids", {})) if name}
     if not ids:
-        # No reason of the registry: which texts are a reason is breakwatch's to say, that it is no program is not.
+        # The registry has no such reason. breakwatch decides which texts are reasons; it must not report a full graph.
         return {} if result["status"] in ("graph_breaks", "failed_capture") else {
             "status": ("graph_breaks or failed_capture", result["status"])}  # fmt: skip
     seen = {name for name in told(result)["ids"] if name}

@@ -13,7 +13,7 @@ std::string SearchToken(const Cursor& cursor) {
   return Base64(Sha256Hex(cursor.search + '\n' + cursor.last_id).substr(0, 32));
 }
 
-// {"_id":{"$gt":id}} of `filter`, read into the cursor.
+// Reads {"_id":{"$gt":id}} of `filter` into the cursor.
 bool ReadLastId(const Json& filter, bool backwards, Cursor& cursor) {
   const auto id = filter.find("_id");
   if (id == filter.end() || !id->is_object() || id->size() != 1) return false;

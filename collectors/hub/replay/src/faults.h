@@ -1,4 +1,4 @@
-// Faults: what a recording says shall go wrong (FORMAT.md).
+// Faults: the failures that a recording configures (FORMAT.md).
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ enum class ModelFault { kGated, kDisabled, kMissing, kPrivate };
 
 struct Failing {
   int status = 503;
-  int after = 0;  // answered first
+  int after = 0;  // requests answered before the fault
   int times = 1;
   std::optional<int> retry_after_s;
 };
@@ -26,14 +26,14 @@ struct Quotas {
 
 struct Faults {
   std::map<std::string, ModelFault> models;
-  std::map<std::string, std::set<std::string>> tokens;  // ids each opens
-  bool any_token = true;                                // no "tokens": all are good
+  std::map<std::string, std::set<std::string>> tokens;  // the ids that each token gives access to
+  bool any_token = true;                                // no "tokens" configured: every token is valid
   Quotas quotas;
   std::optional<Failing> list, resolve;
   bool repeat_across_pages = false;
 };
 
-// Error: kInvalid, naming the key.
+// Error: kInvalid with the key.
 Result<Faults> ParseFaults(const Json& json);
 
 }  // namespace breakwatch::hub_replay

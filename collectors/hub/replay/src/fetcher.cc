@@ -92,7 +92,7 @@ milliseconds Fetcher::Pause(const Job& job, const net::HttpResponse* answer) con
   }
   milliseconds pause = options_.first_pause;
   for (int i = 1; i < job.attempt && pause < kLongestPause; ++i) pause *= 2;
-  // Spread by up to a quarter, so that requests that failed together do not come back together.
+  // Adds up to a quarter to the pause, so that requests that failed together are not retried together.
   const auto spread = static_cast<long>(std::hash<std::string>{}(job.url) % 256);
   return std::min(pause, kLongestPause) * (1024 + spread) / 1024;
 }

@@ -1,4 +1,4 @@
-// Fetcher: GET requests to one endpoint with retries, pacing by the rate window, and redirects followed.
+// Fetcher: GET requests to one endpoint. Retries, follows redirects, and respects the rate limit.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class Fetcher {
   using Done = std::function<void(Result<net::HttpResponse>)>;
 
   Fetcher(const RecordOptions& options, net::HttpPool& pool, const Clock& clock);
-  // `path` begins with "/". `done` gets the last answer, whatever its status. The token goes to the endpoint alone.
+  // `path` begins with "/". `done` gets the last answer of any status. The token is sent only to the endpoint.
   void Get(const std::string& path, std::size_t max_bytes, Done done);
   const std::string& endpoint() const { return endpoint_; }
 
@@ -30,7 +30,7 @@ class Fetcher {
   void Submit(Job job, std::chrono::milliseconds pause);
   void Finish(Job job, Result<net::HttpResponse> answer);
   bool IsOurs(const std::string& url) const;
-  // Where a redirect leads; empty when it is none, or leads nowhere.
+  // The target of a redirect; empty if there is none.
   std::string Target(const net::HttpResponse& answer) const;
   void Heed(const net::HttpResponse& answer);
   std::chrono::milliseconds Pause(const Job& job, const net::HttpResponse* answer) const;
@@ -39,7 +39,7 @@ class Fetcher {
   net::HttpPool& pool_;
   const Clock& clock_;
   std::string endpoint_;
-  SteadyTime open_at_{};  // the rate window is used up until then
+  SteadyTime open_at_{};  // the rate limit is exhausted until then
 };
 
 }  // namespace breakwatch::hub_replay

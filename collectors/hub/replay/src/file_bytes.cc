@@ -19,7 +19,7 @@ std::optional<std::size_t> Number(std::string_view text) {
   return number;
 }
 
-// One range; several, or what is none, count as absent, as RFC 9110 allows.
+// Parses one range. Multiple or invalid ranges are ignored, as RFC 9110 allows.
 std::optional<Range> ParseRange(std::string_view text, std::size_t size) {
   if (!text.starts_with("bytes=")) return std::nullopt;
   text.remove_prefix(6);
@@ -28,7 +28,7 @@ std::optional<Range> ParseRange(std::string_view text, std::size_t size) {
   const std::string_view before = text.substr(0, dash), after = text.substr(dash + 1);
   const auto first = Number(before), last = Number(after);
   if ((!before.empty() && !first) || (!after.empty() && !last) || (!first && !last)) return std::nullopt;
-  if (!first) {  // the last so many bytes
+  if (!first) {  // a suffix range: the last bytes
     const std::size_t length = std::min(*last, size);
     return Range{size - length, size - 1, length > 0};
   }
@@ -56,7 +56,7 @@ Answer FileBytes(const Request& request, std::string content, const std::string&
     answer.body = std::move(content);
     return answer;
   }
-  // Not text: a part must not be compressed on its way.
+  // Not a text type: a partial answer must not be compressed.
   answer.content_type = "application/octet-stream";
   const std::string size = std::to_string(content.size());
   if (!range->satisfiable) {

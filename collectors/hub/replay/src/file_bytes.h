@@ -1,4 +1,4 @@
-// Bytes of a file with what HTTP says of them: ETag, Range, If-None-Match.
+// Answers requests for a file's bytes with the headers ETag, Range and If-None-Match.
 #pragma once
 
 #include <string>

@@ -21,21 +21,21 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxRequests = 1000;  // of one connection
+constexpr std::size_t kMaxRequests = 1000;  // per connection
 
-// True while the acceptor runs a connection that found the queue full: it is refused, not served.
+// True while the acceptor handles a connection that found the queue full: it gets status 503.
 thread_local bool refusing = false;
 
-// A fixed number of threads and a bounded queue; what does not fit is refused by the thread that accepted it.
+// A fixed number of threads and a bounded queue. If the queue is full, the accepting thread rejects the connection.
 class BoundedQueue : public httplib::TaskQueue {
  public:
-  // `waiting` outlives the queue and says how many tasks wait.
+  // `waiting` must outlive the queue. It counts the waiting tasks.
   BoundedQueue(std::size_t threads, std::size_t queued, std::atomic<std::size_t>& waiting)
       : queued_(queued), waiting_(waiting) {
     try {
       for (std::size_t i = 0; i < std::max<std::size_t>(1, threads); ++i) threads_.emplace_back([this] { Work(); });
     } catch (const std::system_error&) {
-      // As many as the limit on threads allows; without any, every request is told to come later.
+      // Uses as many threads as the limit allows. Without any thread, every request gets status 503.
     }
   }
 
@@ -88,10 +88,10 @@ class BoundedQueue : public httplib::TaskQueue {
   std::vector<std::thread> threads_;
 };
 
-// One connection. Every request on it has its own deadline and its own count of bytes.
+// One connection. Each request has its own deadline and byte count.
 class CountingStream : public httplib::Stream {
  public:
-  // `stopping` ends every wait for the other side.
+  // `stopping` ends every wait for the client.
   CountingStream(socket_t socket, const Guards& guards, std::function<bool()> stopping)
       : socket_(socket), guards_(guards), stopping_(std::move(stopping)) {
     NewRequest();
@@ -104,7 +104,7 @@ class CountingStream : public httplib::Stream {
     deadline_ = Steady::now() + guards_.request_timeout;
   }
 
-  // Waits for the next request's first byte. Short waits, so that it is noticed when this connection has to go.
+  // Waits for the first byte of the next request. Waits in short steps, to check `must_go`.
   bool AwaitRequest(const std::function<bool()>& must_go) {
     const auto until = Steady::now() + guards_.idle_timeout;
     while (begin_ == end_ && !must_go()) {
@@ -143,7 +143,7 @@ class CountingStream : public httplib::Stream {
 
   bool InHeader() const { return matched_ < kEnd.size(); }
 
-  // Counts up to the end of the header, and hands out no byte beyond it: the body has its own bound.
+  // Counts up to the end of the header and returns no byte beyond it, because the body has its own limit.
   std::size_t CountHeader(std::size_t size) {
     std::size_t counted = 0;
     while (counted < size && InHeader()) {
@@ -210,7 +210,7 @@ GuardedServer::GuardedServer(const Guards& guards) : guards_(guards) {
   set_keep_alive_max_count(kMaxRequests);
   set_payload_max_length(guards.max_body_bytes);
   set_tcp_nodelay(true);
-  // The library's default, SO_REUSEPORT, would share a port with another server without a word.
+  // The library's default, SO_REUSEPORT, would silently share a port with another server.
   set_socket_options([](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -228,16 +228,16 @@ bool GuardedServer::process_and_close_socket(socket_t socket) {
   const auto stopping = [this] { return svr_sock_ == INVALID_SOCKET; };
   CountingStream stream(socket, guards_, stopping);
   std::size_t served = 0;
-  // An idle connection makes room for one that waits, and a busy one does after its answer.
+  // If a connection waits, an idle one closes at once, and a busy one closes after its answer.
   const auto must_go = [&] { return stopping() || (served > 0 && waiting_ > 0); };
   bool closed = false;
   while (!closed && stream.AwaitRequest(must_go)) {
     stream.NewRequest();
     const bool last = stopping() || ++served == kMaxRequests || waiting_ > 0;
     const auto adjust = [](httplib::Request& request) {
-      // Ranges are ours: the library would apply them to error pages too.
+      // This server handles ranges itself: the library would also apply them to error pages.
       request.ranges.clear();
-      // And brotli at its highest level takes seconds for a page of models.
+      // Brotli at its highest level takes seconds for a page of models.
       const bool gzip = request.get_header_value("Accept-Encoding").find("gzip") != std::string::npos;
       request.headers.erase("Accept-Encoding");
       if (gzip) request.set_header("Accept-Encoding", "gzip");

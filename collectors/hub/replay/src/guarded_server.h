@@ -1,8 +1,8 @@
-// GuardedServer: cpp-httplib's server with the bounds it lacks.
+// GuardedServer: cpp-httplib's server with additional limits.
 //
-// The packaged version buffers a header of any length, lets a chunked body pass the payload bound, and gives every
-// connection a thread for as long as it likes. Here every connection is read through a stream that counts: a request
-// that is too long, too slow or one too many ends its connection.
+// The packaged version buffers headers of any length, and a chunked body can exceed its payload limit. A connection can
+// also keep a thread without a time limit. This class reads every connection through a stream that counts bytes. A
+// request that is too long or too slow ends its connection. So does one beyond the number allowed.
 #pragma once
 
 #include <httplib.h>
@@ -28,7 +28,7 @@ class GuardedServer : public httplib::Server {
   bool process_and_close_socket(socket_t socket) override;
 
   const Guards guards_;
-  std::atomic<std::size_t> waiting_{0};  // connections in the queue: those served then close after their answer
+  std::atomic<std::size_t> waiting_{0};  // waiting connections; if not 0, served ones close after their answer
 };
 
 }  // namespace breakwatch::hub_replay

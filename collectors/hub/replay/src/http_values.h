@@ -1,4 +1,4 @@
-// Requests and answers as values, so that the Hub's behaviour needs no socket to be tested.
+// Requests and answers as values, so that tests of the Hub's behaviour need no socket.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
   std::string method = "GET";
-  std::string target;  // as sent: path, and what follows "?"
+  std::string target;  // as sent: the path and the query
   Pairs headers;
   std::string body;
-  std::string peer;  // address: rate limits are kept by it
+  std::string peer;  // client address; rate limits are kept per address
 
   std::string_view Path() const;
   std::string_view RawQuery() const;
@@ -30,13 +30,13 @@ struct Answer {
   std::string content_type;
   Pairs headers;
 
-  // Control characters become spaces: a header cannot be split by what a request brought along.
+  // Replaces control characters by spaces: data of the request must not split a header.
   Answer& With(std::string name, std::string_view value);
 };
 
-// Percent-decoding; in a query "+" is a space. What is no escape stays as it is.
+// Decodes percent-encoding; in a query "+" is a space. An invalid escape stays unchanged.
 std::string Decode(std::string_view text, bool plus_is_space);
-// Percent-encodes all but unreserved characters and those of `keep`.
+// Percent-encodes all characters except unreserved ones and those of `keep`.
 std::string Encode(std::string_view text, std::string_view keep = "");
 // name=value pairs in order, decoded.
 Pairs ParseQuery(std::string_view raw);

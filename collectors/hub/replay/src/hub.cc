@@ -16,7 +16,7 @@ constexpr std::size_t kMaxSeen = 100'000;
 
 struct Action {
   Answer (*answer)(const RepoRequest&);
-  bool needs_bytes;  // refused where files are
+  bool needs_bytes;  // needs access to the files of a repository
   const char* method;
 };
 
@@ -52,7 +52,7 @@ std::string Join(const std::vector<std::string_view>& parts, std::size_t from) {
 }
 
 std::string ServedEtag(const std::string& path, const std::string& content) {
-  // Of a large file the bytes' own tag is not the digest of the content: clients must use X-Linked-ETag.
+  // The tag of a large file is not the digest of its content: clients must use X-Linked-ETag.
   return IsLarge(path) ? Sha256Hex(LfsPointer(content)) : GitBlobId(content);
 }
 
@@ -121,7 +121,7 @@ Answer Hub::List(const Request& request, const Caller& caller) {
   for (const Json* body : page->models) list.push_back(Shown(*body, *query));
   Answer answer = JsonAnswer(list);
   if (!page->next_cursor) return answer;
-  // The parameters are echoed as they came.
+  // The parameters are returned unchanged.
   std::string link = "<" + LinkEndpoint(request) + "/api/models?";
   for (std::string_view rest = request.RawQuery(); !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find('&'));
@@ -215,7 +215,7 @@ Hub::Caller Hub::CallerOf(const Request& request) const {
 
 bool Hub::IsKnown(const std::string& id) const { return recording_.Find(id) || recording_.RedirectOf(id); }
 
-// An id has two parts, an old one has one: what is recorded decides, then what follows.
+// An id has two parts, and an old one has one. A recorded id takes precedence; then the next part decides.
 Hub::Named Hub::NameOf(const std::vector<std::string_view>& parts) const {
   if (parts.empty()) return {};
   const std::string one = Decode(parts[0], false);

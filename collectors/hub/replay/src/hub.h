@@ -1,5 +1,5 @@
-// Hub: answers requests from a recording as the Hub would. No sockets: a function of the request, the recording,
-// the rate windows and the faults that are still to come.
+// Hub: answers requests from a recording as the Hub would. It uses no sockets. The answer depends only on the request,
+// the recording, the rate limits and the remaining faults.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace breakwatch::hub_replay {
 // Thread: any.
 class Hub {
  public:
-  // `clock` outlives the hub. `link_endpoint` as in ReplayOptions.
+  // `clock` must outlive the hub. `link_endpoint` as in ReplayOptions.
   Hub(Recording recording, std::string link_endpoint, const Clock& clock);
   Answer Handle(const Request& request);
   const Recording& recording() const { return recording_; }
@@ -32,7 +32,7 @@ class Hub {
 
     bool Opens(const std::string& id) const { return opens && opens->contains(id); }
   };
-  // The repository a path names, and the parts of the path after it, as sent.
+  // The repository in a path, and the remaining parts of the path, as sent.
   struct Named {
     std::string id;
     std::vector<std::string_view> rest;
@@ -49,11 +49,11 @@ class Hub {
   Caller CallerOf(const Request& request) const;
   Named NameOf(const std::vector<std::string_view>& parts) const;
   bool IsKnown(const std::string& id) const;
-  // Why the caller may not see the repository, or (`bytes`) not have what is in it.
+  // Why the caller may not see the repository, or may not read its files (`bytes`).
   std::optional<Refusal> Denied(const Caller& caller, const RecordedModel* model, bool bytes) const;
   Refusal NoRepo(const Caller& caller) const;
   std::string LinkEndpoint(const Request& request) const;
-  // The fault due now, by the count of `key`.
+  // The fault that is due now, from the number of requests for `key`.
   std::optional<Answer> Fault(const std::optional<Failing>& failing, const std::string& key);
 
   const Recording recording_;

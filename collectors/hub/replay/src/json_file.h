@@ -1,4 +1,4 @@
-// Bytes of a recording become JSON values here and nowhere else: read within a bound, checked, then parsed.
+// The only place that parses the JSON of a recording: reads it with a size limit, checks it, then parses it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ inline constexpr std::size_t kMaxFile = 256u << 20;
 
 // Error: kInvalid.
 Result<Json> ParseChecked(std::string_view text, std::size_t max_bytes);
-// Nothing when there is no such regular file. Error: kInvalid over `max_bytes`, kStore when it cannot be read.
+// nullopt if there is no such regular file. Error: kInvalid if it exceeds `max_bytes`, kStore if it cannot be read.
 Result<std::optional<std::string>> ReadIfThere(const std::filesystem::path& path, std::size_t max_bytes);
 // A text field, or empty.
 std::string Text(const Json& object, const char* key);

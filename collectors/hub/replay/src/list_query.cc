@@ -49,7 +49,7 @@ std::optional<double> Magnitude(std::string_view text) {
   return number * found->second;
 }
 
-// "min:6B,max:128B", either bound alone too
+// "min:6B,max:128B"; one of them may be missing
 bool ReadRange(const std::string& value, ListQuery& query) {
   std::vector<std::string> bounds;
   AddSplit(value, bounds);

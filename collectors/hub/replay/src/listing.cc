@@ -26,7 +26,7 @@ bool IsGated(const Json& body) {
   return gated != body.end() && (gated->is_string() || *gated == true);
 }
 
-// What a listing is ordered by: null where the model has none.
+// The sort value of a model; null if it has none.
 Json SortValue(const Json& body, const std::string& sort) {
   static const std::map<std::string, Json::json_pointer> kElsewhere = {
       {"num_parameters", Json::json_pointer("/safetensors/total")}, {"mainSize", Json::json_pointer("/usedStorage")}};
@@ -96,7 +96,7 @@ Result<Page> MakePage(const std::vector<const Json*>& models, const ListQuery& q
                          [&](const Ranked& model) { return cursor->Selects(model.value, model.id); });
   }
   Page page;
-  // A page of one that began with the model before it would never get on.
+  // One extra entry: a page of size one that repeats the previous model would never advance.
   const std::size_t size = query.limit + (repeat_last && !query.cursor.empty() ? 1 : 0);
   for (; first != ranked.end() && page.models.size() < size; ++first) page.models.push_back(first->body);
   if (first != ranked.end()) {

@@ -1,4 +1,4 @@
-// Listing: GET /api/models as a function of the recorded bodies and the query.
+// Listing: computes GET /api/models from the recorded bodies and the query.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +24,25 @@ struct ListQuery {
   std::vector<std::string> expand;
 };
 
-// Unknown names are ignored, `direction` among them. Error: kInvalid, with the text of the Hub's 400.
+// Ignores unknown names, including `direction`. Error: kInvalid with the text of the Hub's 400.
 Result<ListQuery> ParseListQuery(const Pairs& query);
 
-// The names `expand` takes, and the text that says so. Error: kInvalid.
+// Checks the names in `expand`. Error: kInvalid with the Hub's list of valid names.
 Result<void> CheckExpand(const std::vector<std::string>& expand);
 // Values of "expand" and "expand[]".
 std::vector<std::string> ExpandOf(const Pairs& query);
-// `_id`, `id` and exactly the asked fields, as far as the body has them.
+// `_id`, `id` and the requested fields, if the body has them.
 Json Expanded(const Json& body, const std::vector<std::string>& expand);
 
 bool Matches(const Json& body, const ListQuery& query);
 
 struct Page {
   std::vector<const Json*> models;
-  std::optional<std::string> next_cursor;  // nothing on the last page
+  std::optional<std::string> next_cursor;  // nullopt on the last page
 };
 
-// The page of `models` (all bodies there are) that the query names. With `repeat_last` a page begins with the last
-// model of the page before. Error: kInvalid for a cursor that is not one of this query.
+// The page of `models` (all bodies) for the query. With `repeat_last`, a page begins with the last model of the
+// previous page. Error: kInvalid for a cursor that does not belong to this query.
 Result<Page> MakePage(const std::vector<const Json*>& models, const ListQuery& query, bool repeat_last);
 // A model as this listing shows it.
 Json Shown(const Json& body, const ListQuery& query);

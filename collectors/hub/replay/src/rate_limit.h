@@ -1,4 +1,4 @@
-// RateLimit: fixed windows per client address and bucket, said in two headers of every answer.
+// RateLimit: fixed windows per client address and bucket. Two headers of every answer report them.
 #pragma once
 
 #include <map>
@@ -21,11 +21,11 @@ class RateLimit {
   struct Left {
     std::string bucket;  // "api", "resolvers" or "pages"
     int remaining = 0, seconds = 0, quota = 0, window_s = 0;
-    bool allowed = true;  // false: the window was used up before this request
+    bool allowed = true;  // false: the window was exhausted before this request
 
     void Tell(Answer& answer) const;
   };
-  // Counts a request.
+  // Counts one request.
   Left Take(std::string_view peer, std::string_view path);
 
  private:

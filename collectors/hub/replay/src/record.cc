@@ -23,7 +23,7 @@ constexpr std::array<const char*, 17> kFields = {
     "lastModified", "library_name", "likes",     "pipeline_tag",     "private",      "safetensors",
     "sha",          "siblings",     "tags",      "transformersInfo", "trendingScore"};
 
-// The query of the Link header's next address; the host in it is the Hub's own, behind a mirror too.
+// The query of the next page in the Link header. Its host is the Hub's own, even behind a mirror.
 std::string NextQuery(const net::HttpResponse& answer) {
   const std::string link = answer.Header("link").value_or("");
   const auto rel = link.find("rel=\"next\"");
@@ -35,7 +35,7 @@ std::string NextQuery(const net::HttpResponse& answer) {
   return mark == std::string::npos ? std::string() : url.substr(mark);
 }
 
-// Of "id" or "id@revision".
+// The id in "id" or "id@revision".
 std::string IdOf(const std::string& named) { return named.substr(0, named.find('@')); }
 
 Error Refused(const std::string& url, const net::HttpResponse& answer) {
@@ -87,7 +87,7 @@ class Recorder {
     if (!failed_) failed_ = std::move(error);
   }
 
-  // An answer's JSON body; nothing after a failure, which is kept.
+  // The JSON body of an answer. nullopt after a failure, which is recorded.
   std::optional<Json> Body(const std::string& path, const Result<net::HttpResponse>& answer) {
     const std::string url = fetcher_.endpoint() + path;
     if (!answer) return Fail(answer.error()), std::nullopt;
@@ -126,7 +126,7 @@ class Recorder {
     });
   }
 
-  // Keeps a model once, by _id, as long as it can be replayed.
+  // Adds a model once, by _id, if it can be replayed.
   bool Add(const Json& body) {
     if (!body.is_object() || !IsModelId(Text(body, "id")) || !IsCommit(Text(body, "sha")) ||
         Text(body, "_id").empty()) {
@@ -144,7 +144,7 @@ class Recorder {
     return true;
   }
 
-  // A pipeline's components have configurations of their own, where they have any.
+  // Each component of a pipeline may have its own configuration.
   void GetComponents(Json& model, const std::string& model_index) {
     const auto index = ParseChecked(model_index, options_.max_file_bytes);
     if (!index || !index->is_object()) return;
@@ -157,7 +157,7 @@ class Recorder {
     }
   }
 
-  // `may_lack`: that the repository has no such file is nothing to tell of.
+  // `may_lack`: a missing file is not reported.
   void GetFile(Json& model, const std::string& path, bool may_lack = false) {
     const std::string id = Text(model, "id"), sha = Text(model, "sha");
     const std::string url = "/" + Encode(id, "/") + "/resolve/" + sha + "/" + Encode(path, "/");
@@ -171,7 +171,7 @@ class Recorder {
                      summary_.left_out.push_back(id + ": " + path + ": " + why.message);
                      return;
                    }
-                   // A recording of a replay keeps what the first one said of its configs.
+                   // A recording of a replay keeps the config source of the original recording.
                    if (const auto source = answer->Header("x-breakwatch-config-source"))
                      model["config_source"] = ToUtf8(*source);
                    if (auto wrote = writer_.WriteFile(id, sha, path, answer->body); !wrote) return Fail(wrote.error());
@@ -201,7 +201,7 @@ Result<void> Check(const RecordOptions& options) {
   for (const std::string& id : options.ids) {
     if (!IsModelId(IdOf(id))) return Error{ErrorCode::kUsage, id + ": not a model id"};
   }
-  // Credentials in the address would end up in recording.json.
+  // recording.json must not contain credentials, and it would contain this address.
   if (options.endpoint.find('@') != std::string::npos) {
     return Error{ErrorCode::kUsage, "the endpoint must not hold a user or password"};
   }

@@ -1,4 +1,4 @@
-// Recording: a recording directory in memory; its files stay on disk and are read when asked for.
+// Recording: the index of a recording directory in memory. Its files are read on demand.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace breakwatch::hub_replay {
 struct RecordedModel {
   std::string id, sha;
   Json body;
-  bool missing = false;  // listed, but gone when asked for
+  bool missing = false;  // listed, but missing when requested
 
   bool IsPrivate() const { return body.value("private", false); }
   bool IsDisabled() const { return body.value("disabled", false); }
@@ -27,7 +27,7 @@ struct RecordedModel {
 // Immutable once loaded: any thread may read it.
 class Recording {
  public:
-  // Error: kNotFound without recording.json, kInvalid with file and line.
+  // Error: kNotFound if recording.json is missing, kInvalid with file and line.
   static Result<Recording> Load(const std::filesystem::path& dir);
 
   const std::vector<RecordedModel>& models() const { return models_; }
@@ -35,15 +35,15 @@ class Recording {
 
   // By exact id.
   const RecordedModel* Find(std::string_view id) const;
-  // Where the Hub sends those who ask for `id`: a renamed repository or another case. Nothing when it is `id` itself.
+  // The target of the Hub's redirect for `id`: the new name of a repository, or another case. nullopt if there is none.
   std::optional<std::string> RedirectOf(std::string_view id) const;
-  // The commit of a branch or commit name. Nothing when there is none.
+  // The commit of a branch or commit name. nullopt if there is none.
   std::optional<std::string> Commit(const RecordedModel& model, std::string_view revision) const;
-  // The head, then what else was recorded of it, ordered.
+  // The head, then other recorded commits, in order.
   std::vector<std::string> Commits(const RecordedModel& model) const;
   // Paths recorded at a commit, ordered.
   std::vector<std::string> Files(const RecordedModel& model, const std::string& commit) const;
-  // The content; nothing when the path was not recorded or leaves the commit's folder.
+  // The content. nullopt if the path was not recorded or leaves the commit's folder.
   Result<std::optional<std::string>> Read(const RecordedModel& model, const std::string& commit,
                                           std::string_view path) const;
 

@@ -1,4 +1,4 @@
-// RecordingWriter: a recording directory that appears whole or not at all.
+// RecordingWriter: writes a recording directory completely or not at all.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 
 namespace breakwatch::hub_replay {
 
-// Writes beside `dir`; without Commit, the destructor removes what was written.
+// Writes to a temporary directory beside `dir`. Without Commit, the destructor removes it.
 class RecordingWriter {
  public:
-  // Error: kUsage when `dir` exists, kStore.
+  // Error: kUsage if `dir` exists, or kStore.
   static Result<RecordingWriter> Create(const std::filesystem::path& dir);
   RecordingWriter(RecordingWriter&& other) noexcept;
   ~RecordingWriter();

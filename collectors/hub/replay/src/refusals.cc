@@ -13,7 +13,7 @@ enum class Form { kJson, kText, kByRoute, kHtml };
 struct Row {
   int status;
   const char* code;     // X-Error-Code, or null
-  const char* message;  // "{}" is the subject; a second one too
+  const char* message;  // "{}" is the subject; it may occur twice
   Form form;
 };
 

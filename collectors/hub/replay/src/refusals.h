@@ -1,4 +1,4 @@
-// Refusals: every error the Hub answers, with its exact status, headers and text.
+// Refusals: every error answer of the Hub, with its exact status, headers and text.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace breakwatch::hub_replay {
 
 enum class Refusal {
-  kNoRepoAnonymous,  // missing or private, no token: the two cannot be told apart
-  kNoRepo,           // missing or private, good token
+  kNoRepoAnonymous,  // missing or private, without a token: the Hub does not distinguish them
+  kNoRepo,           // missing or private, with a valid token
   kBadToken,
   kGatedAnonymous,
   kGated,
@@ -23,8 +23,8 @@ enum class Refusal {
   kNoRoute,
 };
 
-// `subject` fills the text: the id, the revision, the whole text of a kBadRequest. `on_file`: the request was for a
-// file, whose refusals are plain text where the API's are JSON.
+// `subject` is inserted into the text: the id, the revision, or the whole text of a kBadRequest. `on_file`: the request
+// was for a file. Errors for files are plain text, and errors of the API are JSON.
 Answer Refuse(Refusal refusal, std::string_view subject, bool on_file);
 
 }  // namespace breakwatch::hub_replay

@@ -63,7 +63,7 @@ class Server : public ReplayServer {
       failed.code = ErrorCode::kUnavailable;
       return failed;
     }
-    // A stop before the library has begun to listen would be lost.
+    // The library ignores a stop before it listens.
     while (!server_.is_running()) std::this_thread::yield();
     return {};
   }
@@ -85,7 +85,7 @@ class Server : public ReplayServer {
 };
 
 int ExitCode(const Error& error) {
-  return error.code == ErrorCode::kUnavailable ? 1 : 64;  // a port is no usage error, a wrong folder is
+  return error.code == ErrorCode::kUnavailable ? 1 : 64;  // a port in use is not a usage error; a wrong folder is
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ int ServeMain(const ReplayOptions& options, const std::function<void(const std::
   sigemptyset(&signals);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction now {};
-    // What was ignored at the start stays ignored: waiting for it would take it all the same.
+    // A signal that was ignored at the start stays ignored: sigwait would take it.
     if (sigaction(number, nullptr, &now) != 0 || now.sa_handler != SIG_IGN) sigaddset(&signals, number);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);

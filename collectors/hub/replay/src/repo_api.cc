@@ -30,7 +30,7 @@ std::size_t Number(const Pairs& query, std::string_view name, std::size_t otherw
   return code == std::errc() && end == text.data() + text.size() ? number : otherwise;
 }
 
-// The first part of `rest` as a commit. A revision with slashes comes percent-encoded, in one part.
+// Resolves the first part of `rest` to a commit. A revision with slashes is percent-encoded in one part.
 std::optional<std::string> CommitOf(const RepoRequest& request) {
   return request.recording.Commit(request.model, request.rest.empty() ? "main" : request.rest[0]);
 }
@@ -60,7 +60,7 @@ Json FolderEntry(const std::string& path) {
   return {{"type", "directory"}, {"oid", Sha1Hex(path)}, {"size", 0}, {"path", path}};
 }
 
-// Files, and the folders they imply, by path.
+// The files and their folders, by path.
 std::set<std::string> Paths(const std::vector<std::string>& files) {
   std::set<std::string> paths;
   for (const std::string& file : files) {

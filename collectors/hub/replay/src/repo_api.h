@@ -10,7 +10,7 @@
 
 namespace breakwatch::hub_replay {
 
-// A request for a repository that exists and may be seen by the caller.
+// A request for an existing repository that the caller may see.
 struct RepoRequest {
   const Recording& recording;
   const RecordedModel& model;
@@ -28,7 +28,7 @@ Answer Refs(const RepoRequest& request);
 Answer Tree(const RepoRequest& request);       // rest: revision, then the parts of a folder
 Answer PathsInfo(const RepoRequest& request);  // rest: revision; body: a form
 
-// Large files are not in git: answered by a redirect to where their bytes are.
+// True for large files. They are not in git, so the answer is a redirect to their content.
 bool IsLarge(std::string_view path);
 
 }  // namespace breakwatch::hub_replay
