@@ -69,7 +69,7 @@ def attempts_at(monkeypatch, failures, phase="eager", contradiction=False) -> li
     return [pair for pair in tried if pair[0] != "text only"]
 
 
-VARIANTS = ("all", "without cache", "with a text shorter than any window")
+VARIANTS = ("all", "without cache", "with a short text and windows as configured")
 SIZES = ("small", "middle", "large")
 
 

@@ -103,7 +103,8 @@ class ModelRun:
         retries = Retries(config, variants, self._exhaustive)
         self._errors = retries.errors
         for variant in variants:
-            for size in sizes.plans(config, self._depth, uncut, cut_windows=not variants.sets_length):
+            keep_windows = variants.sets_length or variant["steps"][-1].get("keep_windows", False)
+            for size in sizes.plans(config, self._depth, uncut, cut_windows=not keep_windows):
                 ready, failed = self._try(self._prepare, cls, config_class, size, variant)
                 if ready is not None:
                     return self._capture_ready(ready, size, variant, notes)

@@ -64,8 +64,9 @@ class Plan:
                 self.omit |= set(rule.get("omit") or [])
                 self.omit -= set(rule.get("add") or [])
                 self.tokens = rule.get("tokens", self.tokens)
-        self._length = windows.Length(config, self.sizes("seq"), variant.get("trains", False))
-        self.sizes.define({"seq": self._length.tokens})
+        usual = self.sizes("seq")
+        self._length = windows.Length(config, usual, variant.get("trains", False))
+        self.sizes.define({"usual_seq": usual, "seq": self._length.tokens})
         steps = variant.get("steps", [variant])
         self.call, self.step = variant.get("call") or calls.DEFAULT, steps[-1]
         calls.begin(self)
