@@ -48,8 +48,8 @@ NO_MODEL_OF_THE_LIBRARY = ("skipped_custom_code", "skipped_unsupported_library",
 SECONDS, MEMORY_MB = 2.0, 6144  # what a capture may take: nine of ten types within the first, all under the second
 SECONDS_SHARE = 0.9
 SILENCE_S = 900
-# Left out of an error's text: where this machine keeps its packages, and addresses, such as those to install from.
-NOT_OF_THE_MODEL = r"/\S*site-packages/|https?://\S+"
+# Left out of an error's text: where this machine keeps its packages, addresses in memory, and those to install from.
+NOT_OF_THE_MODEL = r"/\S*site-packages/| at 0x[0-9a-f]+|https?://\S+"
 # By the clock, and so roomy: what a capture may cost is judged by its core time.
 LIMITS = {"create_s": 300, "inputs_s": 120, "eager_s": 300, "capture_s": 600, "rss_bytes": 6 << 30}
 COLUMNS = ("model_type", "class", "kind", "verdict", "breaks", "sites", "graphs", "depth", "cpu_s", "peak_mb",

@@ -3,12 +3,14 @@
 import ctypes
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+import torch
 from worker_support import BERT, LIMITS, Zygote, environment
 
 
@@ -272,3 +274,13 @@ def test_no_token_and_no_protocol_reach_the_child():
     kinds = sorted(seen["descriptors"].values())
     assert len([kind for kind in kinds if kind.startswith("pipe:")]) == 3  # its result, and its output twice
     assert all(kind.startswith("pipe:") or kind == "/dev/null" for kind in kinds), kinds
+
+
+def test_an_error_names_the_files_of_a_library_relative_to_its_package():
+    from breakwatch_worker import failure
+
+    torch_file = pathlib.Path(torch.__file__).parent / "nn/modules/module.py"
+    long = f'from user code: File "{torch_file}", line 7, in forward ' + "x" * 400
+    detail = failure.result_of("capture", RuntimeError(long))["detail"]
+    assert 'File "torch/nn/modules/module.py", line 7' in detail
+    assert str(torch_file.parent) not in detail

@@ -1,7 +1,9 @@
 """The status, detail and error text for an exception in a phase of a capture."""
 
+import re
 import traceback
 
+from .dynamo.breaks import relative_file
 from .inputs import copies
 from .model import architecture, build
 from .process import host
@@ -31,9 +33,14 @@ def _error_text(error: BaseException) -> str:
     return text
 
 
+def _with_relative_paths(text: str) -> str:
+    """The text with the paths of library files relative to the package: shortened before it is clipped."""
+    return re.sub(r"/[^\s\"':]+\.py\b", lambda path: relative_file(path.group())[0], text)
+
+
 def result_of(phase: str, error: BaseException) -> dict:
     """The result of an exception in a phase."""
-    kind = f"{type(error).__name__}: {one_line(str(error)) or 'no text'}"
+    kind = f"{type(error).__name__}: {one_line(_with_relative_paths(str(error))) or 'no text'}"
     if isinstance(error, SystemExit):
         kind = f"the code ended its process: sys.exit({one_line(repr(error.code))})"
     if isinstance(error, architecture.Stop):
