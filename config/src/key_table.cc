@@ -141,7 +141,9 @@ std::vector<Key> SweepKeys() {
   return {
       {KEY(sweep.rebuild), .doc = "Which known captures are repeated: if-needed, always, never.",
        .allowed = {"if-needed", "always", "never"}},
-      {KEY(sweep.interval), .doc = "Time between sweeps of serve; null: only on request.", .min = 1'000, .max = kYear},
+      {KEY(sweep.interval),
+       .doc = "Time between sweeps of serve; null: only on request. A one-shot sweep only publishes it, for alerts.",
+       .min = 1'000, .max = kYear},
       {KEY(sweep.quarantine_after),
        .doc = "Time-outs, out-of-memory ends or crashes in a row that put a model in quarantine.", .min = 1,
        .max = 1000},

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "breakwatch/core/json.h"
 
@@ -63,10 +65,6 @@ SnapshotPtr TwoModels() {
   clean.numbers["k"].commit = std::string(40, 'b');
   snapshot->models = {broken, clean};
   snapshot->reasons = {{"Data-dependent branching", "GB0170", "supportable", "https://example.org", 1}};
-  DeliveryStats loki;
-  loki.exporter = "loki";
-  loki.events_pending = 7;
-  snapshot->delivery = {loki};
   return snapshot;
 }
 
@@ -85,6 +83,7 @@ class ServerTest : public testing::Test {
             queries_,
             RealClock(),
             [this] { return snapshot_; },
+            [this] { return std::vector{loki_}; },
             [] { return ReloadState{}; },
             [] { return SweepRequest{}; },
             requests_,
@@ -136,6 +135,7 @@ class ServerTest : public testing::Test {
   RequestLog requests_{RealClock(), [](const std::stop_token&) { return std::vector<std::string>(); },
                        [](const Followed&, bool) { return 0; }};
   SnapshotPtr snapshot_ = TwoModels();
+  DeliveryStats loki_{.exporter = "loki", .events_pending = 7};
   std::unique_ptr<Server> server_;
   std::unique_ptr<httplib::Client> client_;
 };
@@ -150,16 +150,43 @@ TEST_F(ServerTest, IsReadyOnceThereIsASnapshot) {
   EXPECT_EQ(client_->Get("/-/ready")->status, 200);
 }
 
-TEST_F(ServerTest, SaysNothingOfSweepsBeforeTheFirst) {
-  snapshot_ = std::make_shared<const Snapshot>();
+// The names of the families of a page.
+std::set<std::string> FamiliesOf(const std::string& page) {
+  std::set<std::string> names;
+  for (std::istringstream lines(page); !lines.eof();) {
+    std::string line;
+    std::getline(lines, line);
+    if (line.starts_with("# TYPE ")) names.insert(line.substr(7, line.find(' ', 7) - 7));
+  }
+  return names;
+}
+
+TEST_F(ServerTest, ShowsNoSeriesOnBothPagesOfMetrics) {
   Start();
-  EXPECT_EQ(client_->Get("/metrics")->body.find("breakwatch_sweep_"), std::string::npos);
+  const std::set<std::string> own = FamiliesOf(client_->Get("/metrics")->body);
+  EXPECT_TRUE(own.contains("breakwatch_daemon_info"));
+  const std::set<std::string> models = FamiliesOf(client_->Get("/metrics/models")->body);
+  EXPECT_TRUE(models.contains("breakwatch_build_info"));
+  for (const std::string& name : own) EXPECT_FALSE(models.contains(name)) << name;
+}
+
+TEST_F(ServerTest, LeavesOutTimesOfDeliveryThatNeverCame) {
+  Start();
+  const std::string never = client_->Get("/metrics")->body;
+  EXPECT_EQ(never.find("breakwatch_export_last_failure_timestamp_seconds{"), std::string::npos);
+  EXPECT_EQ(never.find("breakwatch_events_oldest_timestamp_seconds{"), std::string::npos);
+  loki_.last_failure = SystemTime{std::chrono::seconds{1'763'690'000}};
+  loki_.oldest_at = SystemTime{std::chrono::seconds{1'763'680'000}};
+  const std::string own = client_->Get("/metrics")->body;
+  EXPECT_NE(own.find("breakwatch_export_last_failure_timestamp_seconds{exporter=\"loki\"} 1763690000"),
+            std::string::npos);
+  EXPECT_NE(own.find("breakwatch_events_oldest_timestamp_seconds{exporter=\"loki\"} 1763680000"), std::string::npos);
 }
 
 TEST_F(ServerTest, ServesItsOwnMetricsAndTheModels) {
   Start();
   const std::string own = client_->Get("/metrics")->body;
-  EXPECT_NE(own.find("breakwatch_build_info{version=\"1.2.3\"} 1"), std::string::npos) << own;
+  EXPECT_NE(own.find("breakwatch_daemon_info{version=\"1.2.3\"} 1"), std::string::npos) << own;
   EXPECT_NE(own.find("process_resident_memory_bytes "), std::string::npos);
   EXPECT_NE(own.find("breakwatch_events_pending{exporter=\"loki\"} 7"), std::string::npos);
   const std::string models = client_->Get("/metrics/models")->body;

@@ -27,6 +27,20 @@ TEST(ConsoleTest, PrintsTotalsBesideHowManyModelsTheyAreOf) {
             "       2        1  Unsupported \"call\" (GB0059)\n");
 }
 
+TEST(ConsoleTest, PrintsNothingWhenOnlyTheStateOfDeliveryChanged) {
+  std::ostringstream out;
+  const auto exporter = MakeConsoleMetrics({}, out);
+  Snapshot snapshot = fakes::SampleSnapshot();
+  exporter->Export(snapshot);
+  const std::string once = out.str();
+  snapshot.delivery.clear();
+  EXPECT_EQ(exporter->Export(snapshot).delivery, Delivery::kDelivered);
+  EXPECT_EQ(out.str(), once);
+  snapshot.models.pop_back();
+  exporter->Export(snapshot);
+  EXPECT_GT(out.str().size(), once.size());
+}
+
 TEST(ConsoleTest, PrintsNoMoreReasonsThanAskedForAndNoControlCharacters) {
   Snapshot snapshot;
   snapshot.toolchain_key = fakes::SampleToolchain().Key();

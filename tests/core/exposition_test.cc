@@ -154,6 +154,25 @@ TEST(ExpositionTest, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(series["breakwatch_sweep_models"].at({{"status", "timeout"}}), 0);
 }
 
+TEST(ExpositionTest, WritesTimesOfSweepsAndDeliveryOnlyOnceThereAreAny) {
+  const Snapshot nothing;
+  for (const char* name : {"last_failure", "interval", "next_due", "oldest_timestamp"})
+    EXPECT_THAT(Exposition(nothing), Not(HasSubstr(name)));
+  Snapshot snapshot = SampleSnapshot();
+  snapshot.sweep.last_failure = fakes::At(1'763'690'001);
+  snapshot.sweep.interval = std::chrono::hours(24);
+  snapshot.sweep.next_due = fakes::At(1'763'776'400);
+  snapshot.delivery[0].last_failure = fakes::At(1'763'690'002);
+  snapshot.delivery[0].oldest_at = fakes::At(1'763'690'003);
+  SeriesByName series = Series(snapshot);
+  const SeriesLabels none, loki = {{"exporter", "loki"}};
+  EXPECT_THAT(series["breakwatch_sweep_last_failure_timestamp_seconds"], ElementsAre(Pair(none, 1'763'690'001)));
+  EXPECT_THAT(series["breakwatch_sweep_interval_seconds"], ElementsAre(Pair(none, 86'400)));
+  EXPECT_THAT(series["breakwatch_sweep_next_due_timestamp_seconds"], ElementsAre(Pair(none, 1'763'776'400)));
+  EXPECT_THAT(series["breakwatch_export_last_failure_timestamp_seconds"], ElementsAre(Pair(loki, 1'763'690'002)));
+  EXPECT_THAT(series["breakwatch_events_oldest_timestamp_seconds"], ElementsAre(Pair(loki, 1'763'690'003)));
+}
+
 TEST(ExpositionTest, AddsReasonsThatAreEqualOnceCut) {
   const std::string longest(200, 'x');
   Snapshot snapshot;

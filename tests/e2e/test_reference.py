@@ -52,12 +52,20 @@ def families(text):
 def test_the_tables_of_metrics_are_the_program_s(breakwatch, hub, gateway):
     hub.model("org/broken", 2, sites=[["branching", "GB0170", 4]])
     hub.model("org/clean", 1)
+    # Nothing listens on port 1: a sweep fails, an event waits, an export fails.
+    no_hub = ("--hub.source", "live", "--hub.endpoint", "http://127.0.0.1:1", "--hub.retries", "0")
+    breakwatch.run("sweep", "--quiet", *no_hub, code=69)
     breakwatch.run("sweep", "--quiet", "--modes", "eval,train")
-    _, address = breakwatch.serve("--metrics.extra", "default/train", "--exporters.pushgateway.url", gateway.url)
+    down = ("--exporters.loki.url", "http://127.0.0.1:1", "--exporters.loki.required=false")
+    _, address = breakwatch.serve("--metrics.extra", "default/train", "--exporters.pushgateway.url", gateway.url, *down,
+                                  "--sweep.interval", "24h")  # fmt: skip
     assert eventually(lambda: "breakwatch_breaks" in get(address + "/metrics/models")[1])
-    assert eventually(lambda: "breakwatch_export_last_success" in get(address + "/metrics/models")[1])
+    assert eventually(lambda: "breakwatch_sweep_next_due" in get(address + "/metrics/models")[1])
+    assert eventually(lambda: "breakwatch_export_last_success_timestamp_seconds{" in get(address + "/metrics")[1])
+    assert eventually(lambda: "breakwatch_export_last_failure_timestamp_seconds{" in get(address + "/metrics")[1])
     served = families(get(address + "/metrics/models")[1])
     own = families(get(address + "/metrics")[1])
+    assert not served.keys() & own.keys()
     rows = (cells for _, cells in rows_of(METRICS, r"(?:compile|breakwatch|process)_\w+"))
     listed = {cells[0].strip("`"): (cells[1], plain(cells[-1])) for cells in rows if cells[1] in ("gauge", "counter")}
     assert set(listed) == set(served) | set(own)

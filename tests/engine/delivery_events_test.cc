@@ -34,10 +34,14 @@ TEST_F(DeliveryTest, KeepsEverythingThroughAnOutageOfThreeDays) {
   for (int hour = 0; hour < 72; ++hour) Store(10), Run(hours(1));
   EXPECT_EQ(StatsOf("events").events_pending, 720);
   EXPECT_GE(StatsOf("events").oldest_age, hours(71));
+  const SystemTime oldest = StatsOf("events").oldest_at;
+  EXPECT_EQ(oldest.time_since_epoch().count(), store_->EventsAfter(0, 1, 1)->front().ts_ns);
+  EXPECT_GT(StatsOf("events").last_failure, oldest);
   EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
   events.down = false;
   Run(seconds(61));
   EXPECT_EQ(Ids(events), UpTo(720));
+  EXPECT_EQ(StatsOf("events").oldest_at, SystemTime{}) << "none waits";
   EXPECT_TRUE(Pump().Behind().empty());
 }
 
@@ -70,6 +74,15 @@ TEST_F(DeliveryTest, BuriesThePoisonEventAloneAndSendsTheRest) {
   EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
 }
 
+TEST_F(DeliveryTest, ADeadLetterIsNoFailureOfTheTarget) {
+  FakeEventExporter& events = AddEvents();
+  events.poison = [](const StoredEvent& event) { return event.id == 3; };
+  Store(3);
+  Run();
+  EXPECT_EQ(StatsOf("events").dead_letters, 1);
+  EXPECT_EQ(StatsOf("events").last_failure, SystemTime{});
+}
+
 TEST_F(DeliveryTest, IsolatesACulpritInLogarithmicallyManySends) {
   for (const int size : {1, 2, 3, 8, 100, 1000}) {
     for (const int culprit : {1, size / 2 + 1, size}) {
@@ -97,6 +110,8 @@ TEST_F(DeliveryTest, PausesAndGivesNothingUpWhileEveryEventIsRefused) {
   EXPECT_EQ(*store_->CountDeadLetters("events"), 0);
   EXPECT_TRUE(StatsOf("events").paused);
   EXPECT_EQ(StatsOf("events").events_pending, 500);
+  EXPECT_EQ(StatsOf("events").oldest_at.time_since_epoch().count(), store_->EventsAfter(0, 1, 1)->front().ts_ns);
+  EXPECT_NE(StatsOf("events").last_failure, SystemTime{});
   EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
   const auto states = store_->DeliveryStates();
   ASSERT_EQ(states->size(), 1u);

@@ -8,6 +8,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 // --- snapshots
@@ -114,6 +115,33 @@ TEST_F(DeliveryTest, PutsTheStateOfAllExportersIntoEverySnapshot) {
   // As of the last try, whose moment is jittered.
   EXPECT_GE(delivery[1].oldest_age, milliseconds(1000));
   EXPECT_GT(delivery[1].failures, 0);
+}
+
+TEST_F(DeliveryTest, PutsNoStateIntoSnapshotsOfAProcessThatShowsItItself) {
+  options_.stats_in_snapshots = false;
+  FakeMetricExporter& metrics = AddMetrics();
+  AddEvents();
+  Store(3);
+  Publish("one");
+  Run();
+  ASSERT_EQ(metrics.delivered.size(), 1u);
+  EXPECT_TRUE(metrics.delivered[0].delivery.empty());
+}
+
+TEST_F(DeliveryTest, KnowsWhenASnapshotWasLastNotAccepted) {
+  FakeMetricExporter& metrics = AddMetrics();
+  Publish("one");
+  Run();
+  EXPECT_EQ(StatsOf("metrics").last_failure, SystemTime{});
+  metrics.down = true;
+  Publish("two");
+  Run(hours(1));
+  const SystemTime failed = StatsOf("metrics").last_failure;
+  EXPECT_GE(failed, clock_.Now() - minutes(2));
+  metrics.down = false;
+  Run(minutes(2));
+  EXPECT_EQ(StatsOf("metrics").last_failure, failed);
+  EXPECT_GT(StatsOf("metrics").last_success, failed);
 }
 
 TEST_F(DeliveryTest, LetsNoDeadExporterDelayAnother) {

@@ -318,6 +318,42 @@ TEST_F(LoopTest, PassesTheListingsErrorOnAndStoresNoSweep) {
   EXPECT_EQ(progress_.failed[0].message, "the Hub answers 503");
 }
 
+TEST_F(LoopTest, PublishesWhenASweepLastFailedAlsoAfterARestart) {
+  lister_.Answer(Error{ErrorCode::kUnavailable, "the Hub answers 503", true});
+  const SystemTime failed = clock_.Now();
+  ASSERT_FALSE(RunSweep().ok());
+  EXPECT_EQ(published_.back().first->sweep.last_failure, failed);
+  lister_.Answer(ListOf({FakeModel("a", 1, Config(1))}));
+  ASSERT_TRUE(RunSweep().ok());
+  EXPECT_EQ(published_.back().first->sweep.last_failure, failed);
+  EXPECT_GT(published_.back().first->sweep.last_success, failed);
+}
+
+TEST_F(LoopTest, AnIncompleteSweepIsAFailureAndAStoppedOneIsNot) {
+  lister_.Answer(ListOf({FakeModel("a", 1, Config(1))}));
+  runner_.on_wait = [this] {
+    if (!asked_) asked_ = true, Stop();
+  };
+  EXPECT_EQ(RunSweep().error().code, ErrorCode::kInterrupted);
+  EXPECT_EQ(published_.back().first->sweep.last_failure, SystemTime{});
+  runner_.FailToStart({ErrorCode::kUnavailable, "no zygote"});
+  ASSERT_FALSE(RunSweep()->complete);
+  EXPECT_EQ(published_.back().first->sweep.last_failure, clock_.Now());
+}
+
+TEST_F(LoopTest, ARequestThatCannotBeMetIsNoFailure) {
+  ASSERT_EQ(Resume().error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(*store_->LastFailure(), SystemTime{});
+}
+
+TEST_F(LoopTest, AOneShotSweepPublishesItsIntervalAndNoNextSweep) {
+  options_.sweep_interval = std::chrono::hours(24);
+  lister_.Answer(ListOf({FakeModel("a", 1, Config(1))}));
+  ASSERT_TRUE(RunSweep().ok());
+  EXPECT_EQ(published_.back().first->sweep.interval, std::chrono::hours(24));
+  EXPECT_EQ(published_.back().first->sweep.next_due, SystemTime{});
+}
+
 TEST_F(LoopTest, TellsTheListingsWarningsAndProgress) {
   RankedList list = ListOf({FakeModel("a", 1, Config(1))});
   list.warnings = {"2 duplicates left out"};

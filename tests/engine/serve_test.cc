@@ -143,6 +143,35 @@ TEST_F(ServeTest, KeepsTheRhythmOverARestart) {
   EXPECT_EQ(Starts(), (Starts_{0, 1000}));
 }
 
+TEST_F(ServeTest, PublishesWhenTheNextSweepIsDue) {
+  options_.sweep_interval = seconds(1000);
+  ASSERT_TRUE(ServeUntil([this] { return Finished() >= 2; }).ok());
+  EXPECT_EQ(published_.back().first->sweep.next_due, first_start_ + seconds(2000));
+  EXPECT_EQ(published_.back().first->sweep.interval, seconds(1000));
+  stopped_ = false;
+  published_.clear();
+  clock_.Advance(seconds(10));
+  ASSERT_TRUE(ServeUntil([] { return true; }).ok());
+  ASSERT_EQ(published_.size(), 1u) << "a restarted daemon knows it before its first sweep";
+  EXPECT_EQ(published_.back().first->sweep.next_due, first_start_ + seconds(2000));
+}
+
+TEST_F(ServeTest, PublishesNoNextSweepOnceTheIntervalIsTakenAway) {
+  options_.sweep_interval = seconds(1000);
+  each_wait_ = [this] {
+    if (Finished() != 1 || asked_) return;
+    asked_ = true;
+    options_.sweep_interval.reset();
+    Command reload;
+    reload.kind = Command::Kind::kReload;
+    ASSERT_TRUE(commands_.Push(reload));
+  };
+  int waits = 0;
+  ASSERT_TRUE(ServeUntil([&] { return asked_ && ++waits == 2; }).ok());
+  EXPECT_EQ(published_.back().first->sweep.next_due, SystemTime{});
+  EXPECT_EQ(published_.back().first->sweep.interval, seconds(0));
+}
+
 TEST_F(ServeTest, ResumesAnUnfinishedSweepFirst) {
   runner_.on_wait = [this] {
     if (progress_.results.size() == 1 && !asked_) asked_ = true, Stop();

@@ -46,6 +46,15 @@ TEST_P(StoreTest, ReplacesCurrentWhole) {
   EXPECT_EQ(current->meta, replacement.meta);
 }
 
+TEST_P(StoreTest, RemembersWhenASweepLastFailed) {
+  EXPECT_EQ(*store_->LastFailure(), SystemTime{});
+  const SystemTime first = clock_.Now(), second = first + std::chrono::nanoseconds{3'000'000'001};
+  ASSERT_OK(store_->NoteFailure(first));
+  ASSERT_OK(store_->NoteFailure(second));
+  EXPECT_EQ(*Open()->LastFailure(), second);
+  EXPECT_EQ(*store_->SchemaVersion(), *Open()->SchemaVersion()) << "the other value of the table";
+}
+
 TEST_P(StoreTest, RemembersTheGroupsItOwnsOnEachGateway) {
   ASSERT_OK(store_->SetOwnedGroups("http://one", {"job/b", "job/a"}));
   ASSERT_OK(store_->SetOwnedGroups("http://two", {"job/c"}));

@@ -93,20 +93,19 @@ void AddProcess(Families& families) {
   families.Gauge("process_threads", "Threads of the daemon.", stat[kThreads]);
 }
 
-void AddDelivery(Families& families, const Snapshot& snapshot) {
+using DeliveryOfAll = std::vector<DeliveryStats>;
+
+void AddCounts(Families& families, const DeliveryOfAll& delivery) {
   struct Series {
     const char *name, *help;
     MetricType type;
     double (*value)(const DeliveryStats&);
-    bool absent_before_success = false;
   };
   static constexpr Series kSeries[] = {
       {"breakwatch_export_attempts_total", "Exports begun, counted by the process: rate() is correct here.",
        MetricType::Counter, [](const DeliveryStats& d) { return static_cast<double>(d.attempts); }},
       {"breakwatch_export_failures_total", "Exports that were not accepted, counted by the process.",
        MetricType::Counter, [](const DeliveryStats& d) { return static_cast<double>(d.failures); }},
-      {"breakwatch_export_last_success_timestamp_seconds", "Last accepted export; absent before the first.",
-       MetricType::Gauge, [](const DeliveryStats& d) { return Seconds(d.last_success); }, true},
       {"breakwatch_events_pending", "Stored events that the exporter has not sent yet.", MetricType::Gauge,
        [](const DeliveryStats& d) { return static_cast<double>(d.events_pending); }},
       {"breakwatch_events_oldest_age_seconds", "Age of the oldest event that the exporter has not sent yet.",
@@ -118,26 +117,32 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
   };
   for (const Series& series : kSeries) {
     MetricFamily& family = families.Add(series.name, series.help, series.type);
-    for (const DeliveryStats& stats : snapshot.delivery) {
-      // "Never" is a missing series: as a time it would be 1970.
-      if (series.absent_before_success && stats.last_success == SystemTime{}) continue;
+    for (const DeliveryStats& stats : delivery)
       Families::Sample(family, series.value(stats), {{"exporter", stats.exporter}});
-    }
   }
 }
 
-void AddSweep(Families& families, const SweepSummary& sweep) {
-  if (sweep.last_success != SystemTime{}) {
-    families.Gauge("breakwatch_sweep_last_success_timestamp_seconds",
-                   "End of the newest complete sweep; absent before the first.", Seconds(sweep.last_success));
-  }
-  if (sweep.models.empty()) return;  // no sweep has finished: a duration of 0 would be wrong
-  families.Gauge("breakwatch_sweep_duration_seconds", "Wall time of the newest finished sweep.",
-                 static_cast<double>(sweep.duration.count()) / 1000);
-  MetricFamily& models =
-      families.Add("breakwatch_sweep_models", "Models of the newest finished sweep by status.", MetricType::Gauge);
-  for (const auto& [status, count] : sweep.models) {
-    Families::Sample(models, static_cast<double>(count), {{"status", status}});
+// "Never" is a missing series: as a time it would be 1970.
+void AddTimes(Families& families, const DeliveryOfAll& delivery) {
+  struct Series {
+    const char *name, *help;
+    SystemTime DeliveryStats::*time;
+  };
+  static constexpr Series kSeries[] = {
+      {"breakwatch_export_last_success_timestamp_seconds", "Last accepted export; absent before the first.",
+       &DeliveryStats::last_success},
+      {"breakwatch_export_last_failure_timestamp_seconds",
+       "Last export that the target did not accept; absent before the first. Dead letters do not count.",
+       &DeliveryStats::last_failure},
+      {"breakwatch_events_oldest_timestamp_seconds",
+       "Time of the oldest event that the exporter has not sent yet; absent if none.", &DeliveryStats::oldest_at},
+  };
+  for (const Series& series : kSeries) {
+    MetricFamily& family = families.Add(series.name, series.help, MetricType::Gauge);
+    for (const DeliveryStats& stats : delivery) {
+      if (stats.*series.time == SystemTime{}) continue;
+      Families::Sample(family, Seconds(stats.*series.time), {{"exporter", stats.exporter}});
+    }
   }
 }
 
@@ -146,16 +151,15 @@ void AddSweep(Families& families, const SweepSummary& sweep) {
 std::string SelfMetrics(const ServerParts& parts, const std::string& version) {
   Families families;
   AddProcess(families);
-  families.Gauge("breakwatch_build_info", "1; the version that published the series.", 1, {{"version", version}});
+  families.Gauge("breakwatch_daemon_info", "1; the version of the daemon.", 1, {{"version", version}});
   const ReloadState reload = parts.reload_state();
   families.Gauge("breakwatch_config_last_reload_successful", "1 if the newest reload of the settings was accepted.",
                  reload.successful ? 1 : 0);
   families.Gauge("breakwatch_config_last_reload_success_timestamp_seconds", "Time of the newest accepted reload.",
                  Seconds(reload.at));
-  if (const SnapshotPtr snapshot = parts.snapshot()) {
-    AddSweep(families, snapshot->sweep);
-    AddDelivery(families, *snapshot);
-  }
+  const DeliveryOfAll delivery = parts.delivery();
+  AddCounts(families, delivery);
+  AddTimes(families, delivery);
   return families.Text();
 }
 

@@ -348,6 +348,7 @@ void Bisector::Finish() {
     const auto behind = session_->Drain();
     behind_.insert(behind.begin(), behind.end());
     session_->StoreLateEvents();
+    session_->PublishDelivery();
   }
   for (const std::string& exporter : behind_) {
     app_.log(Level::kWarn, exporter + " did not accept everything: see `breakwatch events status`");

@@ -116,6 +116,7 @@ int ImportHere(App& app, const ImportOptions& options, const SweepRequest& reque
   if (!sweep) return Fail(app, sweep.error());
   const std::vector<std::string> behind = (*session)->Drain();
   (*session)->StoreLateEvents();
+  (*session)->PublishDelivery();
   return Conclude(app, options, *sweep, behind);
 }
 

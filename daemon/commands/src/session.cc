@@ -86,7 +86,7 @@ Result<engine::LoopOptions> DaemonOptions(const App& app, const Settings& settin
 
 namespace {
 
-constexpr std::chrono::milliseconds kLateEvents{1'000};
+constexpr std::chrono::milliseconds kLateEvents{1'000}, kLastPush{1'000};
 
 Event DeliveryFailed(std::string_view exporter, std::string_view text) {
   Event event;
@@ -127,6 +127,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   for (const auto& events : exporters->events) event_exporters_.emplace_back(events.exporter->Name());
 
   engine::DeliveryOptions delivery = DeliveryOptionsOf(settings);
+  delivery.stats_in_snapshots = use == Use::kOneSweep;
   delivery.report = [this](Level level, std::string_view exporter, std::string_view text) {
     app_.log(level, std::string(exporter) + ": " + std::string(text));
     if (level < Level::kWarn) return;
@@ -208,16 +209,11 @@ Session::~Session() {
 }
 
 SnapshotPtr Session::LatestSnapshot() const {
-  SnapshotPtr latest;
-  {
-    const std::lock_guard guard(snapshot_mutex_);
-    latest = snapshot_;
-  }
-  if (!latest) return latest;
-  auto live = std::make_shared<Snapshot>(*latest);
-  live->delivery = delivery_->Stats();
-  return live;
+  const std::lock_guard guard(snapshot_mutex_);
+  return snapshot_;
 }
+
+std::vector<DeliveryStats> Session::Delivery() const { return delivery_->Stats(); }
 
 std::vector<std::string> Session::Drain(std::stop_token stop) {
   return Drain(app_.settings().delivery.drain_timeout, std::move(stop));
@@ -237,6 +233,11 @@ void Session::StoreLateEvents() {
   if (!stored) return;
   delivery_->NotifyEvents();
   Drain(kLateEvents);  // the next run sends what unavailable exporters missed
+}
+
+void Session::PublishDelivery() {
+  delivery_->Publish(LatestSnapshot(), /*urgent=*/true);
+  Drain(kLastPush);
 }
 
 }  // namespace breakwatch::commands

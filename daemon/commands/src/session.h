@@ -57,13 +57,17 @@ class Session {
 
   engine::Loop& loop() { return *loop_; }
   CommandQueue& commands() { return commands_; }
-  SnapshotPtr LatestSnapshot() const;  // with current delivery statistics; null before the first. Thread: any
+  SnapshotPtr LatestSnapshot() const;           // null before the first. Thread: any
+  std::vector<DeliveryStats> Delivery() const;  // as it is now. Thread: any
   // Waits until the required exporters accepted everything, until delivery.drain_timeout (or `timeout`), or until a
   // stop request. Returns the exporters that did not accept everything. Thread: any.
   std::vector<std::string> Drain(std::stop_token stop = {});
   std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
   // Stores the events that other threads queued after the loop's last iteration. Thread: the loop's, after it ended.
   void StoreLateEvents();
+  // Pushes the state of delivery again: what was pushed when the sweep ended counts the sweep's own events as pending.
+  // Thread: the loop's, after Drain.
+  void PublishDelivery();
   // Removes delivered events of old sweeps. Thread: the loop's.
   void TrimEvents(int keep_sweeps);
   // Error: the state directory or the store was removed or replaced, so this process must stop. Thread: any.

@@ -161,12 +161,10 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound) {
     if (const auto newest = NewestAmong(app, made_up)) swept = {{*newest}, std::nullopt};
   }
-  if (swept.sweeps.empty()) {
-    if (swept.error->code == ErrorCode::kInterrupted) (*session)->Drain();
-    return FailSweep(app, *swept.error);
-  }
-  const std::vector<std::string> behind = (*session)->Drain();
+  const std::vector<std::string> behind = (*session)->Drain();  // also after a failure: its time is published
   (*session)->StoreLateEvents();
+  (*session)->PublishDelivery();
+  if (swept.sweeps.empty()) return FailSweep(app, *swept.error);
   return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true, !files.failed());
 }
 

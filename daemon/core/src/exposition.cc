@@ -278,10 +278,23 @@ void WriteSweep(ExpositionWriter& out, const SweepSummary& sweep) {
                                           "Wall time of the newest finished sweep."};
   static constexpr SeriesFamily kModels{"breakwatch_sweep_models", "gauge",
                                         "Models of the newest finished sweep by status."};
+  static constexpr SeriesFamily kFailure{"breakwatch_sweep_last_failure_timestamp_seconds", "gauge",
+                                         "Newest sweep that failed or ended incomplete; absent before the first."};
+  static constexpr SeriesFamily kInterval{"breakwatch_sweep_interval_seconds", "gauge",
+                                          "Configured time between sweeps (sweep.interval); absent without one."};
+  static constexpr SeriesFamily kNextDue{
+      "breakwatch_sweep_next_due_timestamp_seconds", "gauge",
+      "When serve starts its next sweep by itself; absent without an interval and for one-shot sweeps."};
   static constexpr SeriesFamily kMismatches{"breakwatch_depth_mismatches_total", "counter",
                                             "Captures whose reduced and full depth disagreed."};
   out.Begin(kSuccess);
   if (sweep.last_success != SystemTime{}) out.Sample("", "", Seconds(sweep.last_success));
+  out.Begin(kFailure);
+  if (sweep.last_failure != SystemTime{}) out.Sample("", "", Seconds(sweep.last_failure));
+  out.Begin(kInterval);
+  if (sweep.interval.count() > 0) out.Sample("", "", Seconds(sweep.interval));
+  out.Begin(kNextDue);
+  if (sweep.next_due != SystemTime{}) out.Sample("", "", Seconds(sweep.next_due));
   if (!sweep.models.empty()) {
     out.Begin(kDuration);
     out.Sample("", "", Seconds(sweep.duration));
@@ -312,18 +325,28 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
   };
   static constexpr SeriesFamily kSuccess{"breakwatch_export_last_success_timestamp_seconds", "gauge",
                                          "Last accepted export; absent before the first."};
+  static constexpr SeriesFamily kFailure{
+      "breakwatch_export_last_failure_timestamp_seconds", "gauge",
+      "Last export that the target did not accept; absent before the first. Dead letters do not count."};
   static constexpr SeriesFamily kPaused{"breakwatch_export_paused", "gauge", "1 while the target refuses every event."};
   static constexpr SeriesFamily kAge{"breakwatch_events_oldest_age_seconds", "gauge",
                                      "Age of the oldest event that the exporter has not sent yet."};
+  static constexpr SeriesFamily kOldest{"breakwatch_events_oldest_timestamp_seconds", "gauge",
+                                        "Time of the oldest event that the exporter has not sent yet; absent if none."};
+  const auto write_times = [&](const SeriesFamily& family, SystemTime DeliveryStats::*time) {
+    out.Begin(family);
+    for (const DeliveryStats& stats : delivery) {
+      if (stats.*time != SystemTime{}) out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.*time));
+    }
+  };
   for (const Counted& counted : kCounted) {
     out.Begin(counted.family);
     for (const DeliveryStats& stats : delivery)
       out.Sample(Labels({{"exporter", stats.exporter}}), "", stats.*counted.value);
   }
-  out.Begin(kSuccess);
-  for (const DeliveryStats& stats : delivery)
-    if (stats.last_success != SystemTime{})
-      out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.last_success));
+  write_times(kSuccess, &DeliveryStats::last_success);
+  write_times(kFailure, &DeliveryStats::last_failure);
+  write_times(kOldest, &DeliveryStats::oldest_at);
   out.Begin(kPaused);
   for (const DeliveryStats& stats : delivery)
     out.Sample(Labels({{"exporter", stats.exporter}}), "", std::int64_t{stats.paused ? 1 : 0});

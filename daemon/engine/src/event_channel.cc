@@ -95,6 +95,7 @@ Result<void> EventChannel::Send(store::Store& store, const Clock& clock) {
       return Delivered(store, clock);
     case Delivery::kTryAgain:
       ++stats_.failures;
+      stats_.last_failure = clock.Now();
       if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
       backoff_.Failed(clock.Steady(), outcome.after);
       return {};
@@ -185,6 +186,7 @@ Result<void> EventChannel::Pause(store::Store& store, const Clock& clock, const 
                              " were sent one by one); nothing is lost, will retry: " + detail);
   }
   stats_.paused = true;
+  stats_.last_failure = clock.Now();
   backoff_.Failed(clock.Steady(), std::nullopt);
   DropBatch();
   return store.SetPaused(stats_.exporter, detail);
@@ -230,10 +232,13 @@ Result<void> EventChannel::SaveCursor(store::Store& store) {
 void EventChannel::UpdateStats(const Clock& clock) {
   stats_.events_pending = std::max<std::int64_t>(0, newest_ - cursor_) + queued_;
   stats_.oldest_age = std::chrono::milliseconds(0);
-  if (batch_.empty()) return;
-  const auto age = clock.Now() - SystemTime{std::chrono::nanoseconds(batch_.front().ts_ns)};
-  stats_.oldest_age =
-      std::max(std::chrono::milliseconds(0), std::chrono::duration_cast<std::chrono::milliseconds>(age));
+  if (stats_.events_pending == 0) stats_.oldest_at = SystemTime{};
+  // Without a batch, after a pause or a delivery, the time of the last one is the best known until the next step.
+  const StoredEvent* oldest = !held_.empty() ? &held_.front().event : !batch_.empty() ? &batch_.front() : nullptr;
+  if (oldest != nullptr) stats_.oldest_at = SystemTime{std::chrono::nanoseconds(oldest->ts_ns)};
+  if (stats_.oldest_at == SystemTime{}) return;
+  const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(clock.Now() - stats_.oldest_at);
+  stats_.oldest_age = std::max(std::chrono::milliseconds(0), age);
 }
 
 void EventChannel::Report(Level level, const std::string& text) const {

@@ -24,6 +24,14 @@ namespace {
 // The maximum number of imports to skip when searching for the newest sweep.
 constexpr int kLookBack = 64;
 
+// Whether this error makes a sweep of our own a failed one. An import, a bisection and a further toolchain have no
+// published sweep; a request that cannot be meant, or that was stopped, is not a failure of the service.
+bool IsFailure(const SweepRequest& request, const Error& error) {
+  const bool own = !request.imported && request.trigger != kBisect && request.toolchain.empty();
+  return own && error.code != ErrorCode::kInterrupted && error.code != ErrorCode::kUsage &&
+         error.code != ErrorCode::kNotFound;
+}
+
 // "20261121T020512Z-3f9a1c"
 std::string MakeSweepId(SystemTime now) {
   std::string id;
@@ -106,6 +114,7 @@ class Loop::Impl {
   // --- serving
   Result<void> ScheduleFirst();
   std::optional<Request> NextDue();
+  void PublishNextDue();
   bool HasUnfinished();
   // Between sweeps, stops the zygotes and returns unused memory to the system.
   void Release() {
@@ -118,6 +127,7 @@ class Loop::Impl {
   LoopState state_;
   std::string sweep_id_;  // id of the running sweep, for failure reports; empty before it exists
   Schedule schedule_;
+  std::optional<SteadyTime> noted_tick_;  // whose time is published
   bool resume_first_ = false;
 };
 
@@ -235,6 +245,7 @@ Result<Sweep> Loop::Impl::RunOne(const Request& request) {
     const std::array events = {SweepFailed(sweep_id_, error)};
     if (parts().store.AppendEvents(events)) state_.EventsStored();
   }
+  if (IsFailure(request.sweep, error)) state_.NoteFailure();
   if (state_.EnsureAggregate()) state_.Publish(/*urgent=*/true);
   if (sweep_id_.empty()) {
     for (const std::string& command : request.commands) parts().progress.OnRefused(command, error);
@@ -367,6 +378,7 @@ Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) 
   const store::CurrentChange change = state_.aggregate().Finish(sweep, plan);
   if (auto finished = parts().store.FinishSweep(sweep, events, change); !finished) return finished.error();
   state_.EventsStored();
+  if (!sweep.complete && plan.primary && sweep.trigger != kBisect) state_.NoteFailure();
   state_.Publish(/*urgent=*/true);
   parts().progress.OnFinished(sweep);
   return sweep;
@@ -432,7 +444,18 @@ std::optional<Request> Loop::Impl::NextDue() {
     // If the queue is full of other requests, the tick stays due.
     if (state_.requests.Add(request, "")) schedule_.PassTicks(now);
   }
+  PublishNextDue();
   return state_.requests.Next();
+}
+
+// Publishes the time of the next tick when it changed. Not before something is tracked, because an empty snapshot would
+// clear what an earlier run of this daemon published.
+void Loop::Impl::PublishNextDue() {
+  const auto tick = schedule_.NextTick();
+  if (tick == noted_tick_) return;
+  noted_tick_ = tick;
+  state_.next_due = tick ? parts().clock.Now() + (*tick - parts().clock.Steady()) : SystemTime{};
+  if (state_.EnsureAggregate() && state_.aggregate().HasTracked()) state_.Publish(/*urgent=*/false);
 }
 
 bool Loop::Impl::HasUnfinished() {

@@ -95,13 +95,23 @@ Result<void> LoopState::EnsureAggregate(bool writes) {
   return writes ? parts.store.ReplaceCurrent(aggregate_->ToCurrent()) : Result<void>();
 }
 
+void LoopState::NoteFailure() {
+  last_failure_ = parts.clock.Now();
+  (void)parts.store.NoteFailure(*last_failure_);
+}
+
 void LoopState::Publish(bool urgent) {
   published_at = parts.clock.Steady();
-  if (parts.publish) {
-    Snapshot snapshot = aggregate_->MakeSnapshot(parts.clock.Now());
-    snapshot.sandbox = parts.runner.Sandbox().used;
-    parts.publish(std::make_shared<const Snapshot>(std::move(snapshot)), urgent);
+  if (!parts.publish) return;
+  if (!last_failure_) {
+    if (auto known = parts.store.LastFailure()) last_failure_ = *known;
   }
+  Snapshot snapshot = aggregate_->MakeSnapshot(parts.clock.Now());
+  snapshot.sandbox = parts.runner.Sandbox().used;
+  snapshot.sweep.last_failure = last_failure_.value_or(SystemTime{});
+  snapshot.sweep.interval = options.sweep_interval.value_or(std::chrono::seconds(0));
+  snapshot.sweep.next_due = next_due;
+  parts.publish(std::make_shared<const Snapshot>(std::move(snapshot)), urgent);
 }
 
 }  // namespace breakwatch::engine

@@ -28,6 +28,8 @@ class LoopState {
   void ForgetAggregate() { aggregate_.reset(); }
 
   void Publish(bool urgent);
+  // A sweep failed or ended incomplete. If the store cannot keep the time, this process still publishes it.
+  void NoteFailure();
   void EventsStored() const {
     if (parts.events_stored) parts.events_stored();
   }
@@ -49,6 +51,7 @@ class LoopState {
   WakeSet wake;
   Requests requests;
   SteadyTime published_at{};  // time of the newest snapshot
+  SystemTime next_due{};      // of the next tick, for snapshots; epoch: none
 
  private:
   void Reload(const std::string& command_id);
@@ -57,6 +60,7 @@ class LoopState {
   std::unique_ptr<CaptureRunner> import_;
   CaptureRunner* runner_;  // never null
   bool stopping_ = false;
+  std::optional<SystemTime> last_failure_;  // empty: not yet read
 };
 
 }  // namespace breakwatch::engine

@@ -48,7 +48,7 @@ void MetricChannel::AskTarget(SteadyTime now) {
 
 void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
   Snapshot snapshot = *pending_;
-  snapshot.delivery = stats();
+  if (options_.stats_in_snapshots) snapshot.delivery = stats();
   ++stats_.attempts;
   const Outcome outcome = exporter_->Export(snapshot);
   const SteadyTime now = clock.Steady();  // the send took time
@@ -64,11 +64,13 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
       break;
     case Delivery::kTryAgain:
       ++stats_.failures;
+      stats_.last_failure = clock.Now();
       if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
       backoff_.Failed(now, outcome.after);
       break;
     case Delivery::kRefused:  // the same bytes would be refused again; the next snapshot differs
       ++stats_.failures;
+      stats_.last_failure = clock.Now();
       Report(Level::kWarn, "refused the snapshot: " + outcome.detail);
       refused_ = true;
       pending_.reset();

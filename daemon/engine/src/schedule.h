@@ -28,7 +28,8 @@ class Schedule {
   // True once per failure, after its pause.
   bool TakeRetry(SteadyTime now);
 
-  SteadyTime Next() const;  // max: never
+  SteadyTime Next() const;                                           // max: never
+  std::optional<SteadyTime> NextTick() const { return next_tick_; }  // without retries
 
  private:
   Interval interval_;

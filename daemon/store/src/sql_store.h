@@ -83,6 +83,8 @@ class SqlStore : public Store {
   Result<int> SchemaVersion() override;
   Result<void> StillThere() override { return db_.dialect().StillThere(); }
   Result<void> LockAsWriter() override;
+  Result<void> NoteFailure(SystemTime at) override;
+  Result<SystemTime> LastFailure() override;
 
   // damage.cc
   Result<std::vector<Damage>> FindDamage() override;

@@ -29,6 +29,23 @@ Result<void> SqlStore::SetOwnedGroups(const std::string& gateway, const std::vec
 
 Result<int> SqlStore::SchemaVersion() { return SchemaVersionOf(db_); }
 
+Result<void> SqlStore::NoteFailure(SystemTime at) {
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    Exec(sql, "DELETE FROM meta WHERE key = 'last_failure'");
+    Exec(sql, "INSERT INTO meta (key, value) VALUES ('last_failure', :at)", FormatTime(at));
+    return {};
+  });
+}
+
+Result<SystemTime> SqlStore::LastFailure() {
+  return db_.Read([](soci::session& sql) -> Result<SystemTime> {
+    std::optional<SystemTime> at;
+    Query<std::string>(sql, "SELECT value FROM meta WHERE key = 'last_failure'",
+                       [&](const std::string& value) { return at = ParseTime(value), true; });
+    return at.value_or(SystemTime{});
+  });
+}
+
 Result<void> SqlStore::LockAsWriter() {
   const auto taken = db_.Guarded([&](soci::session& sql) -> Result<bool> { return db_.dialect().TryWriterLock(sql); });
   if (!taken) return taken.error();

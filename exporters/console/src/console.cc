@@ -21,10 +21,17 @@ class ConsoleMetrics : public MetricExporter {
   ConsoleMetrics(ConsoleOptions options, std::ostream& out) : options_(std::move(options)), out_(out) {}
 
   std::string Name() const override { return options_.name; }
-  Outcome Export(const Snapshot& snapshot) override { return Write(out_, Summary(snapshot, options_.top_reasons)); }
+  Outcome Export(const Snapshot& snapshot) override {
+    std::string text = Summary(snapshot, options_.top_reasons);
+    if (text == written_) return {};  // only the state of delivery or the next sweep's time changed
+    Outcome outcome = Write(out_, text);
+    if (outcome.delivery == Delivery::kDelivered) written_ = std::move(text);
+    return outcome;
+  }
 
  private:
   const ConsoleOptions options_;
+  std::string written_;  // last
   std::ostream& out_;
 };
 

@@ -1,7 +1,7 @@
 // Server: HTTP over the latest snapshot and the store. Writes nothing: a request that changes something becomes
 // a command on the loop's queue and is answered 202 with its id. README.md describes each path.
 //
-// GET  /metrics          the daemon itself      GET /metrics/models    every series of the snapshot
+// GET  /metrics          the daemon itself      GET /metrics/models    every series of the snapshot, none of /metrics
 // GET  /-/healthy        alive                  GET /-/ready           503 until the state is loaded,
 //                                                               and once its directory is gone
 // POST /-/reload         (lifecycle, token)     POST /api/v1/sweeps    ask for a sweep (token)
@@ -42,7 +42,8 @@ struct ServerParts {
   CommandQueue& commands;
   Queries& queries;
   const Clock& clock;
-  std::function<SnapshotPtr()> snapshot;  // the newest, with live delivery figures; null before the first
+  std::function<SnapshotPtr()> snapshot;                 // the newest; null before the first
+  std::function<std::vector<DeliveryStats>()> delivery;  // as it is now
   std::function<ReloadState()> reload_state;
   std::function<SweepRequest()> default_request;  // of a POST without a body
   RequestLog& requests;                           // receives the sweeps as a ProgressListener

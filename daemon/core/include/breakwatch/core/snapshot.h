@@ -76,6 +76,9 @@ struct SweepSummary {
   std::chrono::milliseconds duration{};        // of the newest finished sweep
   std::map<std::string, std::int64_t> models;  // by status, newest finished sweep
   std::int64_t depth_mismatches = 0;
+  SystemTime last_failure{};         // the newest sweep that failed or ended incomplete; epoch when none
+  std::chrono::seconds interval{0};  // the configured time between sweeps; 0: none
+  SystemTime next_due{};             // when the daemon starts its next sweep by itself; epoch: never
 };
 
 struct DeliveryStats {
@@ -83,7 +86,9 @@ struct DeliveryStats {
   std::int64_t attempts = 0, failures = 0, events_pending = 0, dead_letters = 0;
   std::chrono::milliseconds oldest_age{};  // of the oldest pending event
   SystemTime last_success{};
-  bool paused = false;  // the target refuses every event: none is lost, they are retried
+  bool paused = false;        // the target refuses every event: none is lost, they are retried
+  SystemTime oldest_at{};     // time of the oldest pending event; epoch when none
+  SystemTime last_failure{};  // the target did not accept an export; not an event refused alone, a dead letter
 };
 
 struct Snapshot {
@@ -95,7 +100,7 @@ struct Snapshot {
   std::vector<TrackedModel> models;   // the tracked ones, ordered by model id
   std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)
   SweepSummary sweep;
-  std::vector<DeliveryStats> delivery;
+  std::vector<DeliveryStats> delivery;  // only if the process has no /metrics of its own
 
   // The published numbers of a model, or null.
   const Numbers* NumbersOf(const TrackedModel& model) const;

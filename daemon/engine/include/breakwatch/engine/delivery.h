@@ -23,6 +23,7 @@ struct DeliveryOptions {
   std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
   std::chrono::milliseconds check_target{15'000};                     // interval of MetricExporter::TargetLostState
   std::chrono::milliseconds metric_interval{30'000};  // shortest time between two snapshots during a sweep
+  bool stats_in_snapshots = true;  // false: the process shows the state of delivery in its own /metrics
   int batch_events = 1000;
   std::size_t batch_bytes = 1u << 20;
   // For the operator: an exporter fails, a snapshot or an event was refused (kWarn), or it works again (kInfo). Called

@@ -229,6 +229,10 @@ class Store {
   Result<void> Check();
   // Error: kStore, the database was removed or replaced since it was opened. Thread: any.
   virtual Result<void> StillThere() { return {}; }
+  // When a sweep last failed or ended incomplete; epoch: never. Not history: a sweep that fails before it has a plan
+  // leaves none.
+  virtual Result<void> NoteFailure(SystemTime) { return {}; }
+  virtual Result<SystemTime> LastFailure() { return SystemTime{}; }
   // One writer of sweeps per database, whatever the state directory, until the session ends. Error: kStore,
   // retryable, if another session has it.
   virtual Result<void> LockAsWriter() { return {}; }
