@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from panels import LOKI, PROMETHEUS, lay_out
-from rows import MODEL, ROWS
+from rows import GROUP, MODEL, ROWS
 
-# A plain ".*" stops at a line break, and a label may hold one.
+# A plain ".*" stops at a line break, and a label may hold one. It also matches series without the label: no pool.
 EVERYTHING = "(?s).*"
 
 
@@ -68,8 +68,9 @@ def dashboard():
         source_variable("datasource", "Data source", "prometheus"),
         source_variable("loki", "Logs", "loki"),
         query_variable("job", "Job", "label_values(breakwatch_build_info, job)"),
-        query_variable("family", "Family", 'label_values(breakwatch_model_status{job=~"$job"}, family)'),
-        query_variable("model", "Model", 'label_values(breakwatch_model_status{job=~"$job",family=~"$family"}, model)'),
+        query_variable("pool", "Pool", 'label_values(breakwatch_build_info{job=~"$job"}, pool)'),
+        query_variable("family", "Family", f"label_values(breakwatch_model_status{{{GROUP}}}, family)"),
+        query_variable("model", "Model", f'label_values(breakwatch_model_status{{{GROUP},family=~"$family"}}, model)'),
         query_variable("reason", "Reason", f"label_values(compile_breaks_total{{{MODEL}}}, reason)"),
         compare_variable(),
     ]

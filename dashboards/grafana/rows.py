@@ -1,27 +1,40 @@
 """What the dashboard shows, row by row.
 
 The queries compare states, now and `$compare` ago: compile_breaks_total is what the last capture found, so rate() and
-increase() of it mean nothing. `max by` stands where several daemons, or the gateway and a daemon's own /metrics,
-publish the same number. A cell is (width, height, panel).
+increase() of it mean nothing. Pools hold disjoint models and a series is scraped once, so sums over pools are right.
+A cell is (width, height, panel).
 """
 
 from panels import LOKI, bars, column_hidden, column_unit, link, panel, series, stat, table, target
 
-MODEL = 'job=~"$job",family=~"$family",model=~"$model"'
+GROUP = 'job=~"$job",pool=~"$pool"'
+MODEL = GROUP + ',family=~"$family",model=~"$model"'
 REASON = MODEL + ',reason=~"$reason"'
 BREAKS = f"compile_breaks_total{{{REASON}}}"
 SITES = f"compile_break_sites{{{REASON}}}"
 BROKEN = f'compile_breaks_total{{{REASON},reason!="none"}}'
 BROKEN_SITES = f'compile_break_sites{{{REASON},reason!="none"}}'
-TRACKED = f"breakwatch_model_status{{{MODEL}}} == 1"
+STATUS = f"breakwatch_model_status{{{MODEL}}}"
+TRACKED = f"{STATUS} == 1"
 WITH_NUMBERS = f"compile_graphs{{{MODEL}}}"
-WHOLE = f"sum by (family, model) (compile_breaks_total{{{MODEL}}}) == 0"
-JOB = '{job=~"$job"}'
-# A plain ".*" stops at a line break, and a label may hold one.
+WHOLE = f"model:full_graph:bool{{{MODEL}}}"  # recorded: 1 for a model with a full graph, else 0
+PER_MODEL = f"model:compile_breaks:sum{{{MODEL}}}"
+JOB = f"{{{GROUP}}}"
 
 
 def before(selector):
     return f"{selector} offset $compare"
+
+
+def share(by=""):
+    """Of the models with numbers; 0 and not "No data" where no model has any."""
+    return f"avg{by} ({WHOLE}) or 0 * count{by} ({TRACKED})"
+
+
+def cohort(series):
+    """Only the models that had numbers all through the time shown: a change of this series is not one of the models."""
+    samples = f"count_over_time({WHOLE}[$__range] @ end())"
+    return f"{series} and on (job, pool, model) ({samples} >= 0.99 * scalar(max({samples})))"
 
 
 MODEL_LINKS = (
@@ -31,11 +44,10 @@ MODEL_LINKS = (
 
 
 def now_row():
-    share = f"count({WHOLE}) / count({WITH_NUMBERS})"
     return [
         (5, 4, stat("Break events", "Breaks that Dynamo logged in the models' current captures.", f"sum({BREAKS})")),
         (5, 4, stat("Break sites", "Distinct places in the code behind those events.", f"sum({SITES})")),
-        (4, 4, stat("Full graph", "Share of the models with numbers that have no graph break.", share, "percentunit")),
+        (4, 4, stat("Full graph", "Share of the models with numbers without a break.", share(), "percentunit")),
         (
             5,
             4,
@@ -51,11 +63,12 @@ def now_row():
                 [
                     ("breaks", f"sum by (family) ({BREAKS})"),
                     ("sites", f"sum by (family) ({SITES})"),
-                    ("full graph", f"count by (family) ({WHOLE})"),
-                    ("with numbers", f"count by (family) ({WITH_NUMBERS})"),
+                    ("full graph", share(" by (family)")),
+                    ("with numbers", f"count by (family) ({WITH_NUMBERS}) or 0 * count by (family) ({TRACKED})"),
                     ("tracked", f"count by (family) ({TRACKED})"),
                 ],
                 "breaks",
+                overrides=[column_unit("full graph", "percentunit")],
             ),
         ),
         (
@@ -92,9 +105,28 @@ def time_row():
                 [
                     target(f"count({TRACKED})", "tracked"),
                     target(f"count({WITH_NUMBERS})", "with numbers"),
-                    target(f"count({WHOLE})", "full graph"),
+                    target(f"sum({WHOLE})", "full graph"),
                     target(f"count(breakwatch_model_in_ranking{{{MODEL}}} == 0)", "left the ranking"),
                 ],
+            ),
+        ),
+        (
+            12,
+            8,
+            series(
+                "Share of full graphs",
+                "Fixed models: those with numbers all through the time shown. Only they compare like with like.",
+                [target(share(), "all models"), target(f"avg({cohort(WHOLE)})", "fixed models")],
+                "percentunit",
+            ),
+        ),
+        (
+            12,
+            8,
+            series(
+                "Breaks per model",
+                "Break events for each model with numbers. Fixed models: with numbers all through the time shown.",
+                [target(f"avg({PER_MODEL})", "all models"), target(f"avg({cohort(PER_MODEL)})", "fixed models")],
             ),
         ),
         (
@@ -115,8 +147,8 @@ def time_row():
 
 
 def why_row():
-    leverage = 'breakwatch_reason_leverage{job=~"$job",reason=~"$reason"}'
-    info = 'breakwatch_reason_info{job=~"$job",reason=~"$reason"}'
+    leverage = f'breakwatch_reason_leverage{{{GROUP},reason=~"$reason"}}'
+    info = f'breakwatch_reason_info{{{GROUP},reason=~"$reason"}}'
     return [
         (
             16,
@@ -128,7 +160,7 @@ def why_row():
                     ("breaks", f"sum by (reason, gb_id) ({BROKEN})"),
                     ("sites", f"sum by (reason, gb_id) ({BROKEN_SITES})"),
                     ("models", f"count by (reason, gb_id) ({BROKEN} > 0)"),
-                    ("leverage", f"max by (reason, gb_id) ({leverage})"),
+                    ("leverage", f"sum by (reason, gb_id) ({leverage})"),
                     ("known", f"max by (reason, gb_id, fixability, url) ({info})"),
                 ],
                 "breaks",
@@ -177,19 +209,44 @@ def where_row():
     ]
 
 
+def status_change(now):
+    """Models that have a status on one side only; the label `status` becomes a column named after the side."""
+    sides = [f"max by (job, pool, family, model, status) ({side})" for side in (STATUS, before(STATUS))]
+    one, other = sides if now else reversed(sides)
+    name = "now" if now else "before"
+    changed = f"{one} unless on (job, pool, model, status) {other}"
+    return f'max by (job, pool, family, model, {name}) (label_replace({changed}, "{name}", "$1", "status", "(.*)"))'
+
+
 def change_row():
-    now, then = f"sum by (family, model) ({BREAKS})", f"sum by (family, model) ({before(BREAKS)})"
-    new_commit = f"sum by (family, model, commit) ({BREAKS}) unless on (model, commit) {before(BREAKS)}"
+    by = "by (job, pool, family, model)"
+    now, then = f"sum {by} ({SITES})", f"sum {by} ({before(SITES)})"
+    new_commit = f"sum by (job, pool, family, model, commit) ({BREAKS})"
+    new_commit += f" unless on (job, pool, model, commit) {before(BREAKS)}"
     new_reason = f"count by (reason, gb_id) ({BROKEN} > 0) unless on (reason, gb_id) ({before(BROKEN)} > 0)"
+    one_side = ("job", "pool")
     return [
         (
-            10,
+            8,
             8,
             table(
                 "Changed models",
-                "Models whose break events differ from $compare ago.",
-                [("now", f"{now} != {then}"), ("before", f"{then} != {now}")],
+                "Models whose break sites differ from $compare ago. Empty: no numbers at that time.",
+                [("now", f"{now} unless {now} == {then}"), ("before", f"{then} unless {then} == {now}")],
                 "now",
+                hidden=one_side,
+                overrides=MODEL_LINKS[:1],
+            ),
+        ),
+        (
+            8,
+            8,
+            table(
+                "Changed status",
+                "Models whose status differs from $compare ago. Empty: not tracked at that time.",
+                [("now", status_change(True)), ("before", status_change(False))],
+                "model",
+                hidden=(*one_side, "Value #A", "Value #B"),
                 overrides=MODEL_LINKS[:1],
             ),
         ),
@@ -201,12 +258,13 @@ def change_row():
                 "Commits captured since $compare ago, with their break events.",
                 [("breaks", new_commit)],
                 "breaks",
+                hidden=one_side,
                 overrides=MODEL_LINKS,
             ),
         ),
         (
+            24,
             6,
-            8,
             table(
                 "New reasons",
                 "Reasons that no model had $compare ago, and the models that have them now.",
@@ -218,6 +276,9 @@ def change_row():
 
 
 def sweep_row():
+    def each(name):
+        return f"max by (job, pool) ({name}{JOB})"
+
     toolchains = f"max by (toolchain, torch, transformers, python) (breakwatch_toolchain_info{JOB})"
     return [
         (
@@ -225,14 +286,9 @@ def sweep_row():
             4,
             stat(
                 "Last complete sweep",
-                "Time since the newest complete sweep: every model was attempted.",
-                f"time() - max(breakwatch_sweep_last_success_timestamp_seconds{JOB})",
+                "Time since the newest complete sweep, of the pool where it is longest ago.",
+                f"time() - min(breakwatch_sweep_last_success_timestamp_seconds{JOB})",
                 "s",
-                [
-                    {"color": "green", "value": None},
-                    {"color": "orange", "value": 93600},
-                    {"color": "red", "value": 129600},
-                ],
             ),
         ),
         (
@@ -241,7 +297,7 @@ def sweep_row():
             stat(
                 "Depth mismatches",
                 "Captures whose reduced and full depth disagreed.",
-                f"max(breakwatch_depth_mismatches_total{JOB})",
+                f"sum(breakwatch_depth_mismatches_total{JOB})",
             ),
         ),
         (
@@ -267,12 +323,28 @@ def sweep_row():
             ),
         ),
         (
+            24,
+            5,
+            table(
+                "Sweeps by pool",
+                "Time since the newest complete and the newest failed or incomplete sweep, and until the next one.",
+                [
+                    ("complete", f"time() - {each('breakwatch_sweep_last_success_timestamp_seconds')}"),
+                    ("failed", f"time() - {each('breakwatch_sweep_last_failure_timestamp_seconds')}"),
+                    ("interval", each("breakwatch_sweep_interval_seconds")),
+                    ("next", f"{each('breakwatch_sweep_next_due_timestamp_seconds')} - time()"),
+                ],
+                "complete",
+                overrides=[column_unit(name, "s") for name in ("complete", "failed", "interval", "next")],
+            ),
+        ),
+        (
             8,
             8,
             series(
                 "Duration",
                 "Wall time of the newest finished sweep.",
-                [target(f"max by (job) (breakwatch_sweep_duration_seconds{JOB})", "{{job}}")],
+                [target(each("breakwatch_sweep_duration_seconds"), "{{job}} {{pool}}")],
                 "s",
             ),
         ),
@@ -282,7 +354,7 @@ def sweep_row():
             series(
                 "Models by status",
                 "Models of the newest finished sweep, by status.",
-                [target(f"max by (status) (breakwatch_sweep_models{JOB}) > 0", "{{status}}")],
+                [target(f"sum by (status) (breakwatch_sweep_models{JOB}) > 0", "{{status}}")],
                 stack=True,
             ),
         ),
@@ -302,10 +374,10 @@ def sweep_row():
 
 def delivery_row():
     def of(name):
-        return f"max by (exporter) ({name}{JOB})"
+        return f"max by (job, pool, exporter) ({name}{JOB})"
 
     def rate(name):
-        return f"max by (exporter) (rate({name}{JOB}[$__rate_interval]))"
+        return f"max by (job, pool, exporter) (rate({name}{JOB}[$__rate_interval]))"
 
     return [
         (
@@ -314,7 +386,7 @@ def delivery_row():
             series(
                 "Events waiting",
                 "Stored events that an exporter has not sent yet; none is lost.",
-                [target(of("breakwatch_events_pending"), "{{exporter}}")],
+                [target(of("breakwatch_events_pending"), "{{exporter}} {{pool}}")],
             ),
         ),
         (
@@ -323,7 +395,7 @@ def delivery_row():
             series(
                 "Oldest event waiting",
                 "Age of the oldest event waiting, by exporter.",
-                [target(of("breakwatch_events_oldest_age_seconds"), "{{exporter}}")],
+                [target(f"time() - {of('breakwatch_events_oldest_timestamp_seconds')}", "{{exporter}} {{pool}}")],
                 "s",
             ),
         ),
@@ -332,10 +404,10 @@ def delivery_row():
             7,
             series(
                 "Attempts and failures",
-                "Per second. The process counts these, so rate() is correct here.",
+                "Per second, of daemons: the process counts these. A one-shot sweep exits, so its rate is 0.",
                 [
-                    target(rate("breakwatch_export_attempts_total"), "{{exporter}} attempts"),
-                    target(rate("breakwatch_export_failures_total"), "{{exporter}} failures"),
+                    target(rate("breakwatch_export_attempts_total"), "{{exporter}} {{pool}} attempts"),
+                    target(rate("breakwatch_export_failures_total"), "{{exporter}} {{pool}} failures"),
                 ],
                 "ops",
             ),
@@ -345,14 +417,15 @@ def delivery_row():
             7,
             table(
                 "Exporters",
-                "Events that a target refused, exporters paused because it refuses every event, and the last success.",
+                "Events that a target refused, exporters paused because it refuses all, last success and failure.",
                 [
                     ("dead letters", of("breakwatch_dead_letters")),
                     ("paused", of("breakwatch_export_paused")),
                     ("last success", f"time() - {of('breakwatch_export_last_success_timestamp_seconds')}"),
+                    ("last failure", f"time() - {of('breakwatch_export_last_failure_timestamp_seconds')}"),
                 ],
                 "dead letters",
-                overrides=[column_unit("last success", "s")],
+                overrides=[column_unit("last success", "s"), column_unit("last failure", "s")],
             ),
         ),
     ]

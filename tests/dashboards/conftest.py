@@ -1,5 +1,7 @@
-"""A real Prometheus with two hours of a made-up fleet's history: "before" a sweep that changed it, and "after"."""
+"""A real Prometheus with two hours of a made-up fleet's history, "before" a sweep that changed it and "after", and with
+the recorded series of that time."""
 
+import contextlib
 import json
 import os
 import socket
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import promql
 import pytest
-from dashboard_support import JOB, ROOT, program
+from dashboard_support import JOB, POOL, ROOT, RULES, program
 
 STEP = 60  # seconds between samples
 STEPS_BEFORE, STEPS_AFTER = 80, 41
@@ -47,7 +49,7 @@ def history(exposition, end):
         state = "before" if step < STEPS_BEFORE else "after"
         stamp = end - (total - 1 - step) * STEP
         found = promql.samples(exposition[state])
-        lines += [f"{promql.with_job(series, JOB)} {value} {stamp}" for series, value in found]
+        lines += [f"{promql.in_group(series, JOB, POOL)} {value} {stamp}" for series, value in found]
     return "\n".join(lines) + "\n# EOF\n"
 
 
@@ -76,25 +78,39 @@ class Prometheus:
 
 @pytest.fixture(scope="session")
 def prometheus(exposition, tmp_path_factory):
-    server, promtool = program("prometheus"), program("promtool")
     folder = tmp_path_factory.mktemp("prometheus")
     end = int(time.time()) // STEP * STEP
     (folder / "history.txt").write_text(history(exposition, end), encoding="utf-8")
     (folder / "prometheus.yml").write_text("global: {scrape_interval: 1m}\n", encoding="utf-8")
-    blocks = [promtool, "tsdb", "create-blocks-from", "openmetrics", "-q", folder / "history.txt", folder / "tsdb"]
-    subprocess.run(blocks, check=True, timeout=120, stdout=subprocess.DEVNULL)
+    create_blocks(folder, "openmetrics", "-q", folder / "history.txt", folder / "tsdb")
+    with serving(folder) as url:
+        span = [f"--start={end - STEPS_BEFORE * 2 * STEP}", f"--end={end}", f"--eval-interval={STEP}s"]
+        recording = [path for path in RULES if path.name == "recording.yml"]
+        create_blocks(folder, "rules", f"--url={url}", *span, f"--output-dir={folder}/tsdb", *recording)
+    with serving(folder) as url:
+        yield Prometheus(url, end)
+
+
+def create_blocks(folder, *arguments):
+    command = [program("promtool"), "tsdb", "create-blocks-from", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@contextlib.contextmanager
+def serving(folder):
     port = free_port()
     arguments = [
-        server,
+        program("prometheus"),
         f"--config.file={folder}/prometheus.yml",
         f"--storage.tsdb.path={folder}/tsdb",
         f"--web.listen-address=127.0.0.1:{port}",
         "--storage.tsdb.retention.time=1y",
     ]
-    with (folder / "log.txt").open("wb") as log, subprocess.Popen(arguments, stdout=log, stderr=log) as process:
+    with (folder / "log.txt").open("ab") as log, subprocess.Popen(arguments, stdout=log, stderr=log) as process:
         try:
             wait_until_ready(f"http://127.0.0.1:{port}/-/ready", process)
-            yield Prometheus(f"http://127.0.0.1:{port}", end)
+            yield f"http://127.0.0.1:{port}"
         finally:
             process.kill()
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-JOB = "breakwatch"  # of the group that the exporter pushes into
+JOB, POOL = "breakwatch", "eu"  # of the group that the exporter pushes into
+RULES = sorted((ROOT / "dashboards" / "rules").glob("*.yml"))
 
 
 def program(name):

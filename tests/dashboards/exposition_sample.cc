@@ -1,5 +1,5 @@
 // Prints the exposition of a test fleet, "before" or "after" a sweep that changed it: a new commit, a fixed model, a
-// new reason, a model that left the ranking. The dashboard's queries are run on it.
+// new reason, models that left, that started to fail, that are new. The dashboard's queries are run on it.
 #include <cstdio>
 #include <cstring>
 
@@ -40,6 +40,10 @@ std::vector<TrackedModel> Fleet(bool after) {
       MakeModel("org/nlp-mended", Commit('d'), after ? std::vector<ReasonCount>{} : std::vector{kBuiltin}, 4));
   models.push_back(MakeModel("org/nlp-new-commit", Commit(after ? 'f' : 'e'),
                              after ? std::vector{kBranching, kBuiltin} : std::vector{kBuiltin}, 5));
+  if (!after) models.push_back(MakeModel("org/nlp-left", Commit('3'), {kBuiltin}, 7));
+  if (after) models.push_back(MakeModel("org/nlp-new-and-broken", Commit('4'), {kBranching}, 7));
+  models.push_back(Of(Family::kOther, MakeModel("org/other-started-to-fail", Commit('5'), {}, 8)));
+  if (after) models.back().status = Status::kFailedEager;  // its numbers stay
   models.push_back(Of(Family::kVision, MakeModel("org/vision-breaking", Commit('1'), {kBranching, kBuiltin}, 6)));
   models.push_back(Of(Family::kVision, MakeModel("org/vision-gone", Commit('2'), {}, 0)));
   models.back().in_ranking = false;
@@ -62,7 +66,11 @@ Snapshot Sample(bool after) {
   snapshot.sweep.last_success = At(end);
   snapshot.sweep.duration = std::chrono::milliseconds{after ? 61'000 : 75'500};
   for (const TrackedModel& model : snapshot.models) ++snapshot.sweep.models[std::string(StatusName(model.status))];
-  snapshot.delivery = {{"loki", after ? 20 : 10, after ? 3 : 1, 12, 1, std::chrono::milliseconds{2'500}, At(end)},
+  snapshot.sweep.last_failure = At(end - 7'200);
+  snapshot.sweep.interval = std::chrono::hours(24);
+  snapshot.sweep.next_due = At(end + 80'000);
+  snapshot.delivery = {{"loki", after ? 20 : 10, after ? 3 : 1, 12, 1, std::chrono::milliseconds{2'500}, At(end), false,
+                        At(end - 2), At(end - 60)},
                        {"pushgateway", after ? 40 : 20, 0, 0, 0, std::chrono::milliseconds{0}, At(end)}};
   return snapshot;
 }

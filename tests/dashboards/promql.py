@@ -33,7 +33,8 @@ def samples(exposition):
             yield series, value
 
 
-def with_job(series, job):
-    """The series as it is after a scrape of the gateway: with the group's label."""
+def in_group(series, job, pool):
+    """The series as it is after a scrape of the gateway: with the group's labels."""
     name, brace, rest = series.partition("{")
-    return f'{name}{{job="{job}",{rest}' if brace else f'{name}{{job="{job}"}}'
+    group = f'job="{job}",pool="{pool}"'
+    return f"{name}{{{group},{rest}" if brace else f"{name}{{{group}}}"
