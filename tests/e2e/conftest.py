@@ -32,19 +32,29 @@ def gateway(tmp_path, processes):
 
 
 @pytest.fixture
-def prometheus(tmp_path, processes, gateway):
-    port = free_port()
-    config = tmp_path / "prometheus.yml"
-    config.write_text(
+def start_prometheus(tmp_path, processes):
+    """Starts a Prometheus with a configuration."""
+
+    def start(text):
+        port = free_port()
+        config = tmp_path / "prometheus.yml"
+        config.write_text(text)
+        argv = [needs("prometheus"), f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'tsdb'}",
+                f"--web.listen-address=127.0.0.1:{port}"]  # fmt: skip
+        process = Process(argv, f"http://127.0.0.1:{port}/-/ready", tmp_path / "prometheus.log")
+        process.url = f"http://127.0.0.1:{port}"
+        processes.append(process)
+        return process.start()
+
+    return start
+
+
+@pytest.fixture
+def prometheus(start_prometheus, gateway):
+    return start_prometheus(
         "global: {scrape_interval: 250ms}\nscrape_configs:\n- job_name: gateway\n  honor_labels: true\n"
         f"  static_configs: [{{targets: ['{gateway.url.removeprefix('http://')}']}}]\n"
     )
-    argv = [needs("prometheus"), f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'tsdb'}",
-            f"--web.listen-address=127.0.0.1:{port}"]  # fmt: skip
-    process = Process(argv, f"http://127.0.0.1:{port}/-/ready", tmp_path / "prometheus.log")
-    process.url = f"http://127.0.0.1:{port}"
-    processes.append(process)
-    return process.start()
 
 
 @pytest.fixture
