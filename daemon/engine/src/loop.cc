@@ -4,16 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <memory>
-#include <random>
-#include <system_error>
 #include <utility>
 
-#include "breakwatch/core/text.h"
-#include "breakwatch/core/threads.h"
+#include "breakwatch/engine/plan_request.h"
 #include "events.h"
-#include "listing.h"
 #include "loop_state.h"
 #include "schedule.h"
 #include "sweep_run.h"
@@ -23,44 +18,6 @@ namespace {
 
 // The maximum number of imports to skip when searching for the newest sweep.
 constexpr int kLookBack = 64;
-
-// "20261121T020512Z-3f9a1c"
-std::string MakeSweepId(SystemTime now) {
-  std::string id;
-  for (const char c : FormatTime(now).substr(0, 19)) {
-    if (c != '-' && c != ':') id += c;
-  }
-  char suffix[16];
-  std::snprintf(suffix, sizeof suffix, "Z-%06x", std::random_device{}() & 0xffffffu);
-  return id + suffix;
-}
-
-// The modes of a plan, in its order.
-std::vector<std::string> ModesOf(const Plan& plan) {
-  std::vector<std::string> modes;
-  for (const PlannedModel& planned : plan.models) {
-    if (std::find(modes.begin(), modes.end(), planned.mode) == modes.end()) modes.push_back(planned.mode);
-  }
-  return modes;
-}
-
-// Lists the models of a saved plan at their commits. Their actions are planned again.
-RankedList ListOf(const Plan& plan) {
-  RankedList list;
-  list.source = plan.source;
-  list.ranked = plan.ranked;
-  for (const PlannedModel& planned : plan.models) {
-    RankedModel model;
-    model.info = planned.info;
-    model.config_json = planned.config_json;
-    if (planned.config_json.empty()) {
-      model.excluded = planned.status.value_or(Status::kSkippedNoConfig);
-      model.detail = planned.detail;
-    }
-    list.models.push_back(std::move(model));
-  }
-  return list;
-}
 
 }  // namespace
 
@@ -75,11 +32,6 @@ class Loop::Impl {
     return {};
   }
 
-  Result<Plan> PlanOnly(const SweepRequest& request) {
-    if (auto loaded = state_.EnsureAggregate(/*writes=*/false); !loaded) return loaded.error();
-    return MakePlanOf(MakeSweepId(parts().clock.Now()), request);
-  }
-
   Result<Sweep> RunOne(const Request& request);
   Swept RunAll(const Request& request);  // also reports the result to the clients
   Result<void> Serve();
@@ -87,7 +39,7 @@ class Loop::Impl {
  private:
   LoopParts& parts() { return state_.parts; }
 
-  Result<RankedList> List(const SweepRequest& request);
+  Result<void> WaitForListing(int fd);
   Result<Plan> MakePlanOf(const std::string& sweep_id, const SweepRequest& request);
   Result<Toolchain> ToolchainOf(const SweepRequest& request);
   Swept RunEach(const Request& request);
@@ -121,70 +73,28 @@ class Loop::Impl {
   bool resume_first_ = false;
 };
 
-Result<RankedList> Loop::Impl::List(const SweepRequest& request) {
-  if (request.saved_plan) return ListOf(*request.saved_plan);
-  std::unique_ptr<Listing> started;
-  try {
-    started = std::make_unique<Listing>(parts().lister, request.list);
-  } catch (const std::system_error& error) {
-    return CannotStartThread("the lister's", error);
-  }
-  Listing& listing = *started;
-  state_.wake.Add(listing.Fd());
-  struct Unwatch {
-    WakeSet& wake;
-    int fd;
-    ~Unwatch() { wake.Remove(fd); }
-  } unwatch{state_.wake, listing.Fd()};
-  while (true) {
-    state_.TakeCommands();
-    if (state_.stopping()) return Error{ErrorCode::kInterrupted, "stopped while listing"};
-    if (auto held = state_.Held(); !held) return held.error();
-    auto news = listing.Take();
-    if (news.total > 0) parts().progress.OnListing(news.resolved, news.total);
-    if (news.answer) return *std::move(news.answer);
-    (void)state_.Wait(SteadyTime::max());
-  }
+// Listing may take minutes, so commands are handled meanwhile.
+Result<void> Loop::Impl::WaitForListing(int fd) {
+  state_.wake.Add(fd);
+  (void)state_.Wait(SteadyTime::max());
+  state_.wake.Remove(fd);
+  state_.TakeCommands();
+  if (state_.stopping()) return Error{ErrorCode::kInterrupted, "stopped while listing"};
+  return state_.Held();
 }
 
 Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequest& request) {
-  auto list = List(request);
+  const auto wait = [this](int fd) { return WaitForListing(fd); };
+  const auto list = ListModels(parts().lister, request, parts().progress, wait);
   if (!list) return list.error();
-  for (const std::string& warning : list->warnings) parts().progress.OnWarning(warning);
-  // Most likely a mistyped filter: no model is known to have left the ranking.
-  if (list->models.empty()) {
-    list->ranked = false;
-    parts().progress.OnWarning(
-        "the listing of " + list->source +
-        " is empty: check hub.author, hub.search, hub.task, hub.library and hub.filters; nothing "
-        "is captured and the tracked models do not change");
-  }
-  PlanOptions options = state_.options.plan;
   auto toolchain = ToolchainOf(request);
   if (!toolchain) return toolchain.error();
-  options.toolchain = *std::move(toolchain);
-  options.primary = !request.imported && options.toolchain.name == state_.options.plan.toolchain.name;
-  if (request.imported) {  // an import is not verified, repeated or given other inputs
-    options.verify_share = 0, options.repeat = 1;
-    options.inputs_specs.clear(), options.ignored_config_keys = {};
-  }
-  options.rebuild = request.rebuild;
-  options.track = request.track;
-  options.pinned_architectures.merge(state_.aggregate().PinnedArchitectures());
-  const std::vector<std::string> modes = request.saved_plan ? ModesOf(*request.saved_plan) : request.modes;
-  if (!modes.empty()) options.modes = modes;
-  std::map<std::string, store::CaptureHistory> histories;
-  for (const std::string& mode : options.modes) {
-    auto of_mode = parts().store.Histories(StructuresOf(*list, options, mode), mode);
-    if (!of_mode) return of_mode.error();
-    histories.merge(*of_mode);
-  }
-  std::vector<std::string> models;
-  for (const RankedModel& model : list->models) models.push_back(model.info.id);
-  auto revisions = parts().store.LatestRevisions(models);
-  if (!revisions) return revisions.error();
-  const Known known{std::move(histories), *std::move(revisions)};
-  return MakePlan(sweep_id, *list, known, options, parts().clock.Now());
+  return PlanRequest(sweep_id, request, *list,
+                     {.store = parts().store,
+                      .current = state_.aggregate(),
+                      .options = state_.options.plan,
+                      .toolchain = *std::move(toolchain),
+                      .now = parts().clock.Now()});
 }
 
 Result<Toolchain> Loop::Impl::ToolchainOf(const SweepRequest& request) {
@@ -445,7 +355,6 @@ Loop::Loop(LoopParts parts, LoopOptions options)
 Loop::~Loop() = default;
 
 Result<void> Loop::Start() { return impl_->Start(); }
-Result<Plan> Loop::PlanOnly(const SweepRequest& request) { return impl_->PlanOnly(request); }
 Loop::Swept Loop::RunSweeps(const SweepRequest& request) { return impl_->RunAll({request}); }
 Result<Sweep> Loop::RunSweep(const SweepRequest& request) { return impl_->RunOne({request}); }
 Result<void> Loop::Serve() { return impl_->Serve(); }

@@ -70,8 +70,6 @@ class Loop {
 
   // Loads `current` and publishes it, before any sweep.
   Result<void> Start();
-  // Plans without capturing or storing anything.
-  Result<Plan> PlanOnly(const SweepRequest& request);
   // Runs one sweep. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
   // unfinished and can be resumed. kNotFound: nothing to resume. kStore: stored results are kept, resumable too.
   Result<Sweep> RunSweep(const SweepRequest& request);
