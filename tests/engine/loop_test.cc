@@ -311,6 +311,41 @@ TEST_F(LoopTest, PassesTheListingsErrorOnAndStoresNoSweep) {
   EXPECT_EQ(progress_.failed[0].message, "the Hub answers 503");
 }
 
+TEST_F(LoopTest, StoresTheEventOfAFailureWithItsSweep) {
+  lister_.Answer(Error{ErrorCode::kUnavailable, "the Hub answers 503", true});
+  Ask("asked");
+  runner_.on_wait = [this] {
+    if (!progress_.failed.empty()) Stop();
+  };
+  ASSERT_TRUE(MakeLoop().Serve().ok());
+  ASSERT_EQ(progress_.accepted.size(), 1u);
+  EXPECT_TRUE(progress_.refused.empty());
+  const auto events = store_->EventsAfter(0, 10, 1u << 20);
+  ASSERT_EQ(events->size(), 1u);
+  EXPECT_NE(events->front().line.find("sweep_failed"), std::string::npos);
+  EXPECT_EQ(events->front().sweep_id, progress_.accepted[0].second);
+}
+
+TEST_F(LoopTest, ARefusedRequestBelongsToNoSweepNotToTheOneBefore) {
+  lister_.Answer(Error{ErrorCode::kUnavailable, "the Hub answers 503", true});
+  SweepRequest resume;
+  resume.resume = true;
+  Ask("fails");
+  Ask("is refused", resume);
+  runner_.on_wait = [this] {
+    if (progress_.failed.size() == 2) Stop();
+  };
+  ASSERT_TRUE(MakeLoop().Serve().ok());
+  using Refused = std::vector<std::pair<std::string, ErrorCode>>;
+  EXPECT_EQ(progress_.refused, (Refused{{"is refused", ErrorCode::kNotFound}}));
+  ASSERT_EQ(progress_.accepted.size(), 1u);
+  EXPECT_EQ(progress_.accepted[0].first, "fails");
+  const auto events = store_->EventsAfter(0, 10, 1u << 20);
+  ASSERT_EQ(events->size(), 2u);
+  EXPECT_FALSE((*events)[0].sweep_id.empty());
+  EXPECT_EQ((*events)[1].sweep_id, "");
+}
+
 TEST_F(LoopTest, TellsTheListingsWarningsAndProgress) {
   RankedList list = ListOf({FakeModel("a", 1, Config(1))});
   list.warnings = {"2 duplicates left out"};

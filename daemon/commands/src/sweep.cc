@@ -158,7 +158,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   const Signals signals((*session)->commands(), [&] { return request; });
   files.OnTrim([&](int keep_sweeps) { (*session)->TrimEvents(keep_sweeps); });
   const auto made_up = SweepFiles(app).WriteMissing();
-  auto swept = (*session)->loop().RunSweeps(request);
+  auto swept = (*session)->loop().RunByEveryToolchain(request);
   if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound) {
     if (const auto newest = NewestAmong(app, made_up)) swept = {{*newest}, std::nullopt};
   }

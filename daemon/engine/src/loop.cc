@@ -2,16 +2,12 @@
 
 #include <malloc.h>
 
-#include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
-#include "breakwatch/engine/plan_request.h"
-#include "events.h"
 #include "loop_state.h"
+#include "one_sweep.h"
 #include "schedule.h"
-#include "sweep_run.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -32,30 +28,16 @@ class Loop::Impl {
     return {};
   }
 
-  Result<Sweep> RunOne(const Request& request);
-  Swept RunAll(const Request& request);  // also reports the result to the clients
+  Result<Sweep> RunSweep(const SweepRequest& request) { return engine::RunSweep(state_, {request}); }
+  Swept RunByEveryToolchain(const Request& request);
   Result<void> Serve();
 
  private:
   LoopParts& parts() { return state_.parts; }
 
-  Result<void> WaitForListing(int fd);
-  Result<Plan> MakePlanOf(const std::string& sweep_id, const SweepRequest& request);
-  Result<Toolchain> ToolchainOf(const SweepRequest& request);
-  Swept RunEach(const Request& request);
-  Result<Sweep> RunRequest(const Request& request);
-  Result<Sweep> BeginNew(const Request& request);
-  Result<Sweep> Resume(Sweep sweep, const Request& request);
-  Result<Sweep> Execute(Sweep sweep, SweepRun& run, const Plan& plan);
-  Result<store::SweepEnd> GiveUp(Sweep sweep);
-  Result<std::vector<store::SweepEnd>> GiveUpUnfinished();
-  Error GiveUpDamaged(const Sweep& sweep);
-  void NoteInterruption(Sweep sweep);
-  void Accept(const Request& request, const std::string& sweep_id) {
-    for (const std::string& command : request.commands) parts().progress.OnAccepted(command, sweep_id);
-  }
-
   // --- serving
+  void Answer(const Request& request, const Swept& swept);
+  void ScheduleRetry(const Request& request, const Swept& swept);
   Result<void> ScheduleFirst();
   std::optional<Request> NextDue();
   bool HasUnfinished();
@@ -68,52 +50,14 @@ class Loop::Impl {
   }
 
   LoopState state_;
-  std::string sweep_id_;  // id of the running sweep, for failure reports; empty before it exists
   Schedule schedule_;
   bool resume_first_ = false;
 };
 
-// Listing may take minutes, so commands are handled meanwhile.
-Result<void> Loop::Impl::WaitForListing(int fd) {
-  state_.wake.Add(fd);
-  (void)state_.Wait(SteadyTime::max());
-  state_.wake.Remove(fd);
-  state_.TakeCommands();
-  if (state_.stopping()) return Error{ErrorCode::kInterrupted, "stopped while listing"};
-  return state_.Held();
-}
-
-Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequest& request) {
-  const auto wait = [this](int fd) { return WaitForListing(fd); };
-  const auto list = ListModels(parts().lister, request, parts().progress, wait);
-  if (!list) return list.error();
-  auto toolchain = ToolchainOf(request);
-  if (!toolchain) return toolchain.error();
-  return PlanRequest(sweep_id, request, *list,
-                     {.store = parts().store,
-                      .current = state_.aggregate(),
-                      .options = state_.options.plan,
-                      .toolchain = *std::move(toolchain),
-                      .now = parts().clock.Now()});
-}
-
-Result<Toolchain> Loop::Impl::ToolchainOf(const SweepRequest& request) {
-  if (request.imported) return state_.UseImport(*request.imported);
-  return state_.UseToolchain(request.toolchain, request.python);
-}
-
-Loop::Swept Loop::Impl::RunAll(const Request& request) {
-  Swept out = RunEach(request);
-  const Error* error = out.error ? &*out.error : nullptr;
-  for (const std::string& command : request.commands) parts().progress.OnServed(command, error);
-  return out;
-}
-
-Loop::Swept Loop::Impl::RunEach(const Request& request) {
-  Swept out;
-  auto first = RunOne(request);
+Loop::Swept Loop::Impl::RunByEveryToolchain(const Request& request) {
+  auto first = engine::RunSweep(state_, request);
   if (!first) return {{}, first.error()};
-  out.sweeps.push_back(*first);
+  Swept out{{*first}, std::nullopt};
   if (!request.sweep.toolchain.empty() || state_.options.extra_toolchains.empty()) return out;
   auto plan = parts().store.LoadPlan(first->id);
   if (!plan) return out.error = plan.error(), out;
@@ -124,7 +68,7 @@ Loop::Swept Loop::Impl::RunEach(const Request& request) {
     further.sweep.rebuild = request.sweep.rebuild;
     further.sweep.toolchain = name;
     further.sweep.saved_plan = *plan;
-    auto swept = RunOne(further);
+    auto swept = engine::RunSweep(state_, further);
     if (swept)
       out.sweeps.push_back(*std::move(swept));
     else if (!out.error)
@@ -132,162 +76,6 @@ Loop::Swept Loop::Impl::RunEach(const Request& request) {
     if (out.error && (out.error->code == ErrorCode::kInterrupted || out.error->code == ErrorCode::kStore)) break;
   }
   return out;
-}
-
-Result<Sweep> Loop::Impl::RunOne(const Request& request) {
-  auto swept = RunRequest(request);
-  state_.UsePrimary();
-  if (swept) return swept;
-  // The fold in memory may be ahead of the store.
-  state_.ForgetAggregate();
-  const Error& error = swept.error();
-  if (error.code != ErrorCode::kInterrupted && error.code != ErrorCode::kStore) {
-    const std::array events = {SweepFailed(sweep_id_, error)};
-    if (parts().store.AppendEvents(events)) state_.EventsStored();
-  }
-  if (state_.EnsureAggregate()) state_.Publish(/*urgent=*/true);
-  if (sweep_id_.empty()) {
-    for (const std::string& command : request.commands) parts().progress.OnRefused(command, error);
-  }
-  parts().progress.OnFailed(error);
-  return swept;
-}
-
-Result<Sweep> Loop::Impl::RunRequest(const Request& request) {
-  sweep_id_.clear();
-  if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded.error();
-  if (!request.sweep.resume) return BeginNew(request);
-  auto unfinished = parts().store.NewestUnfinished();
-  if (!unfinished) return unfinished.error();
-  if (!*unfinished) return Error{ErrorCode::kNotFound, "nothing to resume: every sweep is finished"};
-  return Resume(**unfinished, request);
-}
-
-Result<Sweep> Loop::Impl::BeginNew(const Request& request) {
-  Sweep sweep;
-  sweep.started_at = parts().clock.Now();
-  sweep.id = sweep_id_ = MakeSweepId(sweep.started_at);
-  Accept(request, sweep.id);
-  auto plan = MakePlanOf(sweep.id, request.sweep);
-  if (!plan) return plan.error();
-  sweep.trigger = request.sweep.trigger;
-  sweep.source = plan->source;
-  sweep.ranked = plan->ranked;
-  sweep.planned = static_cast<int>(plan->models.size());
-  sweep.toolchain = plan->toolchain;
-  std::vector<store::SweepEnd> given_up;
-  if (sweep.ranked) {
-    auto ends = GiveUpUnfinished();
-    if (!ends) return ends.error();
-    given_up = *std::move(ends);
-  }
-  const std::vector<Event> events = BeginEvents(sweep, *plan);
-  const store::CurrentChange change = state_.aggregate().Begin(sweep, *plan);
-  // In one transaction: if the new sweep cannot begin, the old ones can still be resumed.
-  if (auto begun = parts().store.BeginSweep(sweep, *plan, events, change, given_up); !begun) return begun.error();
-  state_.EventsStored();
-  parts().progress.OnPlan(*plan, 0);
-  SweepRun run(state_, sweep.id, *plan);
-  return Execute(sweep, run, *plan);
-}
-
-// A new listing makes older unfinished sweeps obsolete: resuming one later would replace new results by old ones.
-// Updates the fold in memory; the caller stores the changes.
-Result<std::vector<store::SweepEnd>> Loop::Impl::GiveUpUnfinished() {
-  auto unfinished = parts().store.Unfinished();
-  if (!unfinished) return unfinished.error();
-  std::vector<store::SweepEnd> ends;
-  for (Sweep& old : *unfinished) {
-    auto end = GiveUp(std::move(old));
-    if (!end) return end.error();
-    ends.push_back(*std::move(end));
-  }
-  return ends;
-}
-
-Result<store::SweepEnd> Loop::Impl::GiveUp(Sweep sweep) {
-  auto results = parts().store.Results(sweep.id);
-  if (!results) return results.error();
-  auto plan = parts().store.LoadPlan(sweep.id);
-  if (!plan && plan.error().retryable) return plan.error();
-  if (!plan) plan = Plan{};  // damaged; an abandoned sweep does not use its plan
-  sweep.statuses.clear(), sweep.modes.clear();
-  for (const ModelResult& result : *results) {
-    const std::string status(StatusName(result.capture.status));
-    ++sweep.statuses[status], ++sweep.modes[result.capture.mode][status];
-  }
-  sweep.state = SweepState::kFinished;
-  sweep.finished_at = parts().clock.Now();
-  store::CurrentChange change = state_.aggregate().Finish(sweep, *plan);
-  return store::SweepEnd{sweep, {SweepFinished(sweep)}, std::move(change)};
-}
-
-// A sweep cannot continue if a model of its plan is missing, because captures are named by their index. It must not be
-// resumed repeatedly either.
-Error Loop::Impl::GiveUpDamaged(const Sweep& sweep) {
-  auto end = GiveUp(sweep);
-  if (!end) return end.error();
-  if (auto ended = parts().store.FinishSweep(end->sweep, end->events, end->change); !ended) return ended.error();
-  state_.EventsStored();
-  return {ErrorCode::kStore,
-          "the plan of sweep " + sweep.id +
-              " is damaged and cannot be resumed; start a new sweep (`breakwatch sweep`). `breakwatch store "
-              "check` lists the damage",
-          false,
-          {}};
-}
-
-Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
-  sweep_id_ = sweep.id;
-  Accept(request, sweep.id);
-  auto plan = parts().store.LoadPlan(sweep.id);
-  if (!plan && plan.error().retryable) return plan.error();
-  if (!plan || plan->models.size() != static_cast<std::size_t>(std::max(sweep.planned, 0))) return GiveUpDamaged(sweep);
-  auto results = parts().store.Results(sweep.id);
-  if (!results) return results.error();
-  const std::array events = {SweepResumed(sweep, results->size())};
-  if (auto appended = parts().store.AppendEvents(events); !appended) return appended.error();
-  state_.EventsStored();
-  parts().progress.OnPlan(*plan, results->size());
-  SweepRun run(state_, sweep.id, *plan);
-  run.TakeOver(*results);
-  const auto opened = state_.UseToolchain(plan->toolchain.name);
-  const Toolchain now = opened ? *opened : state_.options.plan.toolchain;
-  if (now.Key() != plan->toolchain.Key() || now.worker != plan->toolchain.worker) {
-    run.ForbidCaptures("the toolchain changed since this plan was made: " + plan->toolchain.Key() + " worker " +
-                       plan->toolchain.worker + " -> " + now.Key() + " worker " + now.worker);
-  }
-  return Execute(sweep, run, *plan);
-}
-
-Result<Sweep> Loop::Impl::Execute(Sweep sweep, SweepRun& run, const Plan& plan) {
-  if (const std::string warning = state_.runner().Sandbox().warning; !warning.empty())
-    parts().progress.OnWarning(warning);
-  auto ran = run.Run();
-  sweep.statuses = run.Statuses();
-  sweep.modes = run.StatusesByMode();
-  if (!ran && ran.error().code == ErrorCode::kInterrupted) NoteInterruption(sweep);
-  if (!ran) return ran.error();
-  sweep.state = SweepState::kFinished;
-  sweep.finished_at = parts().clock.Now();
-  sweep.complete = !plan.models.empty() && std::none_of(AllStatuses().begin(), AllStatuses().end(), [&](Status status) {
-    return IsIncomplete(status) && sweep.statuses.contains(std::string(StatusName(status)));
-  });
-  const std::array events = {SweepFinished(sweep)};
-  const store::CurrentChange change = state_.aggregate().Finish(sweep, plan);
-  if (auto finished = parts().store.FinishSweep(sweep, events, change); !finished) return finished.error();
-  state_.EventsStored();
-  state_.Publish(/*urgent=*/true);
-  parts().progress.OnFinished(sweep);
-  return sweep;
-}
-
-// For readers of the store only. Resuming does not need it, so it may fail.
-void Loop::Impl::NoteInterruption(Sweep sweep) {
-  sweep.state = SweepState::kInterrupted;
-  sweep.finished_at = parts().clock.Now();
-  const std::array events = {SweepFinished(sweep)};
-  if (parts().store.FinishSweep(sweep, events, {})) state_.EventsStored();
 }
 
 Result<void> Loop::Impl::Serve() {
@@ -303,14 +91,25 @@ Result<void> Loop::Impl::Serve() {
       (void)state_.Wait(schedule_.Next());
       continue;
     }
-    const Swept swept = RunAll(*request);
-    if (!swept.sweeps.empty() && request->own) schedule_.Worked();
-    // A client receives the error and decides. The daemon retries its own sweeps, and those that the store interrupted.
-    // A failed sweep of a further toolchain waits for the next tick.
-    const bool again = swept.error && swept.error->code != ErrorCode::kInterrupted &&
-                       ((swept.sweeps.empty() && request->own) || swept.error->code == ErrorCode::kStore);
-    if (again) schedule_.Failed(*swept.error, parts().clock.Steady());
+    const Swept swept = RunByEveryToolchain(*request);
+    Answer(*request, swept);
+    ScheduleRetry(*request, swept);
   }
+}
+
+void Loop::Impl::Answer(const Request& request, const Swept& swept) {
+  const Error* error = swept.error ? &*swept.error : nullptr;
+  for (const std::string& command : request.commands) parts().progress.OnServed(command, error);
+}
+
+// A client receives the error and decides. The daemon retries its own sweeps, and those that the store interrupted.
+// A failed sweep of a further toolchain waits for the next tick.
+void Loop::Impl::ScheduleRetry(const Request& request, const Swept& swept) {
+  const bool failed = swept.sweeps.empty();
+  if (!failed && request.own) schedule_.Worked();
+  if (!swept.error || swept.error->code == ErrorCode::kInterrupted) return;
+  if ((failed && request.own) || swept.error->code == ErrorCode::kStore)
+    schedule_.Failed(*swept.error, parts().clock.Steady());
 }
 
 Result<void> Loop::Impl::ScheduleFirst() {
@@ -355,8 +154,8 @@ Loop::Loop(LoopParts parts, LoopOptions options)
 Loop::~Loop() = default;
 
 Result<void> Loop::Start() { return impl_->Start(); }
-Loop::Swept Loop::RunSweeps(const SweepRequest& request) { return impl_->RunAll({request}); }
-Result<Sweep> Loop::RunSweep(const SweepRequest& request) { return impl_->RunOne({request}); }
+Result<Sweep> Loop::RunSweep(const SweepRequest& request) { return impl_->RunSweep(request); }
+Loop::Swept Loop::RunByEveryToolchain(const SweepRequest& request) { return impl_->RunByEveryToolchain({request}); }
 Result<void> Loop::Serve() { return impl_->Serve(); }
 
 }  // namespace breakwatch::engine

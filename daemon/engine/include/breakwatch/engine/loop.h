@@ -70,16 +70,15 @@ class Loop {
 
   // Loads `current` and publishes it, before any sweep.
   Result<void> Start();
-  // Runs one sweep. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
+  // Runs one sweep by one toolchain. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
   // unfinished and can be resumed. kNotFound: nothing to resume. kStore: stored results are kept, resumable too.
   Result<Sweep> RunSweep(const SweepRequest& request);
-  // The same; if the request names no toolchain, also sweeps the models by each further one. `sweeps` are those that
-  // ended, the primary one's first; `error` is the first error.
+  // The same; if the request names no toolchain, also sweeps the models by each further one.
   struct Swept {
-    std::vector<Sweep> sweeps;
-    std::optional<Error> error;
+    std::vector<Sweep> sweeps;   // those that ended, the primary toolchain's first
+    std::optional<Error> error;  // the first one
   };
-  Swept RunSweeps(const SweepRequest& request);
+  Swept RunByEveryToolchain(const SweepRequest& request);
   // Sweeps at the interval and on commands until kStop, which ends it at once; first resumes an unfinished sweep.
   // Any number of ticks and equal requests during a sweep cause one more; a request for the default list also counts
   // as a tick, a request for other models gets its own sweep. The first tick comes one interval after the newest
