@@ -48,10 +48,11 @@ struct LoopParts {
   const Clock& clock;
   ProgressListener& progress;
   CommandQueue& commands;
-  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon started.
-  std::function<void(SnapshotPtr snapshot, bool urgent)> publish;
-  std::function<void()> events_stored;          // may be empty; must not block
-  std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones are kept; may be empty
+  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon started. May be empty.
+  std::function<void(SnapshotPtr snapshot, bool urgent)> publish{};
+  std::function<void()> events_stored{};  // may be empty; must not block
+  // kReload: the new options, or why the old ones are kept. May be empty.
+  std::function<Result<LoopOptions>()> reload{};
   // By name; `python` is its interpreter if no setting names it, else empty. May be empty: there is none.
   std::function<Result<FurtherToolchain>(const std::string& name, const std::string& python)> open_toolchain{};
   // Memory that captures may still take, in bytes. May be empty: unbounded.
