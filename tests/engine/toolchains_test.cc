@@ -118,6 +118,31 @@ TEST_F(ToolchainsTest, OneThatIsNotThereFailsItsOwnSweepOnly) {
   EXPECT_NE(swept.error->message.find("nobody"), std::string::npos);
 }
 
+TEST_F(ToolchainsTest, AReloadDuringTheSweepOfOneDoesNotLeaveOutThoseAfterIt) {
+  const std::string last = "a-name-longer-than-a-string-keeps-in-place";
+  options_.extra_toolchains = {"older", last};
+  std::vector<std::string> opened;
+  open_toolchain_ = [&](const std::string& name, const std::string&) -> Result<FurtherToolchain> {
+    opened.push_back(name);
+    return FurtherToolchain{Older(), &older_};
+  };
+  reload_ = [this] {
+    LoopOptions reloaded = options_;
+    reloaded.extra_toolchains.clear();
+    return Result<LoopOptions>(reloaded);
+  };
+  older_.on_wait = [this] {
+    if (std::exchange(asked_, true)) return;
+    Command reload;
+    reload.kind = Command::Kind::kReload;
+    ASSERT_TRUE(commands_.Push(reload));
+  };
+  const auto swept = MakeLoop().RunByEveryToolchain({});
+  EXPECT_EQ(EventCounts()["config_reloaded"], 1);
+  EXPECT_EQ(opened, (std::vector<std::string>{"older", last}));
+  EXPECT_EQ(swept.sweeps.size(), 3u);
+}
+
 TEST_F(ToolchainsTest, ASweepThatWasInterruptedIsResumedByItsOwnToolchain) {
   SweepRequest request;
   request.toolchain = "older";

@@ -62,7 +62,9 @@ Loop::Swept Loop::Impl::RunByEveryToolchain(const Request& request) {
   auto plan = parts().store.LoadPlan(first->id);
   if (!plan) return out.error = plan.error(), out;
   if (!plan->primary) return out;  // a resumed sweep of a further toolchain
-  for (const std::string& name : state_.options.extra_toolchains) {
+  // A copy, because a reload during a sweep replaces the options.
+  const std::vector<std::string> names = state_.options.extra_toolchains;
+  for (const std::string& name : names) {
     Request further;
     further.sweep.trigger = first->trigger;
     further.sweep.rebuild = request.sweep.rebuild;
