@@ -30,4 +30,15 @@ Result<void> RebuildCurrent(store::Store& store, AggregateOptions options) {
   return store.ReplaceCurrent(aggregate->ToCurrent());
 }
 
+Result<LoadedAggregate> LoadAggregate(store::Store& store, const AggregateOptions& options) {
+  auto current = store.LoadCurrent();
+  if (!current) return current.error();
+  const bool damaged = current->damaged;
+  Aggregate loaded(*std::move(current), options);
+  if (loaded.IsOfThisFold() && !damaged) return LoadedAggregate{std::move(loaded)};
+  auto folded = FoldHistory(store, options);
+  if (!folded) return folded.error();
+  return LoadedAggregate{*std::move(folded), /*is_stored=*/false};
+}
+
 }  // namespace breakwatch::engine
