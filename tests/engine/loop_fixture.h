@@ -56,7 +56,7 @@ class LoopFixture : public ::testing::Test {
     Command command;
     command.id = id;
     command.request = std::move(request);
-    command.request.trigger = "api";
+    command.request.trigger = SweepTrigger::kApi;
     ASSERT_TRUE(commands_.Push(command));
   }
 

@@ -87,7 +87,7 @@ TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
   ASSERT_TRUE(RunSweep().ok());
   const std::size_t captured = runner_.started.size();
   SweepRequest request;
-  request.trigger = request.toolchain = kImport;
+  request.trigger = SweepTrigger::kTraceImport, request.toolchain = kImport;
   Plan& plan = request.saved_plan.emplace();
   plan.source = "import /traces/1";
   plan.models.resize(1);

@@ -259,7 +259,7 @@ Result<Sweep> Bisector::SweepOne(const SweepRequest& request) {
 // Runs a sweep of one model by a further toolchain, so that the published numbers remain those of the primary one.
 Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& model) {
   SweepRequest request;
-  request.trigger = kBisect;
+  request.trigger = SweepTrigger::kBisect;
   request.toolchain = tools.name;
   if (tools.name == settings().capture.toolchain) request.toolchain += kAlias;
   std::error_code ignored;

@@ -72,7 +72,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   if (settings.sweep.interval)
     options.sweep_interval = std::chrono::ceil<std::chrono::seconds>(*settings.sweep.interval);
   options.default_request.list = settings.hub.list;
-  options.default_request.trigger = "interval";
+  options.default_request.trigger = SweepTrigger::kInterval;
   options.default_request.modes = options.plan.modes;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) options.default_request.rebuild = *rebuild;
   return options;

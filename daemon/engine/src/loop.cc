@@ -422,13 +422,13 @@ std::optional<Request> Loop::Impl::NextDue() {
   const bool retry = schedule_.TakeRetry(now);
   if (std::exchange(resume_first_, false) || (retry && HasUnfinished())) {
     SweepRequest resume;
-    resume.trigger = "resume";
+    resume.trigger = SweepTrigger::kResume;
     resume.resume = true;
     return Request{.sweep = resume, .own = true};
   }
   if (schedule_.TickIsDue(now) || (retry && state_.options.sweep_interval)) {
     SweepRequest request = state_.options.default_request;
-    request.trigger = "interval";
+    request.trigger = SweepTrigger::kInterval;
     // If the queue is full of other requests, the tick stays due.
     if (state_.requests.Add(request, "")) schedule_.PassTicks(now);
   }

@@ -13,12 +13,13 @@
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/result.h"
+#include "breakwatch/core/sweep.h"
 
 namespace breakwatch {
 
 // A request for a sweep.
 struct SweepRequest {
-  std::string trigger = "cli";
+  SweepTrigger trigger = SweepTrigger::kCli;
   ListRequest list;
   Rebuild rebuild = Rebuild::kIfNeeded;
   std::string toolchain{};           // name of a further one; empty: the primary one, then each configured extra one
