@@ -20,7 +20,6 @@ namespace {
 constexpr const char* kServiceStateDir = "/var/lib/breakwatch";
 constexpr std::string_view kFilesVariable = "BREAKWATCH_CONFIG_FILE";
 
-bool IsList(const Key& key) { return std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field); }
 bool IsOptional(const Key& key) {
   return std::holds_alternative<FieldOf<std::optional<bool>>>(key.field) ||
          std::holds_alternative<FieldOf<std::optional<std::int64_t>>>(key.field) ||

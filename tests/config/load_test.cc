@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "breakwatch/config/keys.h"
 #include "config_fixture.h"
 
 namespace breakwatch::config {
@@ -50,6 +51,20 @@ TEST(LoadTest, TakesTheFilesFromTheEnvironmentWhenNoneIsGiven) {
   EXPECT_EQ(loaded->settings.hub.list.top, 7);
   EXPECT_EQ(loaded->files, std::vector<std::string>{file});
   EXPECT_TRUE(loaded->warnings.empty());
+}
+
+TEST(LoadTest, ReadsToolchainsWithTheirInterpretersAndShowsThemAsTheyWereWritten) {
+  const auto loaded = FromFlags({{"capture.toolchains", {"old=/opt/old/bin/python", "next=next/bin/python"}}});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->settings.capture.toolchains,
+            (std::vector<ToolchainRef>{{"old", "/opt/old/bin/python"}, {"next", "next/bin/python"}}));
+  EXPECT_EQ(ValueText(*FindKey("capture.toolchains"), loaded->settings),
+            R"(["old=/opt/old/bin/python", "next=next/bin/python"])");
+  const auto without_python = FromFlags({{"capture.toolchains", {"old"}}});
+  ASSERT_FALSE(without_python.ok());
+  EXPECT_EQ(without_python.error().message,
+            "flag --capture.toolchains: expected each item to be NAME=PYTHON such as old=.venv-old/bin/python, got "
+            "\"old\"");
 }
 
 TEST(LoadTest, ReadsEveryTypeFromTheEnvironment) {

@@ -99,7 +99,7 @@ class LoopFixture : public ::testing::Test {
   std::unique_ptr<store::Store> store_ = OpenStoreAt(folder_.Url(), clock_);
   std::vector<std::pair<SnapshotPtr, bool>> published_;  // with whether it was urgent
   int events_notified_ = 0;
-  std::function<Result<FurtherToolchain>(const std::string&, const std::string&)> open_toolchain_;
+  std::function<Result<FurtherToolchain>(const ToolchainRef&)> open_toolchain_;
   std::function<Result<void>()> held_;
   bool asked_ = false;  // for hooks that act once
   std::function<Result<LoopOptions>()> reload_ = [this] { return Result<LoopOptions>(options_); };

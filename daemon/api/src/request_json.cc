@@ -65,7 +65,7 @@ const Field kFields[] = {
        if (rebuild) out.rebuild = *rebuild;
        return rebuild.has_value();
      }},
-    {"toolchain", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.toolchain); }},
+    {"toolchain", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.toolchain.name); }},
     {"modes", "a list of " + OneOf(AllModes()),
      [](const json& in, SweepRequest& out) {
        return Texts(in, out.modes) && std::all_of(out.modes.begin(), out.modes.end(), IsMode);
@@ -125,7 +125,7 @@ std::string ToJson(const SweepRequest& r) {
               {"track", r.track},
               {"resume", r.resume},
               {"rebuild", std::string(RebuildName(r.rebuild))},
-              {"toolchain", r.toolchain},
+              {"toolchain", r.toolchain.name},
               {"modes", r.modes},
               {"top", l.top},
               {"per_family", l.per_family},

@@ -151,13 +151,11 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   // The memory of another host is unknown here.
   const auto& launcher = settings.capture.launcher;
   const bool here = launcher.empty() || launcher == std::vector<std::string>{"auto"};
-  engine::LoopParts parts{
-      *store_,  *lister_,
-      *runner_, *app_.clock,
-      progress, commands_,
-      publish,  [this] { delivery_->NotifyEvents(); },
-      reload,   [this](const std::string& name, const std::string& python) {
-                            return OpenToolchain(name, python); }};
+  engine::LoopParts parts{*store_,  *lister_,
+                          *runner_, *app_.clock,
+                          progress, commands_,
+                          publish,  [this] { delivery_->NotifyEvents(); },
+                          reload,   [this](const ToolchainRef& ref) { return OpenToolchain(ref); }};
   if (here) parts.available_memory = engine::AvailableMemory;
   parts.held = [this] { return lock_.TakeChanges(), Held(); };
   parts.held_fd = lock_.WatchFd();
@@ -174,16 +172,12 @@ Result<void> Session::Held() const {
   return held ? store_->StillThere() : held;
 }
 
-Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name, const std::string& python) {
-  Settings known = app_.settings();
-  // Listed before the configured ones, so that this interpreter is used even if another toolchain has its name.
-  const std::string entry = name + "=" + python;
-  if (!python.empty()) known.capture.toolchains.insert(known.capture.toolchains.begin(), entry);
-  const auto settings = app_.with_toolchain(known, name);
+Result<engine::FurtherToolchain> Session::OpenToolchain(const ToolchainRef& ref) {
+  const auto settings = app_.with_toolchain(app_.settings(), ref);
   if (!settings) return settings.error();
   auto toolchain = app_.describe_toolchain(*settings);  // each time: it may have been upgraded
   if (!toolchain) return toolchain.error();
-  std::unique_ptr<CaptureRunner>& runner = further_[entry];
+  std::unique_ptr<CaptureRunner>& runner = further_[ref];
   if (!runner) {
     auto made = app_.make_runner(*settings);
     if (!made) return made.error();

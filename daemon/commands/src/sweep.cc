@@ -218,8 +218,8 @@ int RunPlan(App& app, const SweepOptions& options) {
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   CommandQueue commands;
   std::unique_ptr<CaptureRunner> further;
-  const auto open_toolchain = [&](const std::string& name, const std::string&) -> Result<engine::FurtherToolchain> {
-    const auto settings = app.with_toolchain(app.settings(), name);
+  const auto open_toolchain = [&](const ToolchainRef& ref) -> Result<engine::FurtherToolchain> {
+    const auto settings = app.with_toolchain(app.settings(), ref);
     if (!settings) return settings.error();
     auto toolchain = app.describe_toolchain(*settings);
     if (!toolchain) return toolchain.error();

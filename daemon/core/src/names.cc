@@ -90,6 +90,13 @@ std::string OneOf(std::span<const std::string_view> names) {
 
 std::string_view LevelName(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
 
+std::string ToolchainRef::Text() const { return python.empty() ? name : name + "=" + python; }
+
+ToolchainRef ParseToolchainRef(std::string_view text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  return {std::string(text.substr(0, equals)), std::string(text.substr(std::min(equals + 1, text.size())))};
+}
+
 std::string Toolchain::Key() const {
   std::string key = name;
   // Unknown parts are omitted: a trace does not contain all of them.

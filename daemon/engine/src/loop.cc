@@ -189,7 +189,7 @@ Result<Plan> Loop::Impl::MakePlanOf(const std::string& sweep_id, const SweepRequ
 
 Result<Toolchain> Loop::Impl::ToolchainOf(const SweepRequest& request) {
   if (request.imported) return state_.UseImport(*request.imported);
-  return state_.UseToolchain(request.toolchain, request.python);
+  return state_.UseToolchain(request.toolchain);
 }
 
 Loop::Swept Loop::Impl::RunAll(const Request& request) {
@@ -204,7 +204,7 @@ Loop::Swept Loop::Impl::RunEach(const Request& request) {
   auto first = RunOne(request);
   if (!first) return {{}, first.error()};
   out.sweeps.push_back(*first);
-  if (!request.sweep.toolchain.empty() || state_.options.extra_toolchains.empty()) return out;
+  if (!request.sweep.toolchain.name.empty() || state_.options.extra_toolchains.empty()) return out;
   auto plan = parts().store.LoadPlan(first->id);
   if (!plan) return out.error = plan.error(), out;
   if (!plan->primary) return out;  // a resumed sweep of a further toolchain
@@ -212,7 +212,7 @@ Loop::Swept Loop::Impl::RunEach(const Request& request) {
     Request further;
     further.sweep.trigger = first->trigger;
     further.sweep.rebuild = request.sweep.rebuild;
-    further.sweep.toolchain = name;
+    further.sweep.toolchain.name = name;
     further.sweep.saved_plan = *plan;
     auto swept = RunOne(further);
     if (swept)
@@ -341,7 +341,7 @@ Result<Sweep> Loop::Impl::Resume(Sweep sweep, const Request& request) {
   parts().progress.OnPlan(*plan, results->size());
   SweepRun run(state_, sweep.id, *plan);
   run.TakeOver(*results);
-  const auto opened = state_.UseToolchain(plan->toolchain.name);
+  const auto opened = state_.UseToolchain({plan->toolchain.name});
   const Toolchain now = opened ? *opened : state_.options.plan.toolchain;
   if (now.Key() != plan->toolchain.Key() || now.worker != plan->toolchain.worker) {
     run.ForbidCaptures("the toolchain changed since this plan was made: " + plan->toolchain.Key() + " worker " +
