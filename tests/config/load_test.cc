@@ -37,10 +37,10 @@ TEST(LoadTest, PrefersFlagToEnvironmentToLaterFileToEarlierFile) {
   EXPECT_EQ(loaded->settings.hub.retries, 3);
   EXPECT_EQ(loaded->settings.hub.concurrency, 2);
   EXPECT_EQ(loaded->settings.hub.list.search, "one");
-  EXPECT_EQ(loaded->origins.at("hub.top"), "flag --hub.top");
-  EXPECT_EQ(loaded->origins.at("hub.retries"), "environment BREAKWATCH_HUB_RETRIES");
-  EXPECT_EQ(loaded->origins.at("hub.concurrency"), "file " + second + ":1:40");
-  EXPECT_EQ(loaded->origins.at("hub.search"), "file " + first + ":1:51");
+  EXPECT_EQ(loaded->origins.at("hub.top").Text(), "flag --hub.top");
+  EXPECT_EQ(loaded->origins.at("hub.retries").Text(), "environment BREAKWATCH_HUB_RETRIES");
+  EXPECT_EQ(loaded->origins.at("hub.concurrency").Text(), "file " + second + ":1:40");
+  EXPECT_EQ(loaded->origins.at("hub.search").Text(), "file " + first + ":1:51");
 }
 
 TEST(LoadTest, TakesTheFilesFromTheEnvironmentWhenNoneIsGiven) {
@@ -133,7 +133,7 @@ TEST(LoadTest, OneOfTwoTimesThatBoundEachOtherMayBeSetAlone) {
   ASSERT_TRUE(timeout) << timeout.error().message;
   EXPECT_EQ(timeout->settings.exporters.loki.connect_timeout, 2s);
   EXPECT_EQ(timeout->settings.exporters.pushgateway.connect_timeout, 1s);
-  EXPECT_EQ(timeout->origins.at("exporters.loki.connect_timeout"), "default, at most exporters.loki.timeout");
+  EXPECT_EQ(timeout->origins.at("exporters.loki.connect_timeout").Text(), "default, at most exporters.loki.timeout");
   const auto connect =
       Load({.files = {},
             .environment = {},

@@ -57,7 +57,7 @@ bool IsOfARequest(const std::string& key) {
 std::string FlagsTyped(const App& app, bool of_a_request) {
   std::string flags;
   for (const auto& [key, origin] : app.loaded.origins) {
-    if (!origin.starts_with("flag ") || key == "state_dir" || key.starts_with("log.")) continue;
+    if (origin.kind != config::Origin::Kind::kFlag || key == "state_dir" || key.starts_with("log.")) continue;
     if (IsOfARequest(key) == of_a_request) flags += (flags.empty() ? "--" : ", --") + key;
   }
   return flags;
