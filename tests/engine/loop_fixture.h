@@ -73,10 +73,7 @@ class LoopFixture : public ::testing::Test {
   std::map<std::string, int> EventCounts() {
     std::map<std::string, int> counts;
     const auto events = store_->EventsAfter(0, 100'000, 1u << 30);
-    for (const StoredEvent& event : *events) {
-      const std::size_t at = event.line.find("\"msg\":\"") + 7;
-      ++counts[event.line.substr(at, event.line.find('"', at) - at)];
-    }
+    for (const StoredEvent& event : *events) ++counts[NameOf(event)];
     return counts;
   }
   // What is stored is what folding the history again gives.

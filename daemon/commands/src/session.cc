@@ -90,7 +90,7 @@ constexpr std::chrono::milliseconds kLateEvents{1'000};
 
 Event DeliveryFailed(std::string_view exporter, std::string_view text) {
   Event event;
-  event.name = "delivery_failed";
+  event.name = kDeliveryFailed;
   event.level = Level::kWarn;
   event.fields_json = nlohmann::json{{"exporter", exporter}, {"detail", text}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
