@@ -10,6 +10,7 @@
 #include "breakwatch/report/compare.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
+#include "corner_toolchain.h"
 #include "session.h"
 #include "signals.h"
 #include "warnings_only.h"
@@ -20,8 +21,6 @@ namespace {
 using compare::kCommit;
 using compare::kTorch;
 using compare::kTransformers;
-
-constexpr std::string_view kAlias = "-bisect", kMixed = "mixed-";
 
 // A toolchain with the interpreter of its worker, and what is installed there.
 struct Tools {
@@ -157,17 +156,16 @@ Result<EndText> Bisector::EarlierState(const State& to) {
     const bool alike = capture.toolchain.torch == to.tools.versions.torch &&
                        capture.toolchain.transformers == to.tools.versions.transformers &&
                        result.info.sha == to.model.info.sha;
-    if (alike || !HasNumbers(capture.status) || capture.toolchain.name.starts_with(kMixed)) continue;
+    const CornerToolchain by = ParseCornerToolchain(capture.toolchain.name);
+    if (alike || !HasNumbers(capture.status) || by.kind == CornerToolchain::Kind::kMixed) continue;
     if (now) {
       const auto change = compare::CompareModel(result, *now);
       if (change.new_sites.empty() && change.gone_sites.empty() && change.changed_sites.empty()) continue;
     }
-    std::string name = capture.toolchain.name;
-    if (name.ends_with(kAlias)) name.resize(name.size() - kAlias.size());
-    const auto tools = FindTools(name);
+    const auto tools = FindTools(by.name);
     if (tools && tools->versions.torch == capture.toolchain.torch &&
         tools->versions.transformers == capture.toolchain.transformers) {
-      return EndText{name, result.info.sha};
+      return EndText{by.name, result.info.sha};
     }
     gone = "; " + capture.toolchain.Key() + " broke differently, but is no longer installed";
   }
@@ -201,8 +199,9 @@ Result<Tools> Bisector::Mixed(const Tools& torch, const Tools& rest) {
       return tools;
     }
   }
-  const std::string name =
-      std::string(kMixed) + "torch" + torch.versions.torch + "-transformers" + rest.versions.transformers;
+  const CornerToolchain mixed{CornerToolchain::Kind::kMixed,
+                              "torch" + torch.versions.torch + "-transformers" + rest.versions.transformers};
+  const std::string name = mixed.StoredName();
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(settings().state_dir, ignored) / "toolchains" / name;
   if (auto made = app_.compose_toolchain(torch.toolchain.python, rest.toolchain.python, folder.string()); !made)
@@ -261,8 +260,9 @@ Result<Sweep> Bisector::SweepOne(const SweepRequest& request) {
 Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& model) {
   SweepRequest request;
   request.trigger = SweepTrigger::kBisect;
-  request.toolchain.name = tools.toolchain.name;
-  if (tools.toolchain.name == settings().capture.toolchain) request.toolchain.name += kAlias;
+  const bool is_primary = tools.toolchain.name == settings().capture.toolchain;
+  const auto kind = is_primary ? CornerToolchain::Kind::kPrimary : CornerToolchain::Kind::kConfigured;
+  request.toolchain.name = CornerToolchain{kind, tools.toolchain.name}.StoredName();
   std::error_code ignored;
   const auto python = std::filesystem::absolute(tools.toolchain.python, ignored);
   // If the path does not exist here, it is relative to the project's folder, for the daemon and for this process.
