@@ -99,7 +99,7 @@ std::vector<Key> CaptureKeys() {
        .check = Name},
       {KEY(capture.toolchains),
        .doc = "Further toolchains as NAME=PYTHON; a name without an entry is .venv-NAME/bin/python.", .restart = true,
-       .check = NamedPath},
+       .check = NamedPython},
       {KEY(capture.extra_toolchains), .doc = "Toolchains that sweep the same models after the primary one.",
        .names = true, .check = Name},
       {KEY(capture.zygotes), .doc = "Worker processes, with one capture each at a time; 0: one for each core.",

@@ -120,14 +120,24 @@ struct Setter {
     return std::nullopt;
   }
   std::optional<std::string> operator()(FieldOf<std::vector<std::string>> field) const {
+    if (const auto expected = UnfitList()) return expected;
+    field(settings) = raw.items;
+    return std::nullopt;
+  }
+  std::optional<std::string> operator()(FieldOf<std::vector<ToolchainRef>> field) const {
+    if (const auto expected = UnfitList()) return expected;
+    field(settings).clear();
+    for (const std::string& item : raw.items) field(settings).push_back(ParseToolchainRef(item));
+    return std::nullopt;
+  }
+
+  std::optional<std::string> UnfitList() const {
     if (raw.kind != Raw::Kind::kList) return TypeName(key);
     for (const std::string& item : raw.items) {
       if (const auto expected = Unfit(item)) return "each item to be " + *expected;
     }
-    field(settings) = raw.items;
     return std::nullopt;
   }
-
   std::optional<std::string> Unfit(const std::string& text) const {
     const bool known = std::find(key.allowed.begin(), key.allowed.end(), text) != key.allowed.end();
     if (!key.allowed.empty() && !known) return TypeName(key);
@@ -146,8 +156,7 @@ struct Setter {
 std::string Got(const Key& key, const Raw& raw) {
   if (raw.kind == Raw::Kind::kNull) return "nothing";
   if (raw.kind == Raw::Kind::kMap) return "a mapping";
-  if (raw.kind == Raw::Kind::kList && !std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field))
-    return "a list";
+  if (raw.kind == Raw::Kind::kList && !IsList(key)) return "a list";
   if (key.is_secret) return "something else";
   std::string shown = raw.text;
   for (const std::string& item : raw.items) shown += (shown.empty() ? "" : ", ") + item;

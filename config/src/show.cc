@@ -65,6 +65,20 @@ void OpenSections(const std::string& name, std::vector<std::string>& open, std::
 
 }  // namespace
 
+std::string Origin::Text() const {
+  switch (kind) {
+    case Kind::kDefault:
+      return place.empty() ? "default" : "default, " + place;
+    case Kind::kFile:
+      return "file " + place;
+    case Kind::kEnvironment:
+      return "environment " + place;
+    case Kind::kFlag:
+      return "flag " + place;
+  }
+  return place;
+}
+
 std::string ShowText(const Loaded& loaded) {
   std::size_t name_width = 0, value_width = 0;
   for (const Key& key : Keys()) {
@@ -74,7 +88,7 @@ std::string ShowText(const Loaded& loaded) {
   std::string out;
   for (const Key& key : Keys()) {
     out += Padded(key.name, name_width) + "  " + Padded(ValueText(key, loaded.settings), value_width) + "  " +
-           loaded.origins.at(key.name) + "\n";
+           loaded.origins.at(key.name).Text() + "\n";
   }
   return out;
 }
@@ -85,7 +99,7 @@ std::string ShowJson(const Loaded& loaded) {
     settings.push_back({{"key", key.name},
                         {"value", ValueJson(key, loaded.settings)},
                         {"default", ValueJson(key, Settings{})},
-                        {"origin", loaded.origins.at(key.name)},
+                        {"origin", loaded.origins.at(key.name).Text()},
                         {"type", TypeName(key)}});
   }
   return Dump({{"settings", settings}, {"files", loaded.files}, {"warnings", loaded.warnings}});
@@ -95,7 +109,7 @@ std::string CheckText(const Loaded& loaded) {
   std::string out = "ok:";
   for (const std::string& file : loaded.files) out += " " + file;
   const auto changed = std::count_if(loaded.origins.begin(), loaded.origins.end(),
-                                     [](const auto& origin) { return !origin.second.starts_with("default"); });
+                                     [](const auto& origin) { return origin.second.kind != Origin::Kind::kDefault; });
   out += (loaded.files.empty() ? " no file, " : ", ") + std::to_string(changed) + " of " +
          std::to_string(Keys().size()) + " settings differ from the default\n";
   for (const std::string& warning : loaded.warnings) out += "warning: " + warning + "\n";

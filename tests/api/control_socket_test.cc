@@ -130,14 +130,14 @@ TEST_F(ControlSocketTest, FollowsTheSweepsOfEveryToolchainAndPassesTheFirstError
 TEST_F(ControlSocketTest, CarriesAnImportedCaptureAndAnInterpreter) {
   Heard heard;
   SweepRequest request;
-  request.toolchain = "mixed", request.python = "/opt/mixed/bin/python";
+  request.toolchain = {"mixed", "/opt/mixed/bin/python"};
   request.saved_plan.emplace().models.resize(1);
   request.saved_plan->models[0].info.id = "org/name";
   request.imported.emplace().detail = "read from a trace";
   request.imported->breaks = 7;
   auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, request, heard); });
   const Command command = NextCommand();
-  EXPECT_EQ(command.request.python, "/opt/mixed/bin/python");
+  EXPECT_EQ(command.request.toolchain, request.toolchain);
   ASSERT_TRUE(command.request.imported);
   EXPECT_EQ(command.request.imported->breaks, 7);
   EXPECT_EQ(command.request.saved_plan->models[0].info.id, "org/name");
@@ -289,8 +289,8 @@ TEST_F(ControlSocketTest, AnotherUserNamesNothingThatIsRun) {
   std::filesystem::permissions(dir_, std::filesystem::perms::all);
   std::filesystem::permissions(path_, std::filesystem::perms::all);
   SweepRequest python, toolchain, script, plan;
-  python.toolchain = "default", python.python = "/tmp/evil";
-  toolchain.toolchain = "other";
+  python.toolchain = {"default", "/tmp/evil"};
+  toolchain.toolchain.name = "other";
   script.list.ids = {"script:/tmp/evil.py"};
   plan.saved_plan.emplace().models.resize(1);
   plan.saved_plan->models[0].info.id = "python:evil:make";
@@ -301,17 +301,17 @@ TEST_F(ControlSocketTest, AnotherUserNamesNothingThatIsRun) {
   }
   EXPECT_FALSE(commands_.Pop());
   SweepRequest plain;
-  plain.toolchain = "default";
+  plain.toolchain.name = "default";
   auto followed = std::async(std::launch::async, [&] { return FollowAsAnotherUser(path_, plain); });
   const Command command = NextCommand();
-  EXPECT_EQ(command.request.toolchain, "default");
+  EXPECT_EQ(command.request.toolchain.name, "default");
   socket_->OnRefused(command.id, {ErrorCode::kInternal, "enough seen"});
   EXPECT_EQ(followed.get().error().message, "enough seen");
 }
 
 TEST_F(ControlSocketTest, TheDaemonsOwnUserNamesWhatItLikes) {
   SweepRequest request;
-  request.toolchain = "other", request.list.ids = {"script:mine.py"};
+  request.toolchain.name = "other", request.list.ids = {"script:mine.py"};
   Heard heard;
   auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, request, heard); });
   const Command command = NextCommand();

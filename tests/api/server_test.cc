@@ -223,7 +223,7 @@ TEST_F(ServerTest, TakesASweepOnlyWithTheToken) {
   ASSERT_TRUE(command);
   EXPECT_EQ(command->id, json::parse(accepted->body)["id"]);
   EXPECT_EQ(command->request.list.top, 3);
-  EXPECT_EQ(command->request.trigger, "api");
+  EXPECT_EQ(command->request.trigger, SweepTrigger::kApi);
 }
 
 TEST_F(ServerTest, RefusesChangesWithoutAConfiguredToken) {

@@ -80,8 +80,8 @@ TEST(FileTest, SetsEveryFormOfValue) {
   EXPECT_EQ(s.capture.seed, 18446744073709551615u);
   EXPECT_EQ(s.sweep.interval, std::optional<milliseconds>(std::chrono::minutes(90)));
   EXPECT_EQ(s.exporters.pushgateway.url, "http://[::1]:9091/prefix");
-  EXPECT_EQ(loaded->origins.at("hub.top"), "file " + file + ":6:8");
-  EXPECT_EQ(loaded->origins.at("hub.sort"), "default");
+  EXPECT_EQ(loaded->origins.at("hub.top").Text(), "file " + file + ":6:8");
+  EXPECT_EQ(loaded->origins.at("hub.sort").Text(), "default");
 }
 
 TEST(FileTest, RefusesWhatIsNoReadableText) {

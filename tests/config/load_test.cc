@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "breakwatch/config/keys.h"
 #include "config_fixture.h"
 
 namespace breakwatch::config {
@@ -36,10 +37,10 @@ TEST(LoadTest, PrefersFlagToEnvironmentToLaterFileToEarlierFile) {
   EXPECT_EQ(loaded->settings.hub.retries, 3);
   EXPECT_EQ(loaded->settings.hub.concurrency, 2);
   EXPECT_EQ(loaded->settings.hub.list.search, "one");
-  EXPECT_EQ(loaded->origins.at("hub.top"), "flag --hub.top");
-  EXPECT_EQ(loaded->origins.at("hub.retries"), "environment BREAKWATCH_HUB_RETRIES");
-  EXPECT_EQ(loaded->origins.at("hub.concurrency"), "file " + second + ":1:40");
-  EXPECT_EQ(loaded->origins.at("hub.search"), "file " + first + ":1:51");
+  EXPECT_EQ(loaded->origins.at("hub.top").Text(), "flag --hub.top");
+  EXPECT_EQ(loaded->origins.at("hub.retries").Text(), "environment BREAKWATCH_HUB_RETRIES");
+  EXPECT_EQ(loaded->origins.at("hub.concurrency").Text(), "file " + second + ":1:40");
+  EXPECT_EQ(loaded->origins.at("hub.search").Text(), "file " + first + ":1:51");
 }
 
 TEST(LoadTest, TakesTheFilesFromTheEnvironmentWhenNoneIsGiven) {
@@ -50,6 +51,20 @@ TEST(LoadTest, TakesTheFilesFromTheEnvironmentWhenNoneIsGiven) {
   EXPECT_EQ(loaded->settings.hub.list.top, 7);
   EXPECT_EQ(loaded->files, std::vector<std::string>{file});
   EXPECT_TRUE(loaded->warnings.empty());
+}
+
+TEST(LoadTest, ReadsToolchainsWithTheirInterpretersAndShowsThemAsTheyWereWritten) {
+  const auto loaded = FromFlags({{"capture.toolchains", {"old=/opt/old/bin/python", "next=next/bin/python"}}});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->settings.capture.toolchains,
+            (std::vector<ToolchainRef>{{"old", "/opt/old/bin/python"}, {"next", "next/bin/python"}}));
+  EXPECT_EQ(ValueText(*FindKey("capture.toolchains"), loaded->settings),
+            R"(["old=/opt/old/bin/python", "next=next/bin/python"])");
+  const auto without_python = FromFlags({{"capture.toolchains", {"old"}}});
+  ASSERT_FALSE(without_python.ok());
+  EXPECT_EQ(without_python.error().message,
+            "flag --capture.toolchains: expected each item to be NAME=PYTHON such as old=.venv-old/bin/python, got "
+            "\"old\"");
 }
 
 TEST(LoadTest, ReadsEveryTypeFromTheEnvironment) {
@@ -118,7 +133,7 @@ TEST(LoadTest, OneOfTwoTimesThatBoundEachOtherMayBeSetAlone) {
   ASSERT_TRUE(timeout) << timeout.error().message;
   EXPECT_EQ(timeout->settings.exporters.loki.connect_timeout, 2s);
   EXPECT_EQ(timeout->settings.exporters.pushgateway.connect_timeout, 1s);
-  EXPECT_EQ(timeout->origins.at("exporters.loki.connect_timeout"), "default, at most exporters.loki.timeout");
+  EXPECT_EQ(timeout->origins.at("exporters.loki.connect_timeout").Text(), "default, at most exporters.loki.timeout");
   const auto connect =
       Load({.files = {},
             .environment = {},

@@ -82,7 +82,7 @@ TEST(ExampleTest, IsTheFileInTheTreeAndEqualsTheDefaults) {
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_TRUE(ChangedKeys(loaded->settings, Settings{}).empty());
   for (const Key& key : Keys()) {
-    EXPECT_EQ(loaded->origins.at(key.name).starts_with("file "), !key.is_secret) << key.name;
+    EXPECT_EQ(loaded->origins.at(key.name).kind == Origin::Kind::kFile, !key.is_secret) << key.name;
   }
 }
 

@@ -203,13 +203,28 @@ TEST(SavedPlanTest, NamesWhatIsWrongWithAPlanThatWasChanged) {
 TEST(SweepJsonTest, SurvivesTheRoundTrip) {
   Sweep sweep;
   sweep.id = "s1";
-  sweep.trigger = "cli";
+  sweep.trigger = SweepTrigger::kCli;
   sweep.state = SweepState::kInterrupted;
   sweep.statuses = {{"full_graph", 2}};
   const auto back = SweepFromJson(ToJson(sweep));
   ASSERT_TRUE(back);
   EXPECT_EQ(ToJson(*back), ToJson(sweep));
   EXPECT_EQ(back->state, SweepState::kInterrupted);
+}
+
+TEST(SweepJsonTest, WritesEveryTriggerByItsName) {
+  for (const char* name : {"cli", "interval", "signal", "api", "import", "bisect", "resume", "other"}) {
+    const auto sweep = SweepFromJson(R"({"sweep_id":"s1","trigger":")" + std::string(name) + "\"}");
+    ASSERT_TRUE(sweep) << sweep.error().message;
+    EXPECT_EQ(json::parse(ToJson(*sweep))["trigger"], name);
+  }
+}
+
+TEST(SweepJsonTest, ReadsASweepWhoseTriggerThisVersionDoesNotKnow) {
+  const auto sweep = SweepFromJson(R"({"sweep_id":"s1","trigger":"webhook"})");
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  EXPECT_EQ(sweep->trigger, SweepTrigger::kOther);
+  EXPECT_FALSE(SweepFromJson(R"({"trigger":1})"));
 }
 
 TEST(TrackedModelJsonTest, SurvivesTheRoundTrip) {

@@ -136,7 +136,7 @@ TEST(EventsTest, DistinguishSkippedFromFailed) {
 TEST(EventsTest, AnnounceASweepAndWhatItWillDo) {
   Sweep sweep;
   sweep.id = "sweep";
-  sweep.trigger = "signal";
+  sweep.trigger = SweepTrigger::kSignal;
   sweep.planned = 2;
   sweep.toolchain = TestToolchain();
   Plan plan;

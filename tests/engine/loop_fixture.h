@@ -58,7 +58,7 @@ class LoopFixture : public ::testing::Test {
     Command command;
     command.id = id;
     command.request = std::move(request);
-    command.request.trigger = "api";
+    command.request.trigger = SweepTrigger::kApi;
     ASSERT_TRUE(commands_.Push(command));
   }
 
@@ -75,10 +75,7 @@ class LoopFixture : public ::testing::Test {
   std::map<std::string, int> EventCounts() {
     std::map<std::string, int> counts;
     const auto events = store_->EventsAfter(0, 100'000, 1u << 30);
-    for (const StoredEvent& event : *events) {
-      const std::size_t at = event.line.find("\"msg\":\"") + 7;
-      ++counts[event.line.substr(at, event.line.find('"', at) - at)];
-    }
+    for (const StoredEvent& event : *events) ++counts[NameOf(event)];
     return counts;
   }
   // What is stored is what folding the history again gives.
@@ -101,7 +98,7 @@ class LoopFixture : public ::testing::Test {
   std::unique_ptr<store::Store> store_ = OpenStoreAt(folder_.Url(), clock_);
   std::vector<std::pair<SnapshotPtr, bool>> published_;  // with whether it was urgent
   int events_notified_ = 0;
-  std::function<Result<FurtherToolchain>(const std::string&, const std::string&)> open_toolchain_;
+  std::function<Result<FurtherToolchain>(const ToolchainRef&)> open_toolchain_;
   std::function<Result<void>()> held_;
   bool asked_ = false;  // for hooks that act once
   std::function<Result<LoopOptions>()> reload_ = [this] { return Result<LoopOptions>(options_); };

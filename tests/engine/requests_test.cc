@@ -42,6 +42,17 @@ TEST(RequestsTest, UnitesModelsAskedForByName) {
   EXPECT_EQ(requests.Next()->sweep.list.ids, (std::vector<std::string>{"a", "b", "c"}));
 }
 
+TEST(RequestsTest, KeepsDifferentToolchainsApart) {
+  Requests requests;
+  SweepRequest configured = Named({"a"}), given = Named({"a"});
+  configured.toolchain.name = "older";
+  given.toolchain = {"older", "/opt/older/bin/python"};
+  for (const SweepRequest& request : {Named({"a"}), configured, given}) EXPECT_TRUE(requests.Add(request, "1"));
+  EXPECT_EQ(requests.Next()->sweep.toolchain, ToolchainRef{});
+  EXPECT_EQ(requests.Next()->sweep.toolchain, configured.toolchain);
+  EXPECT_EQ(requests.Next()->sweep.toolchain, given.toolchain);
+}
+
 TEST(RequestsTest, DoesNotTrackWhatWasAskedForWithoutTrack) {
   Requests requests;
   SweepRequest track = Named({"a"});

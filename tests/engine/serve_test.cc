@@ -53,7 +53,7 @@ TEST_F(ServeTest, SweepsAtTheIntervalWithoutDrift) {
   runner_.capture_takes = seconds(15);
   ASSERT_TRUE(ServeUntil([this] { return Finished() >= 4; }).ok());
   EXPECT_EQ(Starts(), (Starts_{0, 100, 200, 300}));
-  EXPECT_EQ(progress_.finished[0].trigger, "interval");
+  EXPECT_EQ(progress_.finished[0].trigger, SweepTrigger::kInterval);
 }
 
 TEST_F(ServeTest, EndsASweepAndItselfWhenWhatItStandsOnIsGone) {

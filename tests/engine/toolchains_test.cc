@@ -17,8 +17,8 @@ class ToolchainsTest : public LoopFixture {
   ToolchainsTest() {
     lister_.Answer(ListOf({FakeModel("org/a", 1, Config(1)), FakeModel("org/b", 2, Config(2))}));
     older_.toolchain = Older();
-    open_toolchain_ = [this](const std::string& name, const std::string&) -> Result<FurtherToolchain> {
-      if (name != "older") return Error{ErrorCode::kUsage, "no toolchain " + name};
+    open_toolchain_ = [this](const ToolchainRef& asked) -> Result<FurtherToolchain> {
+      if (asked.name != "older") return Error{ErrorCode::kUsage, "no toolchain " + asked.name};
       return FurtherToolchain{Older(), &older_};
     };
   }
@@ -46,7 +46,7 @@ TEST_F(ToolchainsTest, EachSweepsTheSameModelsAfterThePrimaryOneAndPublishesNoth
 TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneAlone) {
   options_.extra_toolchains = {"older"};
   SweepRequest request;
-  request.toolchain = "older";
+  request.toolchain.name = "older";
   const auto swept = MakeLoop().RunByEveryToolchain(request);
   ASSERT_EQ(swept.sweeps.size(), 1u);
   EXPECT_TRUE(runner_.started.empty());
@@ -68,16 +68,16 @@ TEST_F(ToolchainsTest, WhoAskedHearsOnceWhenTheSweepsOfAllHaveEnded) {
 }
 
 TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
-  std::string opened;
-  open_toolchain_ = [&](const std::string& name, const std::string& python) -> Result<FurtherToolchain> {
-    opened = name + " " + python;
+  ToolchainRef opened;
+  open_toolchain_ = [&](const ToolchainRef& asked) -> Result<FurtherToolchain> {
+    opened = asked;
     return FurtherToolchain{Older(), &older_};
   };
   SweepRequest request;
-  request.toolchain = "older", request.python = "/opt/older/bin/python";
+  request.toolchain = {"older", "/opt/older/bin/python"};
   const auto sweep = RunSweep(request);
   ASSERT_TRUE(sweep.ok()) << sweep.error().message;
-  EXPECT_EQ(opened, "older /opt/older/bin/python");
+  EXPECT_EQ(opened, request.toolchain);
   EXPECT_EQ(sweep->toolchain.name, "older");
 }
 
@@ -87,7 +87,7 @@ TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
   ASSERT_TRUE(RunSweep().ok());
   const std::size_t captured = runner_.started.size();
   SweepRequest request;
-  request.trigger = request.toolchain = kImport;
+  request.trigger = SweepTrigger::kTraceImport, request.toolchain.name = kImport;
   Plan& plan = request.saved_plan.emplace();
   plan.source = "import /traces/1";
   plan.models.resize(1);
@@ -122,8 +122,8 @@ TEST_F(ToolchainsTest, AReloadDuringTheSweepOfOneDoesNotLeaveOutThoseAfterIt) {
   const std::string last = "a-name-longer-than-a-string-keeps-in-place";
   options_.extra_toolchains = {"older", last};
   std::vector<std::string> opened;
-  open_toolchain_ = [&](const std::string& name, const std::string&) -> Result<FurtherToolchain> {
-    opened.push_back(name);
+  open_toolchain_ = [&](const ToolchainRef& toolchain) -> Result<FurtherToolchain> {
+    opened.push_back(toolchain.name);
     return FurtherToolchain{Older(), &older_};
   };
   reload_ = [this] {
@@ -145,7 +145,7 @@ TEST_F(ToolchainsTest, AReloadDuringTheSweepOfOneDoesNotLeaveOutThoseAfterIt) {
 
 TEST_F(ToolchainsTest, ASweepThatWasInterruptedIsResumedByItsOwnToolchain) {
   SweepRequest request;
-  request.toolchain = "older";
+  request.toolchain.name = "older";
   older_.on_wait = [this] {
     if (!std::exchange(asked_, true)) Stop();
   };

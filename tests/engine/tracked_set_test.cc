@@ -134,7 +134,7 @@ class ImportTest : public AggregateTest {
   static How Import(bool track) {
     Toolchain toolchain = TestToolchain("2.14.0");
     toolchain.name = kImport;
-    return {.ranked = false, .track = track, .toolchain = toolchain, .source = "import /tmp/trace"};
+    return {.ranked = false, .track = track, .toolchain = toolchain, .trigger = SweepTrigger::kTraceImport};
   }
   static Model Imported(const std::string& id, const std::string& commit = kA) {
     return {.id = id, .commit = commit, .mode = kImport};

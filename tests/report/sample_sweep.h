@@ -114,7 +114,7 @@ inline std::vector<ModelResult> SampleResults() {
 inline Sweep SampleSweep() {
   Sweep sweep;
   sweep.id = "20260921T141320Z-abc123";
-  sweep.trigger = "cli";
+  sweep.trigger = SweepTrigger::kCli;
   sweep.source = "snapshot collectors/hub/snapshot";
   sweep.ranked = true;
   sweep.state = SweepState::kFinished;

@@ -24,7 +24,7 @@ Toolchain SampleToolchain() { return {"default", "2.15.0", "5.23.0", "3.11.2", "
 Sweep SampleSweep(const std::string& id) {
   Sweep sweep;
   sweep.id = id;
-  sweep.trigger = "cli";
+  sweep.trigger = SweepTrigger::kCli;
   sweep.source = "directory /models";
   sweep.ranked = true;
   sweep.started_at = SystemTime{std::chrono::nanoseconds{1'700'000'000'123'456'789}};

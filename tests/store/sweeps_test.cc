@@ -115,10 +115,11 @@ TEST_P(StoreTest, CallsNothingLatestThatSaysNothingOfTheNightlySweep) {
   further.primary = false;
   ASSERT_OK(store_->BeginSweep(SampleSweep("further"), further, {}, {}));
   ASSERT_OK(store_->FinishSweep(Finished("further"), {}, {}));
-  for (const auto& [id, planned] : {std::pair("empty", 0), {"given-up", 2}, {"bisected", 1}}) {
+  for (const auto& [id, planned] : {std::pair("empty", 0), {"given-up", 2}, {"bisected", 1}, {"imported", 1}}) {
     Begin(id, {"a/b"});
     Sweep sweep = Finished(id, planned);
-    if (sweep.id == "bisected") sweep.trigger = kBisect;
+    if (sweep.id == "bisected") sweep.trigger = SweepTrigger::kBisect;
+    if (sweep.id == "imported") sweep.trigger = SweepTrigger::kTraceImport;
     ASSERT_OK(store_->FinishSweep(sweep, {}, {}));
     EXPECT_EQ(store_->FindSweep("latest")->id, "good") << id;
   }

@@ -53,7 +53,7 @@ Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defa
   }
   auto request = SweepRequestFromJson(JsonText(message["request"]), defaults, std::move(imported));
   if (!request) return request;
-  request->python = TextOf(message, "python");
+  request->toolchain.python = TextOf(message, "python");
   if (request->imported && (!request->saved_plan || request->saved_plan->models.size() != 1)) {
     return Error{ErrorCode::kUsage, "an import needs a plan with exactly one model"};
   }

@@ -10,6 +10,7 @@
 #include "breakwatch/report/compare.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
+#include "corner_toolchain.h"
 #include "session.h"
 #include "signals.h"
 #include "warnings_only.h"
@@ -21,11 +22,9 @@ using compare::kCommit;
 using compare::kTorch;
 using compare::kTransformers;
 
-constexpr std::string_view kAlias = "-bisect", kMixed = "mixed-";
-
-// A toolchain's name, and the command that starts its interpreter.
+// A toolchain with the interpreter of its worker, and what is installed there.
 struct Tools {
-  std::string name, python;
+  ToolchainRef toolchain;
   Toolchain versions;
 };
 
@@ -90,18 +89,18 @@ Result<void> Bisector::OpenStore() {
 }
 
 Result<Tools> Bisector::FindTools(const std::string& name) {
-  const auto with = app_.with_toolchain(settings(), name);
+  const auto with = app_.with_toolchain(settings(), {name});
   if (!with) return with.error();
   auto versions = app_.describe_toolchain(*with);
   if (!versions) return versions.error().Within("toolchain " + name);
-  return Tools{name, with->capture.worker.front(), *std::move(versions)};
+  return Tools{{name, with->capture.worker.front()}, *std::move(versions)};
 }
 
 // TOOLCHAIN, COMMIT or TOOLCHAIN@COMMIT.
 EndText Bisector::Parse(const std::string& text) {
   const std::size_t at = text.rfind('@');
   if (at != std::string::npos) return {text.substr(0, at), text.substr(at + 1)};
-  if (IsRevision(text) && !app_.with_toolchain(settings(), text)) return {"", text};
+  if (IsRevision(text) && !app_.with_toolchain(settings(), {text})) return {"", text};
   return {text, ""};
 }
 
@@ -157,17 +156,16 @@ Result<EndText> Bisector::EarlierState(const State& to) {
     const bool alike = capture.toolchain.torch == to.tools.versions.torch &&
                        capture.toolchain.transformers == to.tools.versions.transformers &&
                        result.info.sha == to.model.info.sha;
-    if (alike || !HasNumbers(capture.status) || capture.toolchain.name.starts_with(kMixed)) continue;
+    const CornerToolchain by = ParseCornerToolchain(capture.toolchain.name);
+    if (alike || !HasNumbers(capture.status) || by.kind == CornerToolchain::Kind::kMixed) continue;
     if (now) {
       const auto change = compare::CompareModel(result, *now);
       if (change.new_sites.empty() && change.gone_sites.empty() && change.changed_sites.empty()) continue;
     }
-    std::string name = capture.toolchain.name;
-    if (name.ends_with(kAlias)) name.resize(name.size() - kAlias.size());
-    const auto tools = FindTools(name);
+    const auto tools = FindTools(by.name);
     if (tools && tools->versions.torch == capture.toolchain.torch &&
         tools->versions.transformers == capture.toolchain.transformers) {
-      return EndText{name, result.info.sha};
+      return EndText{by.name, result.info.sha};
     }
     gone = "; " + capture.toolchain.Key() + " broke differently, but is no longer installed";
   }
@@ -194,19 +192,21 @@ unsigned Bisector::Factors() const {
 }
 
 Result<Tools> Bisector::Mixed(const Tools& torch, const Tools& rest) {
-  for (const std::string& entry : settings().capture.toolchains) {
-    const auto tools = FindTools(entry.substr(0, entry.find('=')));
+  for (const ToolchainRef& configured : settings().capture.toolchains) {
+    const auto tools = FindTools(configured.name);
     if (tools && tools->versions.torch == torch.versions.torch &&
         tools->versions.transformers == rest.versions.transformers) {
       return tools;
     }
   }
-  const std::string name =
-      std::string(kMixed) + "torch" + torch.versions.torch + "-transformers" + rest.versions.transformers;
+  const CornerToolchain mixed{CornerToolchain::Kind::kMixed,
+                              "torch" + torch.versions.torch + "-transformers" + rest.versions.transformers};
+  const std::string name = mixed.StoredName();
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(settings().state_dir, ignored) / "toolchains" / name;
-  if (auto made = app_.compose_toolchain(torch.python, rest.python, folder.string()); !made) return made.error();
-  settings().capture.toolchains.push_back(name + "=" + (folder / "bin" / "python").string());
+  if (auto made = app_.compose_toolchain(torch.toolchain.python, rest.toolchain.python, folder.string()); !made)
+    return made.error();
+  settings().capture.toolchains.push_back({name, (folder / "bin" / "python").string()});
   auto tools = FindTools(name);
   if (tools &&
       (tools->versions.torch != torch.versions.torch || tools->versions.transformers != rest.versions.transformers)) {
@@ -259,13 +259,14 @@ Result<Sweep> Bisector::SweepOne(const SweepRequest& request) {
 // Runs a sweep of one model by a further toolchain, so that the published numbers remain those of the primary one.
 Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& model) {
   SweepRequest request;
-  request.trigger = kBisect;
-  request.toolchain = tools.name;
-  if (tools.name == settings().capture.toolchain) request.toolchain += kAlias;
+  request.trigger = SweepTrigger::kBisect;
+  const bool is_primary = tools.toolchain.name == settings().capture.toolchain;
+  const auto kind = is_primary ? CornerToolchain::Kind::kPrimary : CornerToolchain::Kind::kConfigured;
+  request.toolchain.name = CornerToolchain{kind, tools.toolchain.name}.StoredName();
   std::error_code ignored;
-  const auto python = std::filesystem::absolute(tools.python, ignored);
+  const auto python = std::filesystem::absolute(tools.toolchain.python, ignored);
   // If the path does not exist here, it is relative to the project's folder, for the daemon and for this process.
-  request.python = std::filesystem::exists(python, ignored) ? python.string() : tools.python;
+  request.toolchain.python = std::filesystem::exists(python, ignored) ? python.string() : tools.toolchain.python;
   request.modes = {options_.mode};
   request.saved_plan.emplace();
   request.saved_plan->source = "bisect of " + model_;
@@ -295,7 +296,7 @@ Result<compare::CornerResult> Bisector::Corner(unsigned corner) {
     out.why = tools.error().message;
     return EndsAll(tools.error()) ? Result<compare::CornerResult>(tools.error()) : out;
   }
-  out.toolchain = tools->name;
+  out.toolchain = tools->toolchain.name;
   if (auto known = Known(*tools, model)) {
     out.result = std::move(known);
     return out;

@@ -21,12 +21,6 @@ using nlohmann::ordered_json;
 constexpr int kMaxListed = 100'000;
 constexpr std::size_t kMaxIds = 1'000;
 
-std::string NameOf(const StoredEvent& event) {
-  const auto line = nlohmann::json::parse(event.line, nullptr, /*allow_exceptions=*/false);
-  const auto name = line.is_object() ? line.find("msg") : line.end();
-  return line.is_object() && name != line.end() && name->is_string() ? name->get<std::string>() : "";
-}
-
 const char* StateOf(const store::DeadLetter& letter) { return letter.queued ? "queued" : "dead"; }
 
 report::Table TableOf(std::span<const store::DeadLetter> letters) {

@@ -56,7 +56,8 @@ Plan PlanOf(const ImportOptions& options, const ReadTrace& trace) {
 
 Result<SweepRequest> RequestOf(const ImportOptions& options) {
   SweepRequest request;
-  request.trigger = request.toolchain = kImport;
+  request.trigger = SweepTrigger::kTraceImport;
+  request.toolchain.name = kImport;
   request.track = options.track;
   request.list.ids = {options.model};
   if (auto named = CheckNames(request); !named) return named.error();

@@ -35,7 +35,7 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
   request.list = settings.hub.list;
   request.list.ids = options.models;
   request.modes = WithCalls(settings.capture.modes, settings.capture.calls);
-  request.toolchain = options.toolchain;
+  request.toolchain.name = options.toolchain;
   request.track = options.track;
   request.resume = options.resume;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) request.rebuild = *rebuild;

@@ -72,7 +72,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   if (settings.sweep.interval)
     options.sweep_interval = std::chrono::ceil<std::chrono::seconds>(*settings.sweep.interval);
   options.default_request.list = settings.hub.list;
-  options.default_request.trigger = "interval";
+  options.default_request.trigger = SweepTrigger::kInterval;
   options.default_request.modes = options.plan.modes;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) options.default_request.rebuild = *rebuild;
   return options;
@@ -90,7 +90,7 @@ constexpr std::chrono::milliseconds kLateEvents{1'000};
 
 Event DeliveryFailed(std::string_view exporter, std::string_view text) {
   Event event;
-  event.name = "delivery_failed";
+  event.name = kDeliveryFailed;
   event.level = Level::kWarn;
   event.fields_json = nlohmann::json{{"exporter", exporter}, {"detail", text}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -151,9 +151,6 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   // The memory of another host is unknown here.
   const auto& launcher = settings.capture.launcher;
   const bool here = launcher.empty() || launcher == std::vector<std::string>{"auto"};
-  const auto open_toolchain = [this](const std::string& name, const std::string& python) {
-    return OpenToolchain(name, python);
-  };
   engine::LoopParts parts{.store = *store_,
                           .lister = *lister_,
                           .runner = *runner_,
@@ -163,7 +160,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
                           .publish = publish,
                           .events_stored = [this] { delivery_->NotifyEvents(); },
                           .reload = reload,
-                          .open_toolchain = open_toolchain,
+                          .open_toolchain = [this](const ToolchainRef& ref) { return OpenToolchain(ref); },
                           .held = [this] { return lock_.TakeChanges(), Held(); },
                           .held_fd = lock_.WatchFd()};
   if (here) parts.available_memory = engine::AvailableMemory;
@@ -180,16 +177,12 @@ Result<void> Session::Held() const {
   return held ? store_->StillThere() : held;
 }
 
-Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name, const std::string& python) {
-  Settings known = app_.settings();
-  // Listed before the configured ones, so that this interpreter is used even if another toolchain has its name.
-  const std::string entry = name + "=" + python;
-  if (!python.empty()) known.capture.toolchains.insert(known.capture.toolchains.begin(), entry);
-  const auto settings = app_.with_toolchain(known, name);
+Result<engine::FurtherToolchain> Session::OpenToolchain(const ToolchainRef& ref) {
+  const auto settings = app_.with_toolchain(app_.settings(), ref);
   if (!settings) return settings.error();
   auto toolchain = app_.describe_toolchain(*settings);  // each time: it may have been upgraded
   if (!toolchain) return toolchain.error();
-  std::unique_ptr<CaptureRunner>& runner = further_[entry];
+  std::unique_ptr<CaptureRunner>& runner = further_[ref];
   if (!runner) {
     auto made = app_.make_runner(*settings);
     if (!made) return made.error();

@@ -74,7 +74,7 @@ class Session {
  private:
   Session(App& app, store::WriterLock lock) : app_(app), lock_(std::move(lock)) {}
   Result<void> Assemble(ProgressListener& progress, Use use);
-  Result<engine::FurtherToolchain> OpenToolchain(const std::string& name, const std::string& python);
+  Result<engine::FurtherToolchain> OpenToolchain(const ToolchainRef& ref);
 
   App& app_;
   store::WriterLock lock_;
@@ -85,8 +85,8 @@ class Session {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<ModelLister> lister_;
   std::unique_ptr<CaptureRunner> runner_;
-  std::map<std::string, std::unique_ptr<CaptureRunner>> further_;  // by name, or NAME=PYTHON
-  std::vector<std::string> event_exporters_;                       // names
+  std::map<ToolchainRef, std::unique_ptr<CaptureRunner>> further_;
+  std::vector<std::string> event_exporters_;  // names
   std::unique_ptr<engine::DeliveryThread> delivery_;
   std::unique_ptr<engine::Loop> loop_;
 };

@@ -58,7 +58,7 @@ bool IsOfARequest(const std::string& key) {
 std::string FlagsTyped(const App& app, bool of_a_request) {
   std::string flags;
   for (const auto& [key, origin] : app.loaded.origins) {
-    if (!origin.starts_with("flag ") || key == "state_dir" || key.starts_with("log.")) continue;
+    if (origin.kind != config::Origin::Kind::kFlag || key == "state_dir" || key.starts_with("log.")) continue;
     if (IsOfARequest(key) == of_a_request) flags += (flags.empty() ? "--" : ", --") + key;
   }
   return flags;
@@ -179,7 +179,7 @@ Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
 }
 
 Result<Toolchain> ToolchainOf(const App& app, const SweepRequest& request, const Toolchain& primary) {
-  if (request.toolchain.empty() || request.toolchain == primary.name) return primary;
+  if (request.toolchain.name.empty() || request.toolchain.name == primary.name) return primary;
   const auto settings = app.with_toolchain(app.settings(), request.toolchain);
   if (!settings) return settings.error();
   return app.describe_toolchain(*settings);

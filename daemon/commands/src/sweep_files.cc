@@ -16,7 +16,7 @@ constexpr int kMaxSweepsSearched = 1000;
 bool HasReport(const Sweep& sweep) {
   // Imports and bisections have no report, because they return their result directly. An abandoned sweep never
   // completed.
-  return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != kBisect &&
+  return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != SweepTrigger::kBisect &&
          !store::IsGivenUp(sweep);
 }
 

@@ -141,14 +141,6 @@ Result<void> EventChannel::NoteDelivered(store::Store& store) {
   return {};
 }
 
-namespace {
-
-bool IsDeliveryFailed(const StoredEvent& event) {
-  return event.line.find("\"msg\":\"delivery_failed\"") != std::string::npos;
-}
-
-}  // namespace
-
 Result<void> EventChannel::RefusedBy(store::Store& store, const Clock& clock, const Outcome& outcome) {
   if (try_ > 1 && !stats_.paused) {
     suspect_ = try_;
@@ -211,7 +203,7 @@ Result<void> EventChannel::Bury(store::Store& store, const Held& culprit) {
                             : store.BuryEvent(stats_.exporter, culprit.event, culprit.detail);
   if (!buried) return buried;
   const std::string id = std::to_string(culprit.event.id);
-  Report(IsDeliveryFailed(culprit.event) ? Level::kInfo : Level::kWarn,
+  Report(NameOf(culprit.event) == kDeliveryFailed ? Level::kInfo : Level::kWarn,
          "refused event " + id + ", now a dead letter (breakwatch dead-letters show " + id + "): " + culprit.detail);
   ++stats_.dead_letters;
   refused_ = true;

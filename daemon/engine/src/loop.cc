@@ -58,7 +58,7 @@ Loop::Swept Loop::Impl::RunByEveryToolchain(const Request& request) {
   auto first = engine::RunSweep(state_, request);
   if (!first) return {{}, first.error()};
   Swept out{{*first}, std::nullopt};
-  if (!request.sweep.toolchain.empty() || state_.options.extra_toolchains.empty()) return out;
+  if (!request.sweep.toolchain.name.empty() || state_.options.extra_toolchains.empty()) return out;
   auto plan = parts().store.LoadPlan(first->id);
   if (!plan) return out.error = plan.error(), out;
   if (!plan->primary) return out;  // a resumed sweep of a further toolchain
@@ -68,7 +68,7 @@ Loop::Swept Loop::Impl::RunByEveryToolchain(const Request& request) {
     Request further;
     further.sweep.trigger = first->trigger;
     further.sweep.rebuild = request.sweep.rebuild;
-    further.sweep.toolchain = name;
+    further.sweep.toolchain.name = name;
     further.sweep.saved_plan = *plan;
     auto swept = engine::RunSweep(state_, further);
     if (swept)
@@ -133,13 +133,13 @@ std::optional<Request> Loop::Impl::NextDue() {
   const bool retry = schedule_.TakeRetry(now);
   if (std::exchange(resume_first_, false) || (retry && HasUnfinished())) {
     SweepRequest resume;
-    resume.trigger = "resume";
+    resume.trigger = SweepTrigger::kResume;
     resume.resume = true;
     return Request{.sweep = resume, .own = true};
   }
   if (schedule_.TickIsDue(now) || (retry && state_.options.sweep_interval)) {
     SweepRequest request = state_.options.default_request;
-    request.trigger = "interval";
+    request.trigger = SweepTrigger::kInterval;
     // If the queue is full of other requests, the tick stays due.
     if (state_.requests.Add(request, "")) schedule_.PassTicks(now);
   }

@@ -14,12 +14,12 @@ LoopState::LoopState(LoopParts loop_parts, LoopOptions loop_options)
   if (parts.held_fd >= 0) wake.Add(parts.held_fd);
 }
 
-Result<Toolchain> LoopState::UseToolchain(const std::string& name, const std::string& python) {
+Result<Toolchain> LoopState::UseToolchain(const ToolchainRef& toolchain) {
   UsePrimary();
-  const bool is_primary = name.empty() || name == options.plan.toolchain.name;
-  if (is_primary && python.empty()) return options.plan.toolchain;
-  if (!parts.open_toolchain) return Error{ErrorCode::kUsage, "unknown toolchain " + name};
-  auto opened = parts.open_toolchain(name, python);
+  const bool is_primary = toolchain.name.empty() || toolchain.name == options.plan.toolchain.name;
+  if (is_primary && toolchain.python.empty()) return options.plan.toolchain;
+  if (!parts.open_toolchain) return Error{ErrorCode::kUsage, "unknown toolchain " + toolchain.name};
+  auto opened = parts.open_toolchain(toolchain);
   if (!opened) return opened.error();
   (void)runner_->StopAll();  // two sets of zygotes would compete for memory
   runner_ = opened->runner;

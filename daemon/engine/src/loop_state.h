@@ -36,9 +36,8 @@ class LoopState {
 
   // The runner of the current sweep.
   CaptureRunner& runner() { return *runner_; }
-  // Selects the primary toolchain, or a further one by name. `python`: its interpreter, if the settings do not name it.
-  // The runner changes with it.
-  Result<Toolchain> UseToolchain(const std::string& name, const std::string& python = {});
+  // Selects the primary toolchain or a further one. The runner changes with it.
+  Result<Toolchain> UseToolchain(const ToolchainRef& toolchain);
   // Selects the toolchain of an import. The runner then returns the imported result.
   Toolchain UseImport(CaptureResult imported);
   // Selects the primary toolchain again; zygotes of a further one end.

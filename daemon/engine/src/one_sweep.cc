@@ -47,7 +47,7 @@ Result<void> WaitForListing(LoopState& state, int fd) {
 
 Result<Toolchain> UseToolchainOf(LoopState& state, const SweepRequest& request) {
   if (request.imported) return state.UseImport(*request.imported);
-  return state.UseToolchain(request.toolchain, request.python);
+  return state.UseToolchain(request.toolchain);
 }
 
 Result<Plan> ListAndPlan(LoopState& state, const std::string& sweep_id, const SweepRequest& request) {
@@ -135,7 +135,7 @@ Result<Sweep> Resume(LoopState& state, Sweep sweep) {
   state.parts.progress.OnPlan(*plan, results->size());
   SweepRun run(state, sweep.id, *plan);
   run.TakeOver(*results);
-  const auto opened = state.UseToolchain(plan->toolchain.name);
+  const auto opened = state.UseToolchain({.name = plan->toolchain.name});
   const Toolchain now = opened ? *opened : state.options.plan.toolchain;
   if (now.Key() != plan->toolchain.Key() || now.worker != plan->toolchain.worker) {
     run.ForbidCaptures("the toolchain changed since this plan was made: " + plan->toolchain.Key() + " worker " +

@@ -139,7 +139,7 @@ std::string RunnerVersion() {
 
 Check CheckWorker(const App& app, const Settings& settings, const std::string& name) {
   const bool primary = name == settings.capture.toolchain;
-  const auto with = WithToolchain(settings, name);
+  const auto with = WithToolchain(settings, {name});
   const auto toolchain = with ? DescribeToolchain(app, *with) : Result<Toolchain>(with.error());
   if (toolchain) return {"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""};
   return {"worker", Check::State::kFailed, toolchain.error().message,

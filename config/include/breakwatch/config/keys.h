@@ -19,10 +19,10 @@ namespace breakwatch::config {
 // How to reach a key's field; the alternative is the key's type.
 template <class T>
 using FieldOf = T& (*)(Settings&);
-using Field =
-    std::variant<FieldOf<bool>, FieldOf<std::optional<bool>>, FieldOf<int>, FieldOf<std::int64_t>,
-                 FieldOf<std::optional<std::int64_t>>, FieldOf<std::uint64_t>, FieldOf<double>, FieldOf<std::string>,
-                 FieldOf<std::vector<std::string>>, FieldOf<milliseconds>, FieldOf<std::optional<milliseconds>>>;
+using Field = std::variant<FieldOf<bool>, FieldOf<std::optional<bool>>, FieldOf<int>, FieldOf<std::int64_t>,
+                           FieldOf<std::optional<std::int64_t>>, FieldOf<std::uint64_t>, FieldOf<double>,
+                           FieldOf<std::string>, FieldOf<std::vector<std::string>>, FieldOf<std::vector<ToolchainRef>>,
+                           FieldOf<milliseconds>, FieldOf<std::optional<milliseconds>>>;
 
 struct Key {
   std::string name{};  // "exporters.pushgateway.url"
@@ -37,6 +37,8 @@ struct Key {
   // The expected form of a text (of each item of a list) that is wrong; nothing if it is right.
   std::function<std::optional<std::string>(const std::string&)> check{};
 };
+
+bool IsList(const Key& key);  // its value is a list, of texts or of toolchains
 
 std::span<const Key> Keys();  // in the order of the example file
 const Key* FindKey(std::string_view name);

@@ -53,8 +53,8 @@ struct LoopParts {
   std::function<void()> events_stored{};  // may be empty; must not block
   // kReload: the new options, or why the old ones are kept. May be empty.
   std::function<Result<LoopOptions>()> reload{};
-  // By name; `python` is its interpreter if no setting names it, else empty. May be empty: there is none.
-  std::function<Result<FurtherToolchain>(const std::string& name, const std::string& python)> open_toolchain{};
+  // May be empty: there is no further one.
+  std::function<Result<FurtherToolchain>(const ToolchainRef& toolchain)> open_toolchain{};
   // Memory that captures may still take, in bytes. May be empty: unbounded.
   std::function<std::optional<std::int64_t>()> available_memory{};
   // Whether the directory of store and lock still exists; an Error ends the sweep and Serve. May be empty: always.

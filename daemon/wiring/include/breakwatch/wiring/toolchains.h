@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "breakwatch/config/settings.h"
+#include "breakwatch/core/capture.h"
 #include "breakwatch/core/result.h"
 
 namespace breakwatch::wiring {
@@ -16,7 +17,7 @@ std::string EnvironmentOf(const std::string& python);
 config::Settings WithPrimary(config::Settings settings);
 
 // The settings with another toolchain as the one that captures. Error: kUsage, no toolchain of that name is there.
-Result<config::Settings> WithToolchain(config::Settings settings, const std::string& name);
+Result<config::Settings> WithToolchain(config::Settings settings, const ToolchainRef& toolchain);
 
 // Every toolchain that is configured, once each, the primary one first.
 std::vector<std::string> ToolchainNames(const config::CaptureSettings& capture);
