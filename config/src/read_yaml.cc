@@ -79,12 +79,7 @@ std::optional<YAML::Mark> SecondDocument(const std::string& text) {
   return documents.starts.back();
 }
 
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  return Truncate(ToUtf8(text), 120);
-}
+std::string Shown(const std::string& text) { return ShortLine(text, 120); }
 
 class Walker {
  public:
@@ -124,7 +119,7 @@ class Walker {
   }
 
   void Unknown(const YAML::Node& name, const std::string& prefix) {
-    std::string text = "unknown key \"" + Printable(prefix + name.Scalar()) + "\"";
+    std::string text = "unknown key \"" + Shown(prefix + name.Scalar()) + "\"";
     const auto near = NearestName(name.Scalar(), Children(prefix));
     Problem(name.Mark(), text + (near ? "; did you mean \"" + *near + "\"?" : ""));
   }
@@ -150,7 +145,7 @@ void ReadYaml(const std::string& name, const std::string& text, FileReading read
     Walker(name, reading).Section(document, "");
   } catch (const YAML::Exception& error) {
     // Too deep, badly indented, an unknown alias, ...
-    reading.problems.push_back(Place(name, error.mark) + ": not YAML: " + Printable(error.msg));
+    reading.problems.push_back(Place(name, error.mark) + ": not YAML: " + Shown(error.msg));
   }
 }
 

@@ -76,7 +76,7 @@ void Runner::OnFailedStart(const Error& error, SteadyTime now, bool hopeless) {
   failures_in_row_ = hopeless ? std::max(options_.start_attempts, failures_in_row_ + 1) : failures_in_row_ + 1;
   const int doublings = std::min(failures_in_row_ - 1, 16);
   not_before_ = now + std::min(options_.backoff_limit, options_.backoff_first * (1 << doublings));
-  Log(FirstLine(error.message));
+  Log(std::string(FirstLine(error.message)));
   if (AnyReady() || failures_in_row_ < options_.start_attempts) return;
   refusal_ = error;
   refusal_->retryable = !hopeless;
@@ -84,7 +84,8 @@ void Runner::OnFailedStart(const Error& error, SteadyTime now, bool hopeless) {
   for (Slot& slot : slots_) {
     if (!slot.held || slot.zygote) continue;
     const std::string& lost = slot.held->first_loss;
-    const std::string detail = (lost.empty() ? "" : "the worker " + lost + "; then ") + FirstLine(error.message);
+    const std::string detail =
+        (lost.empty() ? "" : "the worker " + lost + "; then ") + std::string(FirstLine(error.message));
     FinishWithout(slot, lost.empty() ? Status::kNotAttempted : Status::kWorkerLost, detail, error.message);
   }
 }

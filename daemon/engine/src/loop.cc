@@ -26,13 +26,9 @@ constexpr int kLookBack = 64;
 
 // "20261121T020512Z-3f9a1c"
 std::string MakeSweepId(SystemTime now) {
-  std::string id;
-  for (const char c : FormatTime(now).substr(0, 19)) {
-    if (c != '-' && c != ':') id += c;
-  }
   char suffix[16];
   std::snprintf(suffix, sizeof suffix, "Z-%06x", std::random_device{}() & 0xffffffu);
-  return id + suffix;
+  return CompactTime(now) + suffix;
 }
 
 // The modes of a plan, in its order.

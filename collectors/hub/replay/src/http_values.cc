@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "breakwatch/core/text.h"
+
 namespace breakwatch::hub_replay {
 namespace {
 
@@ -93,13 +95,6 @@ std::vector<std::string_view> SplitPath(std::string_view path) {
     if (!part.empty()) parts.push_back(part);
   }
   return parts;
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
 }
 
 bool IsTrue(std::string_view value) { return value == "true" || value == "True" || value == "1"; }
