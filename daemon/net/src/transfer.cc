@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "breakwatch/core/text.h"
+#include "breakwatch/net/url.h"
 #include "gzip.h"
-#include "url.h"
 
 namespace breakwatch::net {
 namespace {

@@ -14,11 +14,6 @@ int HexValue(char c) {
   return -1;
 }
 
-bool IsUnreserved(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
-         c == '.' || c == '~';
-}
-
 }  // namespace
 
 std::string_view Request::Path() const { return std::string_view(target).substr(0, target.find('?')); }
@@ -55,20 +50,6 @@ std::string Decode(std::string_view text, bool plus_is_space) {
       i += 2;
     } else {
       out += plus_is_space && text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return out;
-}
-
-std::string Encode(std::string_view text, std::string_view keep) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    if (IsUnreserved(c) || keep.find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
     }
   }
   return out;
