@@ -3,14 +3,12 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "breakwatch/core/text.h"
 #include "parse.h"
+#include "read_file.h"
 
 namespace breakwatch::config {
 namespace {
@@ -151,16 +149,11 @@ void ReadYaml(const std::string& name, const std::string& text, FileReading read
 
 void ReadYamlFile(const std::string& path, FileReading reading) {
   const auto refuse = [&](const std::string& why) { reading.problems.push_back(path + ": " + why); };
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return refuse("cannot be read: " + std::string(std::strerror(errno)));
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) return refuse("cannot be read: " + std::string(std::strerror(errno)));
-  if (text.size() > kMaxFileBytes) return refuse("is longer than 1 MiB");
-  if (ToUtf8(text) != text) return refuse("is not UTF-8 text");
-  ReadYaml(path, text, reading);
+  const auto text = ReadAtMost(path, kMaxFileBytes);
+  if (!text) return refuse(text.error().message);
+  if (text->size() > kMaxFileBytes) return refuse("is longer than 1 MiB");
+  if (ToUtf8(*text) != *text) return refuse("is not UTF-8 text");
+  ReadYaml(path, *text, reading);
 }
 
 bool ParseFlowList(const std::string& text, std::vector<std::string>& items) {
