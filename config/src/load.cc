@@ -3,15 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/text.h"
 #include "check.h"
 #include "parse.h"
+#include "read_file.h"
 #include "read_yaml.h"
 
 namespace breakwatch::config {
@@ -229,14 +227,9 @@ Result<Loaded> Load(const Sources& sources) { return Loader(sources).Run(); }
 Result<std::string> ReadSecret(const std::string& secret, const std::string& file) {
   if (file.empty()) return secret;
   constexpr std::size_t kMaxSecret = 64 << 10;
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(kMaxSecret + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (stream.bad() || (text.empty() && errno != 0)) {
-    return Error{ErrorCode::kConfig, file + ": cannot be read: " + std::strerror(errno)};
-  }
+  auto read = ReadAtMost(file, kMaxSecret);
+  if (!read) return read.error().Within(file);
+  std::string text = *std::move(read);
   if (text.size() > kMaxSecret) return Error{ErrorCode::kConfig, file + ": is longer than 64 KiB"};
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();

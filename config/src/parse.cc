@@ -154,6 +154,7 @@ struct Setter {
 };
 
 std::string Got(const Key& key, const Raw& raw) {
+  constexpr std::size_t kMaxShownBytes = 80;
   if (raw.kind == Raw::Kind::kNull) return "nothing";
   if (raw.kind == Raw::Kind::kMap) return "a mapping";
   if (raw.kind == Raw::Kind::kList && !IsList(key)) return "a list";
@@ -164,15 +165,12 @@ std::string Got(const Key& key, const Raw& raw) {
     // A URL may contain a password, even in a key that should not have one.
     if (const auto at = shown.rfind('@'); at != std::string::npos) shown = "..." + shown.substr(at);
   }
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  shown = ToUtf8(shown);
+  shown = ShortLine(shown, kMaxShownBytes);
   const bool text = std::holds_alternative<FieldOf<std::string>>(key.field) || raw.kind == Raw::Kind::kQuoted;
   if (text && raw.kind == Raw::Kind::kQuoted && !std::holds_alternative<FieldOf<std::string>>(key.field)) {
-    return "the text \"" + Truncate(shown, 80) + "\"";
+    return "the text \"" + shown + "\"";
   }
-  return "\"" + Truncate(shown, 80) + "\"";
+  return "\"" + shown + "\"";
 }
 
 }  // namespace

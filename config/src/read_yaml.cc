@@ -3,14 +3,12 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "breakwatch/core/text.h"
 #include "parse.h"
+#include "read_file.h"
 
 namespace breakwatch::config {
 namespace {
@@ -79,12 +77,7 @@ std::optional<YAML::Mark> SecondDocument(const std::string& text) {
   return documents.starts.back();
 }
 
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  return Truncate(ToUtf8(text), 120);
-}
+std::string Shown(const std::string& text) { return ShortLine(text, 120); }
 
 class Walker {
  public:
@@ -124,7 +117,7 @@ class Walker {
   }
 
   void Unknown(const YAML::Node& name, const std::string& prefix) {
-    std::string text = "unknown key \"" + Printable(prefix + name.Scalar()) + "\"";
+    std::string text = "unknown key \"" + Shown(prefix + name.Scalar()) + "\"";
     const auto near = NearestName(name.Scalar(), Children(prefix));
     Problem(name.Mark(), text + (near ? "; did you mean \"" + *near + "\"?" : ""));
   }
@@ -150,22 +143,17 @@ void ReadYaml(const std::string& name, const std::string& text, FileReading read
     Walker(name, reading).Section(document, "");
   } catch (const YAML::Exception& error) {
     // Too deep, badly indented, an unknown alias, ...
-    reading.problems.push_back(Place(name, error.mark) + ": not YAML: " + Printable(error.msg));
+    reading.problems.push_back(Place(name, error.mark) + ": not YAML: " + Shown(error.msg));
   }
 }
 
 void ReadYamlFile(const std::string& path, FileReading reading) {
   const auto refuse = [&](const std::string& why) { reading.problems.push_back(path + ": " + why); };
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return refuse("cannot be read: " + std::string(std::strerror(errno)));
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) return refuse("cannot be read: " + std::string(std::strerror(errno)));
-  if (text.size() > kMaxFileBytes) return refuse("is longer than 1 MiB");
-  if (ToUtf8(text) != text) return refuse("is not UTF-8 text");
-  ReadYaml(path, text, reading);
+  const auto text = ReadAtMost(path, kMaxFileBytes);
+  if (!text) return refuse(text.error().message);
+  if (text->size() > kMaxFileBytes) return refuse("is longer than 1 MiB");
+  if (ToUtf8(*text) != *text) return refuse("is not UTF-8 text");
+  ReadYaml(path, *text, reading);
 }
 
 bool ParseFlowList(const std::string& text, std::vector<std::string>& items) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/keys.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::config {
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string Dump(const Json& json) { return JsonDocument(json, 2); }
 
 // Numbers and booleans as JSON values, durations and sizes as text, secrets hidden.
 Json ValueJson(const Key& key, const Settings& settings) {

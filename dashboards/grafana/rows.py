@@ -217,6 +217,17 @@ def change_row():
     ]
 
 
+def workers():
+    counts = ("started", "failed_starts", "lost", "retried_captures", "ignored_results")
+    expression = "max by (job, toolchain) (breakwatch_workers_{}_total{})"
+    return table(
+        "Worker processes",
+        "Since the program started: workers started, failed before they were ready and lost; captures tried again.",
+        [(count.replace("_", " "), expression.format(count, JOB)) for count in counts],
+        "lost",
+    )
+
+
 def sweep_row():
     toolchains = f"max by (toolchain, torch, transformers, python) (breakwatch_toolchain_info{JOB})"
     return [
@@ -297,6 +308,7 @@ def sweep_row():
                 stack=True,
             ),
         ),
+        (24, 5, workers()),
     ]
 
 

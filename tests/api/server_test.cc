@@ -67,6 +67,7 @@ SnapshotPtr TwoModels() {
   loki.exporter = "loki";
   loki.events_pending = 7;
   snapshot->delivery = {loki};
+  snapshot->workers["default"].lost = 3;
   return snapshot;
 }
 
@@ -162,6 +163,7 @@ TEST_F(ServerTest, ServesItsOwnMetricsAndTheModels) {
   EXPECT_NE(own.find("breakwatch_build_info{version=\"1.2.3\"} 1"), std::string::npos) << own;
   EXPECT_NE(own.find("process_resident_memory_bytes "), std::string::npos);
   EXPECT_NE(own.find("breakwatch_events_pending{exporter=\"loki\"} 7"), std::string::npos);
+  EXPECT_NE(own.find("breakwatch_workers_lost_total{toolchain=\"default\"} 3"), std::string::npos) << own;
   const std::string models = client_->Get("/metrics/models")->body;
   EXPECT_NE(models.find("compile_breaks_total{"), std::string::npos);
   EXPECT_NE(models.find("reason=\"none\""), std::string::npos);

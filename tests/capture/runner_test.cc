@@ -30,7 +30,7 @@ TEST_F(RunnerTest, StartsNoProcessBeforeTheFirstCapture) {
   MakeRunner("good");
   EXPECT_EQ(runner_->Capacity(), 1u);
   runner_->Wait(clock_.Steady(), -1);
-  EXPECT_EQ(runner_->Stats().started, 0);
+  EXPECT_EQ(Counts().started, 0);
 }
 
 TEST_F(RunnerTest, UsesOneProcessForManyCaptures) {
@@ -39,7 +39,7 @@ TEST_F(RunnerTest, UsesOneProcessForManyCaptures) {
     ASSERT_TRUE(runner_->Start(Job(id)).ok());
     EXPECT_EQ(WaitFinished().job_id, id);
   }
-  EXPECT_EQ(runner_->Stats().started, 1);
+  EXPECT_EQ(Counts().started, 1);
 }
 
 TEST_F(RunnerTest, CapturesAsManyAtATimeAsThereAreZygotes) {
@@ -137,7 +137,7 @@ TEST_F(RunnerTest, IgnoresAndCountsResultsOfCapturesThatHaveEnded) {
     ASSERT_TRUE(runner_->Start(Job(id)).ok());
     EXPECT_EQ(WaitFinished().job_id, id);
   }
-  EXPECT_GE(runner_->Stats().results_ignored, 2);
+  EXPECT_GE(Counts().ignored_results, 2);
   EXPECT_FALSE(runner_->Wait(clock_.Steady(), -1).finished);
 }
 

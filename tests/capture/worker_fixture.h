@@ -71,6 +71,7 @@ class WorkerFixture : public testing::Test {
     EXPECT_TRUE(waited.finished) << "nothing finished";
     return waited.finished.value_or(CaptureResult{});
   }
+  WorkerCounts Counts() const { return runner_->Workers().value(); }
   std::string Contents(const std::string& name) const {
     std::ifstream file(folder_ + "/" + name);
     std::stringstream text;
@@ -81,7 +82,7 @@ class WorkerFixture : public testing::Test {
   std::string folder_;
   fakes::FakeClock clock_;
   std::vector<std::string> log_;
-  std::unique_ptr<ZygoteRunner> runner_;
+  std::unique_ptr<CaptureRunner> runner_;
 };
 
 }  // namespace breakwatch::capture

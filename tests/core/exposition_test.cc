@@ -154,6 +154,18 @@ TEST(ExpositionTest, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(series["breakwatch_sweep_models"].at({{"status", "timeout"}}), 0);
 }
 
+TEST(ExpositionTest, CountsTheWorkersOfEachToolchain) {
+  Snapshot snapshot;
+  snapshot.workers = {{"default", {6, 1, 2, 3, 4}}, {"nightly", {}}};
+  SeriesByName series = Series(snapshot);
+  const SeriesLabels main = {{"toolchain", "default"}}, further = {{"toolchain", "nightly"}};
+  EXPECT_THAT(series["breakwatch_workers_started_total"], ElementsAre(Pair(main, 6), Pair(further, 0)));
+  EXPECT_EQ(series["breakwatch_workers_failed_starts_total"].at(main), 1);
+  EXPECT_EQ(series["breakwatch_workers_lost_total"].at(main), 2);
+  EXPECT_EQ(series["breakwatch_workers_retried_captures_total"].at(main), 3);
+  EXPECT_EQ(series["breakwatch_workers_ignored_results_total"].at(main), 4);
+}
+
 TEST(ExpositionTest, AddsReasonsThatAreEqualOnceCut) {
   const std::string longest(200, 'x');
   Snapshot snapshot;

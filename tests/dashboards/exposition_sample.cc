@@ -64,6 +64,7 @@ Snapshot Sample(bool after) {
   for (const TrackedModel& model : snapshot.models) ++snapshot.sweep.models[std::string(StatusName(model.status))];
   snapshot.delivery = {{"loki", after ? 20 : 10, after ? 3 : 1, 12, 1, std::chrono::milliseconds{2'500}, At(end)},
                        {"pushgateway", after ? 40 : 20, 0, 0, 0, std::chrono::milliseconds{0}, At(end)}};
+  snapshot.workers["default"] = {after ? 4 : 2, 0, after ? 1 : 0, after ? 1 : 0, 0};
   return snapshot;
 }
 

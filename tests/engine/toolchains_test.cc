@@ -43,6 +43,19 @@ TEST_F(ToolchainsTest, EachSweepsTheSameModelsAfterThePrimaryOneAndPublishesNoth
   ExpectFoldEqualsHistory();
 }
 
+TEST_F(ToolchainsTest, TheWorkersOfEachAreCountedAfterItsSweepToo) {
+  runner_.workers = WorkerCounts{.started = 2};
+  older_.workers = WorkerCounts{.started = 3, .lost = 1};
+  options_.extra_toolchains = {"older"};
+  Loop loop = MakeLoop();
+  ASSERT_FALSE(loop.RunSweeps({}).error);
+  runner_.workers->lost = 1;
+  ASSERT_TRUE(loop.RunSweep({}).ok());
+  const auto& workers = published_.back().first->workers;
+  EXPECT_EQ(workers.at(TestToolchain().name), (WorkerCounts{.started = 2, .lost = 1}));
+  EXPECT_EQ(workers.at("older"), (WorkerCounts{.started = 3, .lost = 1}));
+}
+
 TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneAlone) {
   options_.extra_toolchains = {"older"};
   SweepRequest request;
@@ -84,6 +97,7 @@ TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
 TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
   options_.extra_toolchains = {"older"};
   options_.plan.verify_share = 1;
+  runner_.workers = WorkerCounts{.started = 2};
   ASSERT_TRUE(RunSweep().ok());
   const std::size_t captured = runner_.started.size();
   SweepRequest request;
@@ -107,6 +121,7 @@ TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
   EXPECT_EQ(results[0].capture.toolchain.torch, "2.14.0");
   EXPECT_NE(store_->FindSweep("latest")->id, swept.sweeps[0].id);
   EXPECT_EQ(published_.back().first->models.size(), 2u) << "the import is in no ranking";
+  EXPECT_EQ(published_.back().first->workers.at(TestToolchain().name).started, 2);
   ExpectFoldEqualsHistory();
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,6 +112,8 @@ class FakeCaptureRunner : public CaptureRunner {
     return ids;
   }
 
+  std::optional<WorkerCounts> Workers() const override { return workers; }
+
   // What captures of `model` end with, the last of them for ever; unscripted models are clean.
   void Script(const std::string& model, CaptureResult result) { script_[model].push_back(std::move(result)); }
   void FailToStart(Error error) { unable_ = std::move(error); }
@@ -123,6 +126,7 @@ class FakeCaptureRunner : public CaptureRunner {
 
   std::vector<CaptureJob> started;
   int stops = 0;
+  std::optional<WorkerCounts> workers;
   std::chrono::milliseconds capture_takes{1000};
   std::function<void()> on_wait;                        // before each Wait: commands from "outside"
   std::function<void(const CaptureJob& job)> on_start;  // before it starts: may set what it takes

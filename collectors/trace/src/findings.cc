@@ -18,10 +18,7 @@ constexpr char kReader[] = "trace-reader-3";
 constexpr std::size_t kMaxRanks = 128, kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
 constexpr std::size_t kMaxReasonBytes = 500, kMaxErrorBytes = 16u << 10, kMaxDetailBytes = 400;
 
-// The first line of a text, with a maximum length.
-std::string OneLine(const std::string& text) {
-  return Truncate(ToUtf8(text.substr(0, text.find('\n'))), kMaxDetailBytes);
-}
+std::string Headline(const std::string& text) { return ShortLine(FirstLine(text), kMaxDetailBytes); }
 
 Status StatusOf(const Findings& found) {
   if (found.hard_failures > 0) return Status::kFailedCapture;
@@ -122,8 +119,8 @@ bool Findings::SameNumbers(const Findings& other) const {
 }
 
 std::string FailureText(const Failure& failure) {
-  return OneLine(failure.type) + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
-         OneLine(failure.reason);
+  return Headline(failure.type) + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
+         Headline(failure.reason);
 }
 
 std::string Summary(const Findings& found) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <vector>
 
 namespace breakwatch::api {
@@ -126,6 +127,15 @@ void AddDelivery(Families& families, const Snapshot& snapshot) {
   }
 }
 
+void AddWorkers(Families& families, const std::map<std::string, WorkerCounts>& workers) {
+  for (const WorkerSeries& series : kWorkerSeries) {
+    MetricFamily& family = families.Add(series.name, series.help, MetricType::Counter);
+    for (const auto& [toolchain, counts] : workers) {
+      Families::Sample(family, static_cast<double>(counts.*series.value), {{"toolchain", toolchain}});
+    }
+  }
+}
+
 void AddSweep(Families& families, const SweepSummary& sweep) {
   if (sweep.last_success != SystemTime{}) {
     families.Gauge("breakwatch_sweep_last_success_timestamp_seconds",
@@ -155,6 +165,7 @@ std::string SelfMetrics(const ServerParts& parts, const std::string& version) {
   if (const SnapshotPtr snapshot = parts.snapshot()) {
     AddSweep(families, snapshot->sweep);
     AddDelivery(families, *snapshot);
+    AddWorkers(families, snapshot->workers);
   }
   return families.Text();
 }

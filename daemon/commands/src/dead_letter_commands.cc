@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/delivery.h"
 #include "breakwatch/report/table.h"
@@ -43,9 +44,7 @@ ordered_json Document(const store::DeadLetter& letter) {
           {"refused_at", FormatTime(letter.at)}, {"reason", letter.reason},     {"event", std::move(event)}};
 }
 
-std::string Dump(const ordered_json& value) {
-  return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
+std::string Dump(const ordered_json& value) { return JsonDocument(value, 2); }
 
 std::string Text(const store::DeadLetter& letter) {
   const ordered_json document = Document(letter);

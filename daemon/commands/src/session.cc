@@ -8,6 +8,7 @@
 
 #include "breakwatch/config/inputs_file.h"
 #include "breakwatch/config/show.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/engine/available_memory.h"
 #include "breakwatch/report/directory.h"
@@ -92,8 +93,7 @@ Event DeliveryFailed(std::string_view exporter, std::string_view text) {
   Event event;
   event.name = kDeliveryFailed;
   event.level = Level::kWarn;
-  event.fields_json = nlohmann::json{{"exporter", exporter}, {"detail", text}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  event.fields_json = JsonText(nlohmann::json{{"exporter", exporter}, {"detail", text}});
   return event;
 }
 

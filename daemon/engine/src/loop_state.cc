@@ -23,6 +23,7 @@ Result<Toolchain> LoopState::UseToolchain(const ToolchainRef& toolchain) {
   if (!opened) return opened.error();
   (void)runner_->StopAll();  // two sets of zygotes would compete for memory
   runner_ = opened->runner;
+  further_ = opened->toolchain.name;
   return opened->toolchain;
 }
 
@@ -35,8 +36,10 @@ Toolchain LoopState::UseImport(CaptureResult imported) {
 }
 
 void LoopState::UsePrimary() {
+  CountWorkers();
   if (runner_ != &parts.runner) (void)runner_->StopAll();
   runner_ = &parts.runner;
+  further_.clear();
   import_.reset();
 }
 
@@ -87,11 +90,18 @@ Result<void> LoopState::EnsureAggregate() {
   return loaded->is_stored ? Result<void>() : parts.store.ReplaceCurrent(aggregate_->ToCurrent());
 }
 
+void LoopState::CountWorkers() {
+  const std::optional<WorkerCounts> counts = runner_->Workers();
+  if (counts) workers_[further_.empty() ? options.plan.toolchain.name : further_] = *counts;
+}
+
 void LoopState::Publish(bool urgent) {
   published_at = parts.clock.Steady();
   if (parts.publish) {
     Snapshot snapshot = aggregate_->MakeSnapshot(parts.clock.Now());
     snapshot.sandbox = parts.runner.Sandbox().used;
+    CountWorkers();
+    snapshot.workers = workers_;
     parts.publish(std::make_shared<const Snapshot>(std::move(snapshot)), urgent);
   }
 }

@@ -1,8 +1,10 @@
 // LoopState: state shared by a sweep and the loop. Used on the loop's thread only.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "breakwatch/engine/loop.h"
 #include "requests.h"
@@ -51,10 +53,13 @@ class LoopState {
 
  private:
   void Reload(const std::string& command_id);
+  void CountWorkers();
 
   std::optional<Aggregate> aggregate_;
   std::unique_ptr<CaptureRunner> import_;
-  CaptureRunner* runner_;  // never null
+  CaptureRunner* runner_;                        // never null
+  std::string further_;                          // toolchain of `runner_`; empty: the primary one
+  std::map<std::string, WorkerCounts> workers_;  // kept, because a further toolchain's runner may be gone
   bool stopping_ = false;
 };
 

@@ -97,13 +97,9 @@ Result<Known> KnownOf(const RankedList& list, const PlanOptions& options, store:
 }  // namespace
 
 std::string MakeSweepId(SystemTime now) {
-  std::string id;
-  for (const char c : FormatTime(now).substr(0, 19)) {
-    if (c != '-' && c != ':') id += c;
-  }
   char suffix[16];
   std::snprintf(suffix, sizeof suffix, "Z-%06x", std::random_device{}() & 0xffffffu);
-  return id + suffix;
+  return CompactTime(now) + suffix;
 }
 
 ListingWait WaitForStop(CommandQueue& commands) {

@@ -101,12 +101,6 @@ Error Failed(const std::string& path, const std::string& cause) {
 
 std::string SystemCause() { return std::generic_category().message(errno); }
 
-std::string Stamp(const Clock& clock) {
-  std::string stamp = FormatTime(clock.Now()).substr(0, 19);
-  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-  return stamp + "Z";
-}
-
 // Copies the owner and permissions of `like`. False if the system denies it (errno).
 bool GiveTo(const std::string& path, const struct stat& like) {
   struct stat now {};
@@ -148,7 +142,7 @@ class SqliteRepair final : public Repair {
   SqliteRepair(std::string path, std::unique_ptr<Dialect> lock, const Clock& clock)
       : path_(std::move(path)),
         new_path_(path_ + ".repaired"),
-        stamp_(Stamp(clock)),
+        stamp_(CompactTime(clock.Now()) + "Z"),
         lost_path_(path_ + ".lost-" + stamp_ + ".jsonl"),
         lock_(std::move(lock)),
         clock_(clock) {}

@@ -182,7 +182,7 @@ Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings
   auto options = ZygotesOf(app, settings);
   const bool own_code = settings.capture.allow_factories;
   UseLauncher(LauncherOf(app, settings, own_code), settings, options);
-  return std::unique_ptr<CaptureRunner>(capture::MakeZygoteRunner(std::move(options), *app.clock));
+  return capture::MakeZygoteRunner(std::move(options), *app.clock);
 }
 
 Result<void> ComposeToolchain(const std::string& torch_python, const std::string& rest_python,

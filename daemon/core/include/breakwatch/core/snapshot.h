@@ -13,6 +13,7 @@
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/family.h"
 #include "breakwatch/core/status.h"
+#include "breakwatch/core/worker_counts.h"
 
 namespace breakwatch {
 
@@ -96,6 +97,7 @@ struct Snapshot {
   std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)
   SweepSummary sweep;
   std::vector<DeliveryStats> delivery;
+  std::map<std::string, WorkerCounts> workers;  // by name of the toolchain; of this process
 
   // The published numbers of a model, or null.
   const Numbers* NumbersOf(const TrackedModel& model) const;
