@@ -122,8 +122,8 @@ std::vector<Key> CaptureKeys() {
               "recompile, cold.",
        .names = true, .allowed = ModeNames()},
       {KEY(capture.calls),
-       .doc = "Calls to capture: default; minimal adds one with the required arguments only; all also adds one with "
-              "every optional tensor.",
+       .doc = "Calls to capture: default, minimal or all. With minimal, also the call with the required arguments "
+              "only. With all, that call and one with every optional tensor.",
        .allowed = CallNames()},
       {KEY(capture.verify_share),
        .doc = "Share of the captured models that each sweep captures again at full depth, to compare with the reduced "

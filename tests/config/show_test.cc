@@ -57,11 +57,11 @@ TEST(ExplainTest, TellsEverythingOfAKey) {
   EXPECT_EQ(*text,
             "sweep.rebuild\n"
             "  Which known captures are repeated: if-needed, always, never.\n"
-            "  type         if-needed, always or never\n"
+            "  type         one of these values\n"
             "  default      \"if-needed\"\n"
             "  environment  BREAKWATCH_SWEEP_REBUILD\n"
             "  flag         --sweep.rebuild\n"
-            "  reload       takes effect\n");
+            "  changes      take effect after a reload\n");
 }
 
 TEST(ExplainTest, TakesASectionOrAllAndOffersTheNearestName) {

@@ -121,7 +121,6 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
   command->add_option("--plan", o->plan_file, "Take the models of a saved plan at their commits");
   command->add_option("--toolchain", o->toolchain,
                       "Capture with this toolchain only; the published results remain the primary one's");
-  command->add_flag("--track", o->track, "Add these models to the tracked set");
   AddAllowFactories(command, line);
   AddShort(command, line, "--modes", "capture.modes",
            "Capture each model in these modes, separated by commas (capture.modes)");
@@ -136,6 +135,7 @@ void AddSweeps(CommandLine& line) {
       line, "sweep", "Capture new models, store, publish and print the results",
       [o](App& app) { return RunSweep(app, *o); }, true);
   AddSweepOptions(sweep, line, o);
+  sweep->add_flag("--track", o->track, "Add these models to the tracked set, whose numbers are published");
   sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
   sweep->add_flag("--local-gateway", o->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
   sweep->add_flag("--quiet", o->quiet, "Print no progress");
@@ -145,6 +145,7 @@ void AddSweeps(CommandLine& line) {
       line, "plan", "List what a sweep would do with each model, and why", [p](App& app) { return RunPlan(app, *p); },
       true);
   AddSweepOptions(plan, line, p);
+  plan->add_flag("--track", p->track, "Only recorded in the plan; to track the models, give --track to `sweep`");
   plan->add_option("--output", p->output, "Also write the plan to this file, for `sweep --plan`");
 
   auto s = std::make_shared<ServeOptions>();
