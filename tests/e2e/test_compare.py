@@ -30,7 +30,7 @@ def test_two_sweeps_are_compared_model_by_model_and_site_by_site(breakwatch, hub
         "b": {"models": 3, "clean": 1, "broken": 2, "without_numbers": 0, "breaks": 4, "sites": 3},
     }
     text = breakwatch.run("compare", "previous", "latest").stdout
-    assert "1 worse, 1 better, 1 the same; 7 -> 4 breaks" in text
+    assert "3 models: 1 worse, 1 better, 1 the same. 3 models compared: 7 breaks at 3 sites in A, 4 breaks" in text
     assert "org/same" not in text and "org/same" in breakwatch.run("compare", "previous", "latest", "--all").stdout
 
 

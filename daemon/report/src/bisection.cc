@@ -71,7 +71,7 @@ Table ChangedTable(const Bisection& b) {
               .columns = {{"changed_by", "BY"},
                           {"change", "CHANGE"},
                           {"breaks_old", "BREAKS OLD", true},
-                          {"breaks_new", "NEW", true},
+                          {"breaks_new", "BREAKS NEW", true},
                           {"reason", "REASON", false, 48},
                           {"gb_id", "ID"},
                           {"place", "AT", false, 72},
