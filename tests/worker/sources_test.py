@@ -159,7 +159,7 @@ def test_any_callable_can_be_captured(allowing, folder, name, names):
 
 
 @pytest.mark.parametrize("name, words", [
-    ("alone", "let the factory return (module, inputs)"), ("made", "Net needs x"), ("number", "gave int"),
+    ("alone", "let the factory return (module, inputs)"), ("made", "Net needs x"), ("number", "returned int"),
     ("raising", "no data here"), ("leaving", "sys.exit('no data, so I leave')"), ("absent", "absent")])
 def test_a_factory_without_a_callable_fails_with_the_reason(allowing, folder, name, words):
     result = allowing.capture(source=factory(folder, name))
