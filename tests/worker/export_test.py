@@ -15,7 +15,7 @@ def test_what_non_strict_export_takes_is_full_graph_even_where_dynamo_breaks():
     assert found.mode_detail["draft"]["outcome"] == "skipped"
 
 
-def test_a_branch_on_a_value_is_one_site_that_every_way_of_exporting_meets():
+def test_a_branch_on_a_value_is_one_site_of_every_exporter():
     found = capture("export", zoo.Branch())
     numbers = found.numbers()
     assert (found.status, numbers["breaks"], numbers["break_sites"], numbers["graphs"]) == ("graph_breaks", 1, 1, 0)

@@ -160,7 +160,7 @@ def test_an_ignored_key_changes_no_event(key):
 
 @functools.cache
 def _numbers_with(changed: str) -> dict:
-    """Of a config with the first value of each key, and the second one of `changed`."""
+    """The events for a config with the first value of each key, and the second value of `changed`."""
     values = {key: pair[key == changed] for key, pair in IGNORED.items()}
     config = {"model_type": "bert", "architectures": ["BertModel"], **TEXT, **values}
     result = child._guarded({"config": config}, "reduced", lambda message: None)
@@ -199,7 +199,7 @@ def test_ids_are_for_the_part_called_text():
 
 
 def expressions(value, key=""):
-    """Every text of the recipes that is read as arithmetic."""
+    """Every text of the recipes that is parsed as arithmetic."""
     for name, item in value.items() if isinstance(value, dict) else [(key, item) for item in value]:
         if isinstance(item, (dict, list)):
             yield from expressions(item, name)
@@ -286,7 +286,7 @@ def test_an_invalid_range_of_releases_is_rejected_on_load():
 
 
 class Says(torch.nn.Module):
-    """Signatures of parts that speak, which no table of the library names."""
+    """Signatures of parts of speech models, which are in no table of the library."""
 
     main_input_name = "input_ids"
 

@@ -1,4 +1,4 @@
-"""Repeated captures: what is the same, and that differences are named."""
+"""Repeated captures: what is equal, and that differences are named."""
 
 import pathlib
 

@@ -112,7 +112,7 @@ def factory(folder, name: str) -> dict:
 
 
 def discover(folder, *arguments) -> dict:
-    """What running the script finds, run once for all tests that ask for the same."""
+    """What running the script finds, computed once for all tests with the same arguments."""
     return copy.deepcopy(_discovered(folder, arguments))
 
 
@@ -274,7 +274,7 @@ torch.nn.MSELoss()(run(8), torch.zeros(3, 2))
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory, allowing):
-    """(what discover says of each module of that script, a function that captures one)."""
+    """(what discover reports about each module of that script, a function that captures one)."""
     folder = tmp_path_factory.mktemp("several")
     (folder / "script.py").write_text(SEVERAL)
     return discover(folder)["modules"], lambda module, mode="eval": allowing.capture(
