@@ -118,7 +118,7 @@ std::vector<Key> CaptureKeys() {
       {KEY(capture.allow_factories), .doc = "Let workers run your own code, for python: and script: models.",
        .restart = true},
       {KEY(capture.modes),
-       .doc = "Modes; each gives a result of its own. One or more of eval, train, dynamic, fullgraph, nested, export, "
+       .doc = "Modes; each has its own result. One or more of eval, train, dynamic, fullgraph, nested, export, "
               "recompile, cold.",
        .names = true, .allowed = ModeNames()},
       {KEY(capture.calls),
