@@ -27,7 +27,7 @@ TEST_F(DeliveryTest, SendsQueuedLettersFirstInOrderWithTheirIds) {
   EXPECT_EQ(StatsOf("events").dead_letters, 2);
 }
 
-TEST_F(DeliveryTest, LetsALetterThatIsRefusedAgainBeDeadAgainAndPausesNothing) {
+TEST_F(DeliveryTest, KeepsALetterThatIsRejectedAgainAndDoesNotPause) {
   Store(3);
   for (const StoredEvent& event : *store_->EventsAfter(0, 2, 1 << 20)) {
     ASSERT_TRUE(store_->BuryEvent("events", event, "old answer").ok());

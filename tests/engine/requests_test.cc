@@ -35,14 +35,14 @@ TEST(RequestsTest, KeepsDifferentListsApartInOrder) {
   EXPECT_EQ(requests.Next()->sweep.list.top, 20);
 }
 
-TEST(RequestsTest, UnitesModelsAskedForByName) {
+TEST(RequestsTest, MergesRequestsForNamedModels) {
   Requests requests;
   EXPECT_TRUE(requests.Add(Named({"a", "b"}), "1"));
   EXPECT_TRUE(requests.Add(Named({"b", "c"}), "2"));
   EXPECT_EQ(requests.Next()->sweep.list.ids, (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST(RequestsTest, DoesNotTrackWhatWasAskedForWithoutTrack) {
+TEST(RequestsTest, DoesNotTrackModelsRequestedWithoutTrack) {
   Requests requests;
   SweepRequest track = Named({"a"});
   track.track = true;

@@ -1,4 +1,4 @@
-// Sweeps by further toolchains, each after the primary one's with the same models.
+// Sweeps by further toolchains, each after that of the primary one with the same models.
 #include "engine/loop_fixture.h"
 
 namespace breakwatch::engine {
@@ -25,7 +25,7 @@ class ToolchainsTest : public LoopFixture {
   fakes::FakeCaptureRunner older_{clock_};
 };
 
-TEST_F(ToolchainsTest, EachSweepsTheSameModelsAfterThePrimaryOneAndPublishesNothingOfIts) {
+TEST_F(ToolchainsTest, EachSweepsTheSameModelsAfterThePrimaryOneAndPublishesNothing) {
   options_.extra_toolchains = {"older"};
   const auto swept = MakeLoop().RunSweeps({});
   ASSERT_FALSE(swept.error) << swept.error->message;
@@ -43,7 +43,7 @@ TEST_F(ToolchainsTest, EachSweepsTheSameModelsAfterThePrimaryOneAndPublishesNoth
   ExpectFoldEqualsHistory();
 }
 
-TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneAlone) {
+TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneOnly) {
   options_.extra_toolchains = {"older"};
   SweepRequest request;
   request.toolchain = "older";
@@ -53,7 +53,7 @@ TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneAlone) {
   EXPECT_EQ(older_.started.size(), 2u);
 }
 
-TEST_F(ToolchainsTest, WhoAskedHearsOnceWhenTheSweepsOfAllHaveEnded) {
+TEST_F(ToolchainsTest, TheRequesterGetsOneReportAfterTheSweepsOfAll) {
   options_.extra_toolchains = {"nobody", "older"};
   Ask("c1");
   runner_.on_wait = [this] {
@@ -67,7 +67,7 @@ TEST_F(ToolchainsTest, WhoAskedHearsOnceWhenTheSweepsOfAllHaveEnded) {
   EXPECT_NE(progress_.served[0].second.find("no toolchain nobody"), std::string::npos) << progress_.served[0].second;
 }
 
-TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
+TEST_F(ToolchainsTest, AnInterpreterWithoutASettingIsPassedWithTheName) {
   std::string opened;
   open_toolchain_ = [&](const std::string& name, const std::string& python) -> Result<FurtherToolchain> {
     opened = name + " " + python;
@@ -81,7 +81,7 @@ TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
   EXPECT_EQ(sweep->toolchain.name, "older");
 }
 
-TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
+TEST_F(ToolchainsTest, AnImportedCaptureIsStoredAndNothingIsCaptured) {
   options_.extra_toolchains = {"older"};
   options_.plan.verify_share = 1;
   ASSERT_TRUE(RunSweep().ok());
@@ -136,7 +136,7 @@ TEST_F(ToolchainsTest, TheUsersInputsAndRepeatsGoWithEachJobAndMakeAnotherStruct
   ASSERT_TRUE(RunSweep().ok());
   options_.plan.inputs_specs = {{"org/a", R"({"input_ids":{"shape":[1,4]}})"}};
   ASSERT_TRUE(RunSweep().ok());
-  ASSERT_EQ(runner_.started.size(), 3u);  // org/b is as before
+  ASSERT_EQ(runner_.started.size(), 3u);  // org/b is unchanged
   EXPECT_EQ(runner_.started[2].inputs_spec_json, R"({"input_ids":{"shape":[1,4]}})");
   options_.plan.repeat = 3;
   ASSERT_TRUE(RunSweep().ok());

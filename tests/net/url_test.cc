@@ -14,7 +14,7 @@ TEST(PrintableUrlTest, DropsAPasswordThatHoldsAnAt) {
   EXPECT_EQ(PrintableUrl("http://user:p@ss@host/path@2"), "http://host/path@2");
 }
 
-TEST(PrintableUrlTest, KeepsWhatIsNoUrl) {
+TEST(PrintableUrlTest, KeepsTextThatIsNotAUrl) {
   EXPECT_EQ(PrintableUrl("localhost"), "localhost");
   EXPECT_EQ(PrintableUrl(""), "");
 }

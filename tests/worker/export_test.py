@@ -85,8 +85,8 @@ def test_what_an_export_leaves_on_a_module_is_undone():
 
 
 def test_failures_at_one_place_are_one_event_with_dynamos_reason():
-    def event(reason, gb_id, way, line="x"):
-        return exporters.Event(reason=reason, gb_id=gb_id, wrapped_in=way, explanation="", context="", hints=[],
+    def event(reason, gb_id, wrapped_in, line="x"):
+        return exporters.Event(reason=reason, gb_id=gb_id, wrapped_in=wrapped_in, explanation="", context="", hints=[],
                                fixability="none", file="a.py", line=1, function="f", source_line=line, frame="user",
                                compile_id="", counted=False)
 

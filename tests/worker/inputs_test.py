@@ -267,9 +267,9 @@ def test_an_encoder_with_an_optional_grid_gets_images():
 
 
 def test_the_description_of_arguments_is_bounded_json():
-    told = forward_inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
-    assert told["bias"] == "-inf" and told["many"][-1] == "and 99744 more"
-    assert len(json.dumps(told, allow_nan=False)) < 4000
+    described = forward_inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
+    assert described["bias"] == "-inf" and described["many"][-1] == "and 99744 more"
+    assert len(json.dumps(described, allow_nan=False)) < 4000
 
 
 def test_an_entry_applies_to_the_releases_it_names():

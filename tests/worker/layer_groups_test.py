@@ -27,7 +27,7 @@ class LayerOfParts(torch.nn.Module):
         return self.part(x) * 2
 
 
-class Stack(torch.nn.Module):
+class Layers(torch.nn.Module):
     """The layers, one after the other."""
 
     def __init__(self, depth, layer=Layer):
@@ -45,14 +45,14 @@ class BreakBeside(torch.nn.Module):
 
     def __init__(self, depth):
         super().__init__()
-        self.stack = Stack(depth)
+        self.body = Layers(depth)
 
     def say(self, x):
-        print("beside the stack")
+        print("outside the layers")
         return x + 1
 
     def forward(self, x):
-        return self.say(self.stack(self.say(x))) * 2
+        return self.say(self.body(self.say(x))) * 2
 
 
 class BranchAfter(torch.nn.Module):
@@ -60,10 +60,10 @@ class BranchAfter(torch.nn.Module):
 
     def __init__(self, depth):
         super().__init__()
-        self.stack = Stack(depth)
+        self.body = Layers(depth)
 
     def forward(self, x):
-        x = self.stack(x)
+        x = self.body(x)
         return x * 2 if x.sum() > 0 else x - 1
 
 
@@ -79,25 +79,25 @@ class Wrapped(BreakBeside):
 
     @remembered
     def say(self, x):
-        print("beside the stack")
+        print("outside the layers")
         return x + 1
 
     @remembered
     def forward(self, x):
-        return self.stack(self.say(x)) * 2
+        return self.body(self.say(x)) * 2
 
 
-class BreakInEach(Stack):
+class BreakInEach(Layers):
     def __init__(self, depth):
         super().__init__(depth, PrintingLayer)
 
 
-class BreakDeeperInEach(Stack):
+class BreakDeeperInEach(Layers):
     def __init__(self, depth):
         super().__init__(depth, LayerOfParts)
 
 
-class BreakBetween(Stack):
+class BreakBetween(Layers):
     """A break in the loop and outside of the layers: the frame with the loop is skipped, and each layer is a frame of
     its own."""
 
@@ -108,7 +108,7 @@ class BreakBetween(Stack):
         return x
 
 
-class BreakInTheLast(Stack):
+class BreakInTheLast(Layers):
     def __init__(self, depth):
         super().__init__(depth)
         self.layers[-1] = PrintingLayer()
@@ -153,7 +153,7 @@ class TwoTowers(torch.nn.Module):
 
     def __init__(self, depth, other=FEW):
         super().__init__()
-        self.quiet, self.loud = Stack(other), Stack(depth, LayerOfParts)
+        self.quiet, self.loud = Layers(other), Layers(depth, LayerOfParts)
 
     def forward(self, x):
         return self.loud(self.quiet(x))
@@ -164,7 +164,7 @@ class BlocksInStages(torch.nn.Module):
 
     def __init__(self, depth):
         super().__init__()
-        self.stages = torch.nn.ModuleList(Stack(depth, PrintingLayer) for _ in range(FEW))
+        self.stages = torch.nn.ModuleList(Layers(depth, PrintingLayer) for _ in range(FEW))
 
     def forward(self, x):
         for stage in self.stages:
@@ -226,7 +226,7 @@ class NumberedByName(torch.nn.Module):
         return x
 
 
-class LoopInLayer(Stack):
+class LoopInLayer(Layers):
     """A layer repeats a loop; only its code contains the number of iterations."""
 
     class Layer(torch.nn.Module):

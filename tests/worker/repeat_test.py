@@ -18,7 +18,7 @@ import zoo
 
 class Random(torch.nn.Module):
     def forward(self, x):
-        if random.random() < 0.5:  # which way is taken is read off while tracing
+        if random.random() < 0.5:  # evaluated while tracing
             torch._dynamo.graph_break()
         return x + 1
 

@@ -14,7 +14,7 @@ def raised(gb_type: str, **more) -> exc.Unsupported:
         return error
 
 
-WAYS = {
+FORMS = {
     "by itself": lambda gb_type: raised(gb_type),
     "replaced by another": lambda gb_type: raised("graph break in loop", from_exc=raised(gb_type)),
     "about an exception": lambda gb_type: raised(gb_type, from_exc=exc.ObservedTypeError()),
@@ -23,5 +23,5 @@ WAYS = {
 
 def ids_lost() -> list:
     """[(type, form)] for which the reason differs or lacks the registered id."""
-    return [(gb_type, way) for gb_type, gb_id in compat.registry().items() for way, raise_on in WAYS.items()
+    return [(gb_type, form) for gb_type, gb_id in compat.registry().items() for form, raise_on in FORMS.items()
             if breaks.reason_of(raise_on(gb_type))[:2] != (" ".join(gb_type.split()), gb_id)]

@@ -258,9 +258,9 @@ CLI::App* AddParent(CommandLine& line, const std::string& name, const std::strin
 void AddUpkeep(CommandLine& line) {
   CLI::App* store = AddParent(line, "store", "Inspect and repair the store");
   AddNested(line, store, "info", "Print the location of the store and what it contains", RunStoreInfo);
-  AddNested(line, store, "check", "Read every document and list what is damaged: table, row and model", RunStoreCheck);
+  AddNested(line, store, "check", "Read every row and list the damaged ones: table, row and model", RunStoreCheck);
   AddNested(line, store, "finish", "Write the reports of sweeps that ended without one", RunStoreFinish);
-  AddNested(line, store, "rebuild", "Compute the current state again from the history", RunStoreRebuild);
+  AddNested(line, store, "rebuild", "Compute the current state again from the stored results", RunStoreRebuild);
   AddNested(line, store, "repair", "Copy everything undamaged into a new database and keep the damaged one beside it",
             RunStoreRepair);
 
@@ -318,11 +318,12 @@ CLI::App* AddLetters(CommandLine& line, CLI::App* parent, const char* name, cons
 void AddDelivery(CommandLine& line) {
   CLI::App* events = AddParent(line, "events", "Show the delivery of events");
   AddNested(line, events, "status",
-            "List the events that each exporter still has to send, and those that its target refused", RunEventsStatus);
+            "List for each exporter the events that it has not sent yet, and those that its target refused",
+            RunEventsStatus);
 
   CLI::App* letters = AddParent(line, "dead-letters", "List, show, retry and drop events that a target refused");
-  AddLetters(line, letters, "list", "List the refused events and the answers to them", RunDeadLettersList, false);
-  AddLetters(line, letters, "show", "Show events and the answers to them", RunDeadLettersShow, true);
+  AddLetters(line, letters, "list", "List the refused events and the responses to them", RunDeadLettersList, false);
+  AddLetters(line, letters, "show", "Show events and the responses to them", RunDeadLettersShow, true);
   AddLetters(line, letters, "retry", "Send events again, in order and with their ids", RunDeadLettersRetry, true, true);
   AddLetters(line, letters, "drop", "Remove events permanently", RunDeadLettersDrop, true);
 }

@@ -173,7 +173,7 @@ std::vector<CommandHelp> StoreHelp() {
        .exit_codes = kReads},
       {.name = "dead-letters show",
        .settings = {"state_dir", "store.url"},
-       .examples = {{"dead-letters show 4711", "show one event and the answer to it"}},
+       .examples = {{"dead-letters show 4711", "show one event and the response to it"}},
        .exit_codes = kReads},
       {.name = "dead-letters retry",
        .settings = {"state_dir", "store.url", "exporters.loki.url", "delivery.drain_timeout"},

@@ -1,4 +1,4 @@
-// Judges: report why a stored document cannot be read. Used by the search for damage and by the repair.
+// Document checks: report why a stored document cannot be read. Used by the search for damage and by the repair.
 #pragma once
 
 #include <optional>
@@ -16,16 +16,16 @@ Cause CauseOf(const Result<T>& read) {
   return read.ok() ? std::nullopt : Cause(read.error().message);
 }
 
-inline Cause JudgeSweep(const std::string& document) { return CauseOf(SweepFromJson(document)); }
-inline Cause JudgePlanHead(const std::string& document) { return CauseOf(PlanFromJson(document)); }
-inline Cause JudgePlanned(const std::string& document) {
+inline Cause CheckSweep(const std::string& document) { return CauseOf(SweepFromJson(document)); }
+inline Cause CheckPlanHead(const std::string& document) { return CauseOf(PlanFromJson(document)); }
+inline Cause CheckPlanned(const std::string& document) {
   Plan plan;
   return CauseOf(DecodePlanned({document}, plan));
 }
-inline Cause JudgeCapture(const std::string& document) { return CauseOf(CaptureResultFromJson(document)); }
-inline Cause JudgeToolchain(const std::string& document) { return CauseOf(ToolchainFromJson(document)); }
-inline Cause JudgeTracked(const std::string& document) { return CauseOf(TrackedModelFromJson(document)); }
-inline Cause JudgeLine(const std::string& line) {
+inline Cause CheckCapture(const std::string& document) { return CauseOf(CaptureResultFromJson(document)); }
+inline Cause CheckToolchain(const std::string& document) { return CauseOf(ToolchainFromJson(document)); }
+inline Cause CheckTracked(const std::string& document) { return CauseOf(TrackedModelFromJson(document)); }
+inline Cause CheckLine(const std::string& line) {
   return IsEventLine(line) ? std::nullopt : Cause("its line is not a JSON object");
 }
 

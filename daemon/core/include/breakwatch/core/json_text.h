@@ -1,6 +1,6 @@
 // A JSON value as one line of text.
 //
-// Bytes that are not UTF-8 become U+FFFD: it never throws for its content. A template, because this room has no
+// Bytes that are not UTF-8 become U+FFFD: it never throws for its content. A template, because core has no
 // third-party headers: `Json` is nlohmann::json or nlohmann::ordered_json.
 #pragma once
 
