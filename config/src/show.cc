@@ -47,6 +47,17 @@ std::string Padded(const std::string& text, std::size_t width) {
   return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
 }
 
+bool DocListsValues(const Key& key) {
+  return !key.allowed.empty() && key.doc.find(key.allowed.back()) != std::string::npos;
+}
+
+// Does not repeat the values that the doc lists.
+std::string ShortTypeName(const Key& key) {
+  if (!DocListsValues(key)) return TypeName(key);
+  return std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field) ? "a list of these values"
+                                                                              : "one of these values";
+}
+
 std::string FlagText(const Key& key) { return key.is_secret ? "none, because it is a secret" : "--" + key.name; }
 
 // "hub.top" with open section "hub": closes and opens sections until the key's parent is the current one.
@@ -123,11 +134,11 @@ Result<std::string> ExplainText(std::string_view key_or_prefix) {
   std::string out;
   for (const Key* key : *keys) {
     out += std::string(out.empty() ? "" : "\n") + key->name + "\n  " + key->doc + "\n";
-    out += "  type         " + TypeName(*key) + "\n";
+    out += "  type         " + ShortTypeName(*key) + "\n";
     out += "  default      " + ValueText(*key, Settings{}) + "\n";
     out += "  environment  " + EnvironmentName(*key) + "\n";
     out += "  flag         " + FlagText(*key) + "\n";
-    out += std::string("  reload       ") + (key->restart ? "needs a restart" : "takes effect") + "\n";
+    out += std::string("  changes      take effect after a ") + (key->restart ? "restart" : "reload") + "\n";
   }
   return out;
 }
@@ -160,8 +171,8 @@ std::string ExampleYaml() {
     if (key.is_secret) continue;
     OpenSections(key.name, open, out);
     const std::string indent(2 * open.size(), ' ');
-    const bool says_values = !key.allowed.empty() && key.doc.find(key.allowed.back()) == std::string::npos;
-    out += indent + "# " + key.doc + (says_values ? " One of " + TypeName(key) + "." : "") + "\n";
+    const bool lists_values = !key.allowed.empty() && !DocListsValues(key);
+    out += indent + "# " + key.doc + (lists_values ? " One of " + TypeName(key) + "." : "") + "\n";
     out += indent + key.name.substr(key.name.rfind('.') + 1) + ": " + ValueText(key, Settings{}) + "\n";
   }
   return out;

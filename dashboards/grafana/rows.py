@@ -1,8 +1,8 @@
-"""What the dashboard shows, row by row.
+"""The content of the dashboard, row by row.
 
-The queries compare states, now and `$compare` ago: compile_breaks_total is what the last capture found, so rate() and
-increase() of it mean nothing. `max by` stands where several daemons, or the gateway and a daemon's own /metrics,
-publish the same number. A cell is (width, height, panel).
+The queries compare states, now and `$compare` ago. compile_breaks_total is a state, the result of the last capture, so
+rate() and increase() of it have no meaning. `max by` is used for series that several daemons, or the gateway and a
+daemon's own /metrics, publish. A cell is (width, height, panel).
 """
 
 from panels import LOKI, bars, column_hidden, column_unit, link, panel, series, stat, table, target

@@ -91,8 +91,8 @@ class ServerTest : public testing::Test {
             requests_,
             {"default", "old"}};
   }
-  // The server's answer to these bytes. Reads until it closes the connection, or is silent for a time below its own
-  // read timeout.
+  // The server's response to these bytes. Reads until the server closes the connection, or sends nothing for a time
+  // below its own read timeout.
   std::string AnswerTo(const std::string& bytes) {
     const std::string address = server_->Address();
     sockaddr_in peer{};
@@ -151,7 +151,7 @@ TEST_F(ServerTest, IsReadyOnceThereIsASnapshot) {
   EXPECT_EQ(client_->Get("/-/ready")->status, 200);
 }
 
-TEST_F(ServerTest, SaysNothingOfSweepsBeforeTheFirst) {
+TEST_F(ServerTest, ReportsNoSweepsBeforeTheFirst) {
   snapshot_ = std::make_shared<const Snapshot>();
   Start();
   EXPECT_EQ(client_->Get("/metrics")->body.find("breakwatch_sweep_"), std::string::npos);
@@ -191,7 +191,7 @@ TEST_F(ServerTest, ListsReasonsWithTheirTotals) {
   EXPECT_EQ(reasons[0]["leverage"], 1);
 }
 
-TEST_F(ServerTest, AnswersQuestionsOfTheStore) {
+TEST_F(ServerTest, AnswersFromTheStore) {
   Start();
   EXPECT_EQ(GetJson("/api/v1/sweeps")["sweeps"].size(), 2u);
   EXPECT_EQ(GetJson("/api/v1/sweeps/s1")["sweep_id"], "s1");
@@ -211,7 +211,7 @@ TEST_F(ServerTest, AnswersQuestionsOfTheStore) {
   EXPECT_EQ(client_->Get("/api/v1/sweeps")->status, 500);
 }
 
-TEST_F(ServerTest, TakesASweepOnlyWithTheToken) {
+TEST_F(ServerTest, AcceptsASweepOnlyWithTheToken) {
   StartWith("s3cret");
   EXPECT_EQ(client_->Post("/api/v1/sweeps", "{}", "application/json")->status, 401);
   client_->set_bearer_token_auth("wrong!");
@@ -220,7 +220,7 @@ TEST_F(ServerTest, TakesASweepOnlyWithTheToken) {
   EXPECT_EQ(client_->Post("/api/v1/sweeps", "{\"tpo\":1}", "application/json")->status, 400);
   const auto accepted = client_->Post("/api/v1/sweeps", "{\"top\":3}", "application/json");
   ASSERT_EQ(accepted->status, 202);
-  EXPECT_EQ(client_->Post("/api/v1/sweeps", "{}", "application/json")->status, 503);  // the queue holds one
+  EXPECT_EQ(client_->Post("/api/v1/sweeps", "{}", "application/json")->status, 503);  // the queue has one entry
   const auto command = commands_.Pop();
   ASSERT_TRUE(command);
   EXPECT_EQ(command->id, json::parse(accepted->body)["id"]);
@@ -247,7 +247,7 @@ TEST_F(ServerTest, ReloadsWhenTheLifecycleIsOn) {
 
 TEST_F(ServerTest, BoundsABodyOfUnknownLength) {
   StartWith("t");
-  constexpr std::size_t kEnd = 64u << 20;  // more than buffers on the way hold
+  constexpr std::size_t kEnd = 64u << 20;  // more than the buffers between client and server
   std::size_t sent = 0;
   const auto response = client_->Post(
       "/api/v1/sweeps",
@@ -257,13 +257,13 @@ TEST_F(ServerTest, BoundsABodyOfUnknownLength) {
         return sink.write(std::string(4096, ' ').data(), 4096);
       },
       "application/json");
-  // The server answers and closes while the client still sends, which may then not see the answer.
+  // The server responds and closes while the client still sends, so the client may not receive the response.
   if (response) EXPECT_EQ(response->status, 413);
   EXPECT_LT(sent, kEnd);
   EXPECT_EQ(client_->Get("/-/healthy")->status, 200);
 }
 
-TEST_F(ServerTest, ARequestNamesNothingThatIsRun) {
+TEST_F(ServerTest, ARequestCannotNameAProgram) {
   StartWith("t");
   client_->set_bearer_token_auth("t");
   const std::string known = "configured: default or old";
@@ -287,7 +287,7 @@ TEST_F(ServerTest, ARequestNamesNothingThatIsRun) {
   EXPECT_EQ(StatusOf(R"({"toolchain":"old","models":["org/name@main"],"modes":["eval"],"sort":"likes"})"), 202);
 }
 
-TEST_F(ServerTest, WhatARequestCannotMeanIsRefusedWithTheNamesThatThereAre) {
+TEST_F(ServerTest, AnUnknownNameIsRejectedWithTheKnownNames) {
   StartWith("t");
   client_->set_bearer_token_auth("t");
   EXPECT_THAT(MessageOf(R"({"sort":"stars"})"), HasSubstr("trendingScore"));
@@ -303,7 +303,7 @@ TEST_F(ServerTest, WhatARequestCannotMeanIsRefusedWithTheNamesThatThereAre) {
   }
 }
 
-TEST_F(ServerTest, ATakenRequestCanBeAskedFor) {
+TEST_F(ServerTest, TheStateOfAnAcceptedRequestIsAvailable) {
   StartWith("t");
   client_->set_bearer_token_auth("t");
   const auto accepted = client_->Post("/api/v1/sweeps", "{}", "application/json");
@@ -314,11 +314,11 @@ TEST_F(ServerTest, ATakenRequestCanBeAskedFor) {
   EXPECT_EQ(GetJson("/api/v1/requests")["requests"].size(), 1u);
   EXPECT_EQ(client_->Get("/api/v1/requests/api-1")->status, 404);
   ASSERT_EQ(StatusOf("{}"), 202);
-  EXPECT_EQ(StatusOf("{}"), 503);  // the queue holds one: this one is no request
+  EXPECT_EQ(StatusOf("{}"), 503);  // the queue has one entry: this request is not accepted
   EXPECT_EQ(GetJson("/api/v1/requests")["requests"].size(), 2u);
 }
 
-TEST_F(ServerTest, ABodyOfNoSoundLengthIsRefusedAndItsConnectionClosed) {
+TEST_F(ServerTest, ABodyWithAnInvalidLengthIsRejectedAndItsConnectionClosed) {
   StartWith("t");
   const std::string post = "POST /api/v1/sweeps HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n";
   for (const char* header : {"Content-Length: abc", "Content-Length: -5", "Content-Length: 2x", "Content-Length: +2",

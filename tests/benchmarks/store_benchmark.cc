@@ -1,5 +1,5 @@
-// How fast the store takes results and hands events out. On SQLite in the folder for temporary files; set
-// TMPDIR to the disk that matters. An append is one durable transaction, as in a sweep.
+// Measures how fast the store appends results and reads events. Uses SQLite in the folder for temporary files: set
+// TMPDIR to the disk to measure. An append is one durable transaction, as in a sweep.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -75,7 +75,7 @@ std::vector<Event> EventsOf(const ModelResult& result) {
   return std::vector<Event>(result.capture.sites.size() + 1, event);
 }
 
-// A result with so many sites, an event each, and its row of `current`.
+// A result with this number of sites, one event for each, and its row of `current`.
 void AppendResults(benchmark::State& state) {
   ScratchStore store;
   std::size_t number = 0;
@@ -98,7 +98,7 @@ void AppendEvents(benchmark::State& state) {
 }
 BENCHMARK(AppendEvents)->Arg(1)->Arg(1000)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
-// What delivery does when it catches up: a batch, then its cursor.
+// As in delivery when it catches up: a batch, then its cursor.
 void DeliverEvents(benchmark::State& state) {
   ScratchStore store;
   const std::vector<Event> events(100'000, EventsOf(ResultWithSites(0, 0)).front());

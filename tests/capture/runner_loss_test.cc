@@ -1,4 +1,4 @@
-// The runner with workers that hang, die, talk nonsense or never come up.
+// The runner with workers that hang, die, send invalid messages or never start.
 #include <gmock/gmock.h>
 
 #include "capture_deadline.h"
@@ -22,7 +22,7 @@ class RunnerLossTest : public WorkerFixture {
   }
 };
 
-TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerFallsSilent) {
+TEST_F(RunnerLossTest, RetriesACaptureOnceIfItsWorkerIsSilent) {
   const int said = Fifo("said");
   MakeRunner("hang_once");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
@@ -35,7 +35,7 @@ TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerFallsSilent) {
   close(said);
 }
 
-TEST_F(RunnerLossTest, LeavesAWorkerAloneUntilItsSilenceIsTooLong) {
+TEST_F(RunnerLossTest, DoesNotKillAWorkerBeforeItsSilenceIsTooLong) {
   const int said = Fifo("said");
   MakeRunner("hang_once");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
@@ -46,7 +46,7 @@ TEST_F(RunnerLossTest, LeavesAWorkerAloneUntilItsSilenceIsTooLong) {
   close(said);
 }
 
-TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigterm) {
+TEST_F(RunnerLossTest, GivesUpACaptureAfterTwoSilentWorkersThatIgnoreSigterm) {
   const int said = Fifo("said");
   MakeRunner("stubborn");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
@@ -61,7 +61,7 @@ TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigt
 }
 
 // Its worker runs and sends messages, which is enough for `silence`.
-TEST_F(RunnerLossTest, EndsACaptureWhosePhasePassesItsLimitWithoutItsWorkersDoing) {
+TEST_F(RunnerLossTest, EndsACaptureWhosePhaseExceedsItsLimitIfTheWorkerDoesNot) {
   const int said = Fifo("said");
   ZygoteOptions options = Options("hang");
   options.silence = std::chrono::hours{24};
@@ -77,7 +77,7 @@ TEST_F(RunnerLossTest, EndsACaptureWhosePhasePassesItsLimitWithoutItsWorkersDoin
   close(said);
 }
 
-TEST(CaptureDeadlineTest, BoundsPhasesThatFollowOneAnotherForEver) {
+TEST(CaptureDeadlineTest, BoundsAnEndlessSequenceOfPhases) {
   CaptureJob job = Job("a");
   const SteadyTime begun{};
   CaptureDeadline deadline(job, milliseconds{5'000}, begun);
@@ -108,7 +108,7 @@ TEST_F(RunnerLossTest, StartsNothingThatNeedsASandboxWithoutOne) {
   EXPECT_EQ(WaitFinished().status, Status::kFullGraph) << "a library's model may go without";
 }
 
-TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerDies) {
+TEST_F(RunnerLossTest, RetriesACaptureOnceIfItsWorkerDies) {
   EXPECT_EQ(Capture("dies_once").status, Status::kFullGraph);
   EXPECT_EQ(Counts().lost, 1);
   EXPECT_THAT(log_, ElementsAre(AllOf(HasSubstr("signal 9"), HasSubstr("dying"))));
@@ -128,7 +128,7 @@ TEST_F(RunnerLossTest, KeepsTheResultOfAWorkerThatDiesRightAfterIt) {
   EXPECT_EQ(Counts().retried_captures, 0);
 }
 
-TEST_F(RunnerLossTest, TakesWhatIsNotTheProtocolForALoss) {
+TEST_F(RunnerLossTest, TreatsAnInvalidMessageAsALoss) {
   EXPECT_EQ(Capture("garbage_once").status, Status::kFullGraph);
   EXPECT_THAT(log_, ElementsAre(HasSubstr("an invalid message")));
   const CaptureResult result = Capture("garbage");
@@ -160,7 +160,7 @@ TEST_F(RunnerLossTest, KillsWhatALostWorkerLeavesBehind) {
   for (;;) {
     char byte;
     const ssize_t n = read(alive, &byte, 1);
-    if (n == 0) break;  // nobody holds it any more
+    if (n == 0) break;  // no process has it open
     if (n == 1) {
       said += byte;
       continue;
@@ -231,11 +231,11 @@ TEST_F(RunnerLossTest, GivesUpAWorkerThatNeverComesUp) {
 TEST_F(RunnerLossTest, GivesUpAWorkerThatEndsRightAfterHello) {
   const CaptureResult result = Capture("hello_and_exit");
   EXPECT_THAT(result.status, testing::AnyOf(Status::kNotAttempted, Status::kWorkerLost)) << result.detail;
-  // At worst two starts fail, the third is given the capture before its end is seen; and all that once more.
+  // In the worst case two starts fail and the third gets the capture before its end is noticed; all of that twice.
   EXPECT_LE(Counts().started, 6);
 }
 
-TEST_F(RunnerLossTest, GivesUpAWorkerThatSaysNoHello) {
+TEST_F(RunnerLossTest, GivesUpAWorkerThatSendsNoHello) {
   const int said = Fifo("said");
   ZygoteOptions options = Options("no_hello");
   options.start_attempts = 2;
@@ -265,7 +265,7 @@ TEST_F(RunnerLossTest, TakesAFirstLineThatIsNotHelloForAFailedStart) {
   EXPECT_THAT(Capture("speaks_first").detail, HasSubstr("sent a message before hello"));
 }
 
-TEST_F(RunnerLossTest, StopsAllAndSaysWhatWasUnderWay) {
+TEST_F(RunnerLossTest, StopsAllAndReportsWhatWasRunning) {
   const int said = Fifo("said");
   MakeRunner("stubborn");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());

@@ -7,17 +7,17 @@
 namespace breakwatch::compare {
 namespace {
 
-Verdict Judged(const ModelResult& a, const ModelResult& b) { return CompareModel(a, b).verdict; }
+Verdict VerdictOf(const ModelResult& a, const ModelResult& b) { return CompareModel(a, b).verdict; }
 
-TEST(CompareTest, JudgesByEventsAndThenBySites) {
+TEST(CompareTest, ComparesEventsAndThenSites) {
   const auto clean = Captured("m", {}), one = Captured("m", {{"a", 1}}), two = Captured("m", {{"a", 2}});
-  EXPECT_EQ(Judged(clean, one), Verdict::kWorse);
-  EXPECT_EQ(Judged(two, one), Verdict::kBetter);
-  EXPECT_EQ(Judged(one, one), Verdict::kSame);
-  EXPECT_EQ(Judged(two, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse) << "as many events at more sites";
+  EXPECT_EQ(VerdictOf(clean, one), Verdict::kWorse);
+  EXPECT_EQ(VerdictOf(two, one), Verdict::kBetter);
+  EXPECT_EQ(VerdictOf(one, one), Verdict::kSame);
+  EXPECT_EQ(VerdictOf(two, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse) << "as many events at more sites";
 }
 
-TEST(CompareTest, SaysWhichSitesCameAndWent) {
+TEST(CompareTest, ReportsNewAndGoneSites) {
   const auto m = CompareModel(Captured("m", {{"a", 2}, {"b", 2}, {"c", 1}}), Captured("m", {{"b", 3}, {"c", 1}}));
   EXPECT_EQ(m.verdict, Verdict::kBetter);
   ASSERT_EQ(m.gone_sites.size(), 1u);
@@ -28,34 +28,34 @@ TEST(CompareTest, SaysWhichSitesCameAndWent) {
   EXPECT_TRUE(m.new_sites.empty());
 }
 
-TEST(CompareTest, CallsSitesThatChangedPlacesTheSameAndNamesThem) {
+TEST(CompareTest, ReportsChangedSitesOfAModelWithTheSameCounts) {
   const auto m = CompareModel(Captured("m", {{"a", 1}}), Captured("m", {{"b", 1}}));
   EXPECT_EQ(m.verdict, Verdict::kSame);
   EXPECT_EQ(m.new_sites.size(), 1u);
   EXPECT_EQ(m.gone_sites.size(), 1u);
 }
 
-TEST(CompareTest, SaysWhyModelsCannotBeCompared) {
+TEST(CompareTest, ReportsWhyModelsCannotBeCompared) {
   const auto good = Captured("m", {});
   const auto failed = Failed("m", Status::kFailedEager, "RuntimeError: sizes");
   EXPECT_EQ(CompareModel(good, failed).why, "full_graph -> failed_eager: RuntimeError: sizes");
-  EXPECT_EQ(Judged(failed, failed), Verdict::kSame);
-  EXPECT_EQ(Judged(failed, Failed("m", Status::kTimeout, "late")), Verdict::kNotComparable);
+  EXPECT_EQ(VerdictOf(failed, failed), Verdict::kSame);
+  EXPECT_EQ(VerdictOf(failed, Failed("m", Status::kTimeout, "late")), Verdict::kNotComparable);
   auto other = good;
   other.capture.architecture = "BetaModel", other.capture.dtype = "bfloat16";
   EXPECT_EQ(CompareModel(good, other).why, "class AlphaModel -> BetaModel, dtype float32 -> bfloat16");
 }
 
-TEST(CompareTest, CallsAModelThatFailsNowWorseAndOneThatFailedBetter) {
+TEST(CompareTest, AModelThatFailsNowIsWorseAndOneThatFailedIsBetter) {
   const auto good = Captured("m", {{"a", 1}});
   for (const Status status : {Status::kFailedCapture, Status::kFailedEager, Status::kTimeout, Status::kOutOfMemory,
                               Status::kCrashed, Status::kQuarantined}) {
-    EXPECT_EQ(Judged(good, Failed("m", status, "")), Verdict::kWorse) << StatusName(status);
-    EXPECT_EQ(Judged(Failed("m", status, ""), good), Verdict::kBetter) << StatusName(status);
+    EXPECT_EQ(VerdictOf(good, Failed("m", status, "")), Verdict::kWorse) << StatusName(status);
+    EXPECT_EQ(VerdictOf(Failed("m", status, ""), good), Verdict::kBetter) << StatusName(status);
   }
   for (const Status status : {Status::kSkippedGated, Status::kFailedResolve, Status::kNotAttempted}) {
-    EXPECT_EQ(Judged(good, Failed("m", status, "")), Verdict::kNotComparable) << StatusName(status);
-    EXPECT_EQ(Judged(Failed("m", status, ""), good), Verdict::kNotComparable) << StatusName(status);
+    EXPECT_EQ(VerdictOf(good, Failed("m", status, "")), Verdict::kNotComparable) << StatusName(status);
+    EXPECT_EQ(VerdictOf(Failed("m", status, ""), good), Verdict::kNotComparable) << StatusName(status);
   }
 }
 
@@ -71,11 +71,11 @@ TEST(CompareTest, NamesWhatIsUnlikeAndComparesAllTheSame) {
 TEST(CompareTest, CountsSitesOnlyWhereDepthsDiffer) {
   auto reduced = Captured("m", {{"a", 2}});
   reduced.capture.depth = "reduced";
-  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 24}})), Verdict::kSame);
-  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse);
+  EXPECT_EQ(VerdictOf(reduced, Captured("m", {{"a", 24}})), Verdict::kSame);
+  EXPECT_EQ(VerdictOf(reduced, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse);
   reduced = Captured("m", {});
   reduced.capture.depth = "reduced";
-  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 24}})), Verdict::kWorse);
+  EXPECT_EQ(VerdictOf(reduced, Captured("m", {{"a", 24}})), Verdict::kWorse);
 }
 
 TEST(CompareTest, TotalsBothWaysAndByReason) {

@@ -17,7 +17,7 @@ Result<Loaded> FromFlags(std::vector<std::pair<std::string, std::vector<std::str
   return Load({.files = {}, .environment = {}, .flags = std::move(flags)});
 }
 
-TEST(LoadTest, GivesTheDefaultsWithoutSources) {
+TEST(LoadTest, ReturnsTheDefaultsWithoutSources) {
   const auto loaded = Load({});
   ASSERT_TRUE(loaded.ok());
   EXPECT_TRUE(ChangedKeys(loaded->settings, Settings{}).empty());
@@ -43,7 +43,7 @@ TEST(LoadTest, PrefersFlagToEnvironmentToLaterFileToEarlierFile) {
   EXPECT_EQ(loaded->origins.at("hub.search").Text(), "file " + first + ":1:51");
 }
 
-TEST(LoadTest, TakesTheFilesFromTheEnvironmentWhenNoneIsGiven) {
+TEST(LoadTest, ReadsTheFilesFromTheEnvironmentWithoutAFlag) {
   const TemporaryDirectory folder;
   const std::string file = folder.Write("1.yaml", "hub: {top: 7}\n");
   const auto loaded = FromEnvironment({{"BREAKWATCH_CONFIG_FILE", file}});
@@ -126,7 +126,7 @@ TEST(LoadTest, WarnsOfVariablesThatAreNearASettingAndIgnoresOthers) {
       std::vector<std::string>{"environment BREAKWATCH_HUB_TOPP is not a setting; did you mean BREAKWATCH_HUB_TOP?"});
 }
 
-TEST(LoadTest, OneOfTwoTimesThatBoundEachOtherMayBeSetAlone) {
+TEST(LoadTest, OneOfTwoTimesThatLimitEachOtherMayBeSetAlone) {
   const auto timeout = Load({.files = {},
                              .environment = {},
                              .flags = {{"exporters.loki.timeout", {"2s"}}, {"exporters.pushgateway.timeout", {"1s"}}}});
@@ -148,7 +148,7 @@ TEST(LoadTest, OneOfTwoTimesThatBoundEachOtherMayBeSetAlone) {
             std::string::npos);
 }
 
-// The working directory while it lives.
+// Changes the working directory for a scope.
 class WorkingDirectory {
  public:
   explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }

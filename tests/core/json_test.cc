@@ -80,7 +80,7 @@ TEST(CaptureResultJsonTest, ReadsADocumentOfBeforeSegmentsAndModes) {
   EXPECT_EQ(read->sites[0].reason, "Data-dependent branching");
 }
 
-TEST(CaptureResultJsonTest, KeepsSegmentsAndWhatAModeSaysBounded) {
+TEST(CaptureResultJsonTest, KeepsSegmentsAndModeDetailsBounded) {
   json said = {{"job", "j"}, {"status", "full_graph"}, {"mode_detail", {{"k", std::string(70'000, 'x')}}}};
   json segment = {{"index", 0}, {"function", std::string(5000, 'f')}};
   for (int i = 0; i < 200; ++i) segment["ops"]["op " + std::to_string(i)] = segment["top_ops"][std::to_string(i)] = 1;
@@ -248,7 +248,7 @@ TEST(CaptureResultJsonTest, NamesTheFieldThatIsWrong) {
   EXPECT_FALSE(CaptureResultFromJson("{"));
 }
 
-TEST(CaptureResultJsonTest, BoundsWhatAWorkerSays) {
+TEST(CaptureResultJsonTest, BoundsTheFieldsOfAWorkersResult) {
   json worker = {{"job", "1"}, {"status", "graph_breaks"}, {"error", std::string(100'000, 'e')}};
   worker["sites"] = {{{"reason", std::string(119, 'r') + "\xC3\xA9"}}};
   const auto result = CaptureResultFromJson(worker.dump());

@@ -71,7 +71,7 @@ TEST(TimeTest, ReadsTheHubsMilliseconds) {
   EXPECT_EQ(FormatTime(*time), "2022-03-02T23:29:04.250000000Z");
 }
 
-TEST(TimeTest, RefusesWhatIsNoTime) {
+TEST(TimeTest, RejectsInvalidTimes) {
   for (const char* text : {"", "2022-03-02", "2022-13-02T00:00:00Z", "2022-03-02T25:00:00Z", "2022-03-02T00:00:00.Z",
                            "2022-03-02T00:00:00.1234567890Z", "2022-03-02T00:00:00+01:00"}) {
     EXPECT_EQ(ParseTime(text), std::nullopt) << text;
@@ -104,7 +104,7 @@ TEST(CommitTest, IsFortyLowerCaseHexDigits) {
   EXPECT_FALSE(IsCommit("main"));
 }
 
-TEST(NearestNameTest, FindsTheTypingErrorAndNothingFarther) {
+TEST(NearestNameTest, FindsATypingErrorAndNoOtherName) {
   const std::vector<std::string> names = {"url", "job", "timeout"};
   EXPECT_EQ(NearestName("ulr", names), "url");
   EXPECT_EQ(NearestName("time_out", names), "timeout");

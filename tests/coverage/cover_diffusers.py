@@ -1,10 +1,10 @@
-"""`make coverage-diffusers`: every model class of the installed diffusers, captured from its configuration.
+"""`make coverage-diffusers`: captures every model class of the installed diffusers from its configuration.
 
     .venv/bin/python tests/coverage/cover_diffusers.py [--only CLASS ...]
 
-A class is captured from its defaults, or, where these leave out what every published file says, from its entry in
-diffusers_sized.json: sizes that models are published with; its row's detail then begins with `sized`. Renews
-diffusers.csv; of a run with --only, the rows of those classes.
+A class is captured from its defaults. Where these lack what every published file contains, it is captured from its
+entry in diffusers_sized.json, which has the sizes that models are published with; the detail of the row then begins
+with `sized`. Renews diffusers.csv; with --only, the rows of those classes.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import cover
 
 TABLE = Path(__file__).with_name("diffusers.csv")
 SIZED = Path(__file__).with_name("diffusers_sized.json")
-# Models that a pipeline's folder keeps to itself; a pipeline's file names the folder as their library.
+# Models that only the folder of one pipeline uses; a pipeline's file names the folder as their library.
 OF_PIPELINES = {
     "ltx": ["LTXLatentUpsamplerModel"],
     "ltx2": ["LTX2DurationHead", "LTX2LatentUpsamplerModel", "LTX2TextConnectors", "LTX2Vocoder", "LTX2VocoderWithBWE"],
@@ -88,7 +88,7 @@ def main() -> int:
     for index, name in enumerate(asked):
         result = capture(zygote, name, libraries[name], sized.get(name, {}))
         rows[name] = row_of(name, result, name in sized, versions)
-        write(rows)  # a run that is stopped has renewed what it got to
+        write(rows)  # a stopped run has renewed the rows up to that point
         unexplained = result.get("unexplained_events")
         print(f"{index + 1}/{len(asked)} {name}: {result['status']}, {result['detail'][:160]}"
               + (f"; {unexplained} unexplained" if unexplained else ""), file=sys.stderr, flush=True)

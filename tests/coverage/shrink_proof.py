@@ -1,13 +1,13 @@
-"""`make shrink-proof`: what is captured made smaller against the same model as its config has it.
+"""`make shrink-proof`: compares reduced captures with captures of the same models as configured.
 
     .venv/bin/python tests/coverage/shrink_proof.py [--every N] [--first N] [--all]
 
-The models are the base classes of every EVERY-th type of the library, by the alphabet, FIRST of them at most, from
-their default configurations. Each is captured as users get it (depth `auto`), and then unchanged (depth `original`:
-full width and full depth): sites and, for a model with breaks, events must be equal. One too large for memory unchanged
-is captured at full width and reduced depth (`wide`): the sites must be equal. One that is too large even so proves
-nothing and does not count, nor does one of which nothing was made smaller. Writes shrink.csv; exit code 1 on a
-disagreement or where fewer than GOAL architectures were proven.
+The models are the base classes of every EVERY-th model type of the library by the alphabet, at most FIRST of them, with
+their default configurations. Each is captured as for users (depth `auto`), and then unchanged (depth `original`: full
+width and full depth). Sites and, for a model with breaks, events must be equal. A model that is too large for this is
+captured at full width and reduced depth (`wide`), and the sites must be equal. A model that is still too large proves
+nothing and does not count. The same holds for a model that was not reduced. Writes shrink.csv. Exit code 1 if results
+differ, or if fewer than GOAL architectures were proven.
 """
 
 import argparse
@@ -26,7 +26,7 @@ COLUMNS = ("model_type", "class", "proof", "against", "verdict", "sites", "event
 
 
 def proof_of(reduced: dict, wide: dict) -> str:
-    """"same", "nothing smaller", "no answer", or what differs."""
+    """"same", "nothing smaller", "no answer", or the difference."""
     if reduced["status"] not in cover.GOOD:
         return "no answer"
     if not _made_smaller(reduced):
@@ -46,7 +46,7 @@ def _made_smaller(result: dict) -> bool:
 
 
 def captured(zygote, case: dict, depths: tuple) -> dict:
-    """The first of these depths that fits memory."""
+    """The first of these depths that fits into memory."""
     for depth in depths:
         result = {**zygote.capture(case, depth), "asked": depth}
         if result["status"] not in ("skipped_too_large", "out_of_memory"):

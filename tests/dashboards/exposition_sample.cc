@@ -37,7 +37,7 @@ std::vector<TrackedModel> Fleet(bool after) {
       Of(Family::kMultimodal, Failed(MakeModel("org/multimodal-failing", Commit('b'), {}, 2), Status::kFailedEager)));
   models.push_back(MakeModel("org/nlp-clean", Commit('c'), {}, 3));
   models.push_back(
-      MakeModel("org/nlp-mended", Commit('d'), after ? std::vector<ReasonCount>{} : std::vector{kBuiltin}, 4));
+      MakeModel("org/nlp-fixed", Commit('d'), after ? std::vector<ReasonCount>{} : std::vector{kBuiltin}, 4));
   models.push_back(MakeModel("org/nlp-new-commit", Commit(after ? 'f' : 'e'),
                              after ? std::vector{kBranching, kBuiltin} : std::vector{kBuiltin}, 5));
   models.push_back(Of(Family::kVision, MakeModel("org/vision-breaking", Commit('1'), {kBranching, kBuiltin}, 6)));

@@ -1,4 +1,4 @@
-"""What little of PromQL and the exposition format the tests must read themselves."""
+"""The parts of PromQL and the exposition format that the tests must parse themselves."""
 
 import re
 
@@ -34,6 +34,6 @@ def samples(exposition):
 
 
 def with_job(series, job):
-    """The series as it is after a scrape of the gateway: with the group's label."""
+    """The series after a scrape of the gateway: with the group's label."""
     name, brace, rest = series.partition("{")
     return f'{name}{{job="{job}",{rest}' if brace else f'{name}{{job="{job}"}}'

@@ -1,4 +1,4 @@
-"""The dashboard: sound as a file, and every query answered by a real Prometheus loaded with our own series."""
+"""The dashboard: a valid file, whose every query is run by a real Prometheus with series of breakwatch."""
 
 import itertools
 import json
@@ -21,7 +21,8 @@ LOGQL += [annotation["expr"] for annotation in DASHBOARD["annotations"]["list"]]
 VARIABLES = DASHBOARD["templating"]["list"]
 QUERIES = [variable for variable in VARIABLES if variable["type"] == "query"]
 
-# What Grafana puts in for "All", and for its own intervals. The history is two hours, so we compare with one ago.
+# The values of Grafana for "All" and for its own intervals. The history is two hours, so the queries compare with one
+# hour ago.
 VALUES = {f"${variable['name']}": variable["allValue"] for variable in QUERIES}
 VALUES |= {"$compare": "1h", "$__rate_interval": "5m"}
 
@@ -76,7 +77,7 @@ def test_panels_lie_within_the_grid_and_not_on_each_other():
 
 
 @pytest.mark.parametrize("panel", SHOWN, ids=lambda panel: panel["title"])
-def test_panel_says_what_it_shows_in_which_unit_from_which_source(panel):
+def test_panel_has_a_description_a_unit_and_a_source(panel):
     assert panel["title"] and panel["description"].endswith(".")
     assert panel["fieldConfig"]["defaults"]["unit"]
     for one in (panel, *panel["targets"]):
@@ -94,7 +95,7 @@ def test_uses_every_variable_that_it_defines_and_no_other():
 
 
 @pytest.mark.parametrize(("panel", "target"), PROMQL, ids=names_of(PROMQL))
-def test_query_is_answered(prometheus, panel, target):
+def test_query_returns_series(prometheus, panel, target):
     ask = prometheus.query if target["instant"] else prometheus.query_range
     assert ask(substituted(target["expr"])), target["expr"]
 
@@ -119,7 +120,7 @@ def test_totals_are_those_of_the_exposition(prometheus, exposition):
 
 
 def answer(prometheus, title, ref="A"):
-    """Labels' values (in the order of their names) -> value, of one panel's query."""
+    """Labels' values (in the order of their names) -> value, for one panel's query."""
     (target,) = [target for panel, target in PROMQL if panel["title"] == title and target["refId"] == ref]
     rows = prometheus.query(substituted(target["expr"]))
     return {tuple(value for _, value in sorted(row["metric"].items())): float(row["value"][1]) for row in rows}
@@ -127,13 +128,13 @@ def answer(prometheus, title, ref="A"):
 
 def test_shows_what_changed_since_the_time_compared_with(prometheus):
     changed = {labels[1] for labels in answer(prometheus, "Changed models")}
-    assert changed == {"org/audio-new-reason", "org/nlp-mended", "org/nlp-new-commit"}
+    assert changed == {"org/audio-new-reason", "org/nlp-fixed", "org/nlp-new-commit"}
     assert answer(prometheus, "Changed models", "B").keys() == answer(prometheus, "Changed models").keys()
     assert {labels[2] for labels in answer(prometheus, "New commits")} == {"org/nlp-new-commit"}
     assert answer(prometheus, "New reasons") == {("a reason without an id",): 1}
 
 
-def test_a_single_model_and_reason_can_be_chosen(prometheus):
+def test_a_single_model_and_reason_can_be_selected(prometheus):
     expression = next(target["expr"] for panel, target in PROMQL if panel["title"] == "Break events")
     chosen = expression.replace("$model", "org/nlp-new-commit").replace("$reason", "Data-dependent branching")
     assert [row["value"][1] for row in prometheus.query(substituted(chosen))] == ["6"]
@@ -153,7 +154,7 @@ def test_never_rates_what_is_a_state():
         assert not re.search(r"\b(i?rate|i?delta|increase)\(\s*compile_", target["expr"]), target["expr"]
 
 
-def test_totals_stand_beside_the_number_of_models_they_are_of():
+def test_totals_are_shown_with_their_number_of_models():
     rows = {panel["gridPos"]["y"]: [] for panel in SHOWN}
     for panel in SHOWN:
         rows[panel["gridPos"]["y"]].append(panel["title"])

@@ -1,4 +1,4 @@
-"""Prometheus rules: promtool accepts and runs them, every one is tested, and they name series that exist."""
+"""Prometheus rules: promtool accepts and runs them, each has a test, and they use series that exist."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from dashboard_support import ROOT, program
 RULES = sorted((ROOT / "dashboards" / "rules").glob("*.yml"))
 TESTS = ROOT / "tests" / "dashboards" / "rules_test.yml"
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)
-# Series of the Pushgateway itself, about our group, and of the daemon's own page alone.
+# Series of the Pushgateway itself about our group, and of the daemon's own /metrics only.
 FOREIGN = {"push_time_seconds", "push_failure_time_seconds", "breakwatch_config_last_reload_successful"}
 
 
@@ -18,7 +18,7 @@ def names(kind):
 
 
 def expressions():
-    """Both spellings: `expr: ...` on a line, and `expr: |` with an indented block."""
+    """Both forms: `expr: ...` on one line, and `expr: |` with an indented block."""
     for match in re.finditer(r"^( *)expr: (?:\|\n((?:\1 +.*\n|\n)+)|(.+)\n)", TEXT, re.MULTILINE):
         yield match.group(2) or match.group(3)
 
@@ -32,7 +32,7 @@ def test_promtool_runs_their_tests():
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
-def test_every_rule_is_tested_and_every_alert_also_when_it_must_be_silent():
+def test_every_rule_is_tested_and_every_alert_also_when_it_must_not_fire():
     tests = TESTS.read_text(encoding="utf-8")
     for record in names("record"):
         assert f"expr: {record}\n" in tests
@@ -42,7 +42,7 @@ def test_every_rule_is_tested_and_every_alert_also_when_it_must_be_silent():
         assert re.search(rf"alertname: {alert}, exp_alerts: \[\]", tests), f"{alert} is never silent in a test"
 
 
-def test_every_alert_says_how_bad_it_is_and_what_to_do():
+def test_every_alert_has_a_severity_a_summary_and_a_description():
     for block in re.split(r"^\s*- alert: ", TEXT, flags=re.MULTILINE)[1:]:
         assert re.search(r"labels: \{severity: (page|ticket|info)\}", block), block
         assert "summary: " in block and "description: " in block
@@ -60,7 +60,7 @@ def test_rules_never_rate_what_is_a_state():
     assert not re.search(r"\b(i?rate|i?delta|increase)\(\s*compile_", TEXT)
 
 
-def test_rules_are_answered_by_a_real_server(prometheus):
+def test_a_real_server_runs_every_rule(prometheus):
     recorded = set(names("record"))
     for expression in expressions():
         answer = prometheus.query(expression)  # an expression that it cannot run raises

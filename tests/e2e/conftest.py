@@ -1,4 +1,4 @@
-"""The program, a Hub on disk, and real servers, for tests from end to end."""
+"""The program, a Hub on disk, and real servers, for end-to-end tests."""
 
 import os
 import signal
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from e2e_support import ROOT, Breakwatch, Hub, Process, free_port, needs
 
-# A shell's background job starts with the interrupt ignored, and what it starts inherits that: the program then rightly
-# ignores it, too. A handler is not inherited.
+# A shell starts a background job with SIGINT ignored, and its children inherit that, so the program also ignores it. A
+# handler is not inherited.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

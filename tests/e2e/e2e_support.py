@@ -1,4 +1,4 @@
-"""What the end-to-end tests are made of: the program on a state directory, a Hub on disk, servers."""
+"""Parts of the end-to-end tests: the program with a state directory, a Hub on disk, servers."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ DEADLINE_S = 30
 
 
 def eventually(question, deadline_s=DEADLINE_S):
-    """Asks until the answer is true, and returns it. What it waits for is in another process."""
+    """Calls a function until its result is true, and returns it. The event happens in another process."""
     end = time.monotonic() + deadline_s
     while True:
         answer = question()
@@ -36,7 +36,7 @@ def free_port():
 
 
 def get(url, **headers):
-    """Status and text; 0 when nobody answers."""
+    """Status and text; 0 if nothing answers."""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
             return answer.status, answer.read().decode()
@@ -47,7 +47,7 @@ def get(url, **headers):
 
 
 class Process:
-    """A server of the test's: ready when its address answers, gone with the test."""
+    """A server of a test: started until its address answers, and stopped with the test."""
 
     def __init__(self, argv, ready_url, log):
         self.argv, self.ready_url, self.log = argv, ready_url, log
@@ -72,14 +72,14 @@ def needs(program):
     return path
 
 class Hub:
-    """A recording that a test changes as it likes."""
+    """A recording that a test can change."""
 
     def __init__(self, folder):
         self.folder = folder
         self.models = {}
 
     def model(self, model_id, downloads, **fake):
-        """Adds or changes a model; its commit follows from its config."""
+        """Adds or changes a model; its commit depends on its config."""
         config = {"model_type": "bert", "architectures": ["BertModel"], "fake": fake}
         text = json.dumps(config)
         sha = hashlib.sha1((model_id + text).encode()).hexdigest()
@@ -101,7 +101,7 @@ class Hub:
         return sha
 
 class Breakwatch:
-    """The program on a state directory, with the worker that does as configs say."""
+    """The program with a state directory, and a worker whose results are in the configs."""
 
     def __init__(self, program, tmp_path, hub):
         self.program, self.tmp_path, self.hub = program, tmp_path, hub
@@ -147,7 +147,7 @@ class Breakwatch:
         return {result["model"]: result for result in map(json.loads, lines)}
 
 def breaks_by_series(prometheus_url):
-    """(model, commit, reason) -> value of the contract's query."""
+    """(model, commit, reason) -> value of the documented query."""
     query = urllib.parse.quote("sum by(model, commit, reason) (compile_breaks_total)")
     status, text = get(f"{prometheus_url}/api/v1/query?query={query}")
     if status != 200:

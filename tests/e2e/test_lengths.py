@@ -1,4 +1,4 @@
-"""A sweep counts a model that cuts its text into chunks as torch alone does on a text of a real length."""
+"""A sweep of a model that splits its text into chunks counts what torch alone counts for a text of a real length."""
 
 import json
 import os
@@ -16,7 +16,7 @@ CONFIG = {
 }  # fmt: skip
 
 
-def test_a_sweep_counts_breaks_past_the_chunks_of_a_text(program, tmp_path):
+def test_a_sweep_counts_breaks_of_texts_longer_than_a_chunk(program, tmp_path):
     pytest.importorskip("transformers")
     (tmp_path / "hub").mkdir()
     (tmp_path / "hub/reformer.json").write_text(json.dumps(CONFIG))

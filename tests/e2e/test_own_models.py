@@ -1,4 +1,4 @@
-"""Models of the user's own: named by a factory or a script, captured only where that is allowed."""
+"""The user's own models, selected as a factory or a script, and captured only if that is allowed."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ def make():
 if __name__ == "__main__":
     print(Net()(torch.ones(3, 4)).shape)
 """
-# Nothing is left of it to make a graph of.
+# Nothing remains of which a graph could be made.
 TALKS = """
 import torch
 
@@ -55,7 +55,7 @@ def test_own_code_is_refused_unless_allowed(breakwatch, command, selector):
     assert breakwatch.captures() == []
 
 
-def test_a_selector_that_is_none_is_a_usage_error(breakwatch):
+def test_an_invalid_selector_is_a_usage_error(breakwatch):
     assert "python:package.module:function" in breakwatch.run("plan", "--model", "python:mine", code=64).stderr
 
 
@@ -84,7 +84,7 @@ def test_a_saved_plan_with_own_code_is_refused_as_well(breakwatch):
     assert "--allow-factories" in done.stderr
 
 
-def test_nothing_that_is_not_asked_for_gives_a_worker_leave(breakwatch, hub):
+def test_a_worker_has_permission_only_on_request(breakwatch, hub):
     hub.model("a/one", 5)
     breakwatch.run("sweep", BREAKWATCH_ALLOW_FACTORIES="1")
     assert "BREAKWATCH_ALLOW_FACTORIES" not in (breakwatch.tmp_path / "environment").read_text()
@@ -102,7 +102,7 @@ def test_discover_lists_what_a_script_calls_and_how_to_capture_it(breakwatch):
         "script:mine.py::abc123 -- --epochs 1", "script:mine.py::def456 -- --epochs 1"]  # fmt: skip
 
 
-def test_discover_says_how_a_script_ended_and_what_is_no_script(breakwatch):
+def test_discover_reports_how_a_script_ended_and_what_is_not_a_script(breakwatch):
     (breakwatch.tmp_path / "empty.py").write_text("")
     done = breakwatch.run("discover", "empty.py", code=1)
     assert "exit 3" in done.stderr and "no torch.nn.Module" in done.stdout
@@ -146,8 +146,8 @@ def test_the_real_worker_captures_a_script_and_a_factory_of_a_hidden_folder(prog
 
 ZOO = ROOT / "tests/worker"
 NUMBERS = ("breaks", "graphs", "dynamo_counter_breaks")
-# One of each kind that a first call, a copy of an argument, or a wrapper of ours would change. tests/worker/own_test.py
-# has the others, without the program.
+# One of each kind that would change with an earlier call, a copied argument, or a wrapper of breakwatch.
+# tests/worker/own_test.py has the others, without the program.
 OWN = {
     "eval": ("fills_its_class", "is_a_view", "own_calls:takes_many", "with_a_sparse_buffer", "jagged", "reads_beside"),
     "train,dynamic": ("is_written_into",),

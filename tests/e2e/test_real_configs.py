@@ -1,4 +1,4 @@
-"""Real config.json files, swept as a directory by the real worker: each ends in the status that is right for it."""
+"""Real config.json files, swept as a directory by the real worker: each ends with the correct status."""
 
 import importlib.util
 import json
@@ -12,12 +12,12 @@ CONFIGS = ROOT.parent / "shared/hub/configs"
 
 
 def rightful(config, known_types, known_classes):
-    """The statuses that are right for a config, by what it says of itself and what transformers knows."""
+    """The statuses that are correct for a config, according to its fields and to transformers."""
     if "_class_name" in config:  # a component of a diffusers pipeline
         if importlib.util.find_spec("diffusers") is None:
             return {"skipped_missing_dependency"}
         return {"full_graph", "graph_breaks"}
-    # As AutoConfig sees it: the model type decides, the class only where a file names no type.
+    # As AutoConfig reads it: the model type decides, or the class if a file names no type.
     if "model_type" in config:
         native = config["model_type"] in known_types
     else:
@@ -28,7 +28,7 @@ def rightful(config, known_types, known_classes):
 
 
 @pytest.mark.skipif(not CONFIGS.is_dir(), reason=f"no real configs at {CONFIGS}")
-def test_each_real_config_ends_in_the_status_that_is_right_for_it(program, tmp_path):
+def test_each_real_config_ends_with_the_correct_status(program, tmp_path):
     mapping = pytest.importorskip("transformers.models.auto.configuration_auto")
     import transformers
 

@@ -1,4 +1,4 @@
-"""The documents that are reference, against the program: settings, metrics, the help of commands, tests named."""
+"""Reference documents compared with the program: settings, metrics, help of commands, names of tests."""
 
 import json
 import re
@@ -11,7 +11,7 @@ METRICS = ROOT / "dashboards/README.md"
 
 
 def plain(cell):
-    """A cell of a table as the program says it: no markup, no links, a sentence."""
+    """A cell of a table in the form of the program: a sentence without markup and links."""
     text = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)", "", cell).replace("`", "").strip().rstrip(".")
     return text[:1].upper() + text[1:] + "."
 
@@ -26,7 +26,7 @@ def rows_of(path, first):
             yield before, [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
-def test_the_table_of_settings_is_the_program_s(breakwatch):
+def test_the_table_of_settings_equals_the_programs(breakwatch):
     known = {entry["key"]: entry for entry in json.loads(breakwatch.run("config", "explain", "--json").stdout)}
     listed = {}
     for before, (key, default, meaning, *reload) in rows_of(SETTINGS, r"[a-z_.]+"):
@@ -49,7 +49,7 @@ def families(text):
     return {name: (types[name], help) for name, help in re.findall(r"^# HELP (\S+) (.*)$", text, re.MULTILINE)}
 
 
-def test_the_tables_of_metrics_are_the_program_s(breakwatch, hub, gateway):
+def test_the_tables_of_metrics_equal_the_programs(breakwatch, hub, gateway):
     hub.model("org/broken", 2, sites=[["branching", "GB0170", 4]])
     hub.model("org/clean", 1)
     breakwatch.run("sweep", "--quiet", "--modes", "eval,train")

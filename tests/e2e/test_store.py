@@ -1,4 +1,4 @@
-"""What a full disk, a crash, a removed directory, a wrong clock and damaged rows come to, through the command line."""
+"""A full disk, a crash, a removed directory, a wrong clock and damaged rows, seen through the command line."""
 
 import contextlib
 import ctypes
@@ -39,7 +39,7 @@ def run_shell(breakwatch, redirection, *args):
 
 @contextlib.contextmanager
 def database(breakwatch):
-    """The store past the program; changes are committed at the end."""
+    """Direct access to the store's database; changes are committed at the end."""
     with contextlib.closing(sqlite3.connect(breakwatch.state / "breakwatch.db")) as sql:
         yield sql
         sql.commit()
@@ -88,7 +88,7 @@ def test_no_file_of_the_program_becomes_a_standard_descriptor(swept):
     assert (swept.state / "breakwatch.db").read_bytes().startswith(b"SQLite format 3\0")
     assert newest_sweep(swept) != before and newest_sweep(swept)[1] == "finished"
     swept.run("store", "check")
-    # Nobody asked for output here: nothing is missing.
+    # Nobody requested output here: nothing is missing.
     assert run_shell(swept, ">&- 2>&-", "report", "--output", "report.txt").returncode == 0
 
 
@@ -98,7 +98,7 @@ def test_a_file_that_cannot_be_written_is_an_error(swept):
         assert "cannot write /dev/full: No space left on device" in done.stderr
 
 
-def test_a_report_that_cannot_be_written_is_an_error_and_can_be_made_up_for(swept):
+def test_a_report_that_cannot_be_written_is_an_error_and_can_be_written_later(swept):
     shutil.rmtree(swept.state / "sweeps")
     (swept.state / "sweeps").write_text("in the way")
     done = swept.run("sweep", "--quiet", code=STORE)
@@ -177,7 +177,7 @@ def html_server():
         thread.join()
 
 
-def test_a_page_of_html_is_no_delivery(breakwatch, hub):
+def test_a_response_with_html_is_not_a_delivery(breakwatch, hub):
     hub.model("org/a", 300)
     with html_server() as url:
         done = breakwatch.run("sweep", "--quiet", "--exporters.pushgateway.url", url, "--exporters.loki.url", url,
@@ -186,7 +186,7 @@ def test_a_page_of_html_is_no_delivery(breakwatch, hub):
     assert "text/html: <html><body>Please sign in" in done.stderr
 
 
-def test_an_endpoint_that_speaks_no_http_is_a_hub_that_is_unavailable(breakwatch, hub):
+def test_an_endpoint_without_http_is_an_unavailable_hub(breakwatch, hub):
     hub.model("org/a", 300)
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -230,7 +230,7 @@ def test_a_report_missing_after_a_kill_is_written_by_the_next_start(breakwatch, 
               f"inject={calls}:signal=SIGKILL:when=1"]  # fmt: skip
     if subprocess.run([strace[0], "-qq", "-o", "/dev/null", "true"], capture_output=True).returncode != 0:
         pytest.skip("strace may not trace here")
-    # The first name that the process changes is that of the report's directory: the sweep is committed by then.
+    # The first file that the process renames is the report's directory: the sweep is committed by then.
     environment = breakwatch.environment | {"PYTHONDONTWRITEBYTECODE": "1"}
     killed = subprocess.run([*strace, *breakwatch.argv("sweep", "--quiet")], capture_output=True, timeout=120,
                             cwd=breakwatch.tmp_path, env=environment)  # fmt: skip
@@ -277,7 +277,7 @@ def test_a_request_that_fails_to_begin_leaves_the_unfinished_sweep(breakwatch, h
     child.wait()
     unfinished = newest_sweep(breakwatch)
     assert unfinished[1] == "running"
-    # No file may grow past 4 KiB: not a row can be written.
+    # No file may grow beyond 4 KiB: no row can be written.
     limited = ["prlimit", "--fsize=4096", *breakwatch.argv("sweep", "--quiet")]
     done = subprocess.run(limited, capture_output=True, text=True, timeout=120, cwd=breakwatch.tmp_path,
                           env=breakwatch.environment)  # fmt: skip
@@ -296,7 +296,7 @@ def test_a_request_that_fails_to_begin_leaves_the_unfinished_sweep(breakwatch, h
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_daemon_whose_state_directory_goes_is_unready_and_ends(swept, replaced):
+def test_a_daemon_whose_state_directory_is_removed_is_unready_and_ends(swept, replaced):
     child, address = swept.serve()
     if replaced:
         swept.state.rename(swept.tmp_path / "moved")
@@ -328,7 +328,7 @@ def test_removing_the_lock_file_lets_no_second_writer_in(swept):
 # --- damage
 
 
-def test_damaged_rows_are_named_stop_nothing_else_and_are_repaired(swept, hub):
+def test_damaged_rows_are_reported_and_skipped_and_repaired(swept, hub):
     with database(swept) as sql:
         old = sql.execute("SELECT id FROM sweeps ORDER BY seq LIMIT 1").fetchone()[0]
         sql.execute("UPDATE results SET document = '{' WHERE sweep_id = ? AND model = 'org/b'", (old,))
@@ -352,7 +352,7 @@ def test_damaged_rows_are_named_stop_nothing_else_and_are_repaired(swept, hub):
     swept.run("show", "org/c", code=STORE)
 
     (swept.tmp_path / "captures").unlink()
-    swept.run("sweep", "--quiet", code=STORE)  # it met the damage, and went on
+    swept.run("sweep", "--quiet", code=STORE)  # it found the damage, and continued
     assert {model: r["status"] for model, r in swept.results().items()} == {
         "org/a": "graph_breaks", "org/b": "full_graph", "org/c": "full_graph"}  # fmt: skip
     assert [line.split()[0] for line in swept.captures()] == ["org/c"]
@@ -371,7 +371,7 @@ def test_damaged_rows_are_named_stop_nothing_else_and_are_repaired(swept, hub):
     assert "no damage" in swept.run("store", "repair").stdout
 
 
-def test_an_event_that_is_damaged_does_not_hold_up_those_behind_it(breakwatch, hub):
+def test_a_damaged_event_does_not_block_later_events(breakwatch, hub):
     hub.model("org/a", 300)
     with html_server() as url:
         breakwatch.run("sweep", "--quiet", "--exporters.loki.url", url, "--delivery.drain_timeout", "1s", code=3)
@@ -398,7 +398,7 @@ def test_an_event_that_is_damaged_does_not_hold_up_those_behind_it(breakwatch, h
     assert pushed[1]["msg"] == "event_lost"
 
 
-def test_a_page_that_cannot_be_read_costs_its_rows_alone(breakwatch, hub):
+def test_a_page_that_cannot_be_read_loses_only_its_rows(breakwatch, hub):
     for n in range(30):
         hub.model(f"org/m{n:02}", 1000 - n, sites=[SITE])
     breakwatch.run("sweep", "--quiet")
@@ -424,7 +424,7 @@ def test_a_page_that_cannot_be_read_costs_its_rows_alone(breakwatch, hub):
 
 
 @pytest.mark.parametrize(("table", "code"), [("current", STORE), ("captures", STORE), ("plans", 0), ("steps", 0)])
-def test_a_sweep_goes_on_around_a_page_that_cannot_be_read(breakwatch, hub, table, code):
+def test_a_sweep_continues_around_a_page_that_cannot_be_read(breakwatch, hub, table, code):
     for n in range(30):
         hub.model(f"org/m{n:02}", 1000 - n, sites=[SITE], width=n)
     breakwatch.run("sweep", "--quiet")

@@ -1,4 +1,4 @@
-// An aggregate that is fed sweeps, each of a few models, with a clock that moves by hand.
+// An aggregate to which tests add sweeps of a few models each, with a clock that the test moves.
 #pragma once
 
 #include <gtest/gtest.h>

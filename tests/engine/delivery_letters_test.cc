@@ -44,7 +44,7 @@ TEST_F(DeliveryTest, WarnsOfARefusedEventUnlessItRecordsARefusalItself) {
   EXPECT_EQ(levels, (std::vector<Level>{Level::kWarn, Level::kInfo, Level::kWarn}));
 }
 
-TEST_F(DeliveryTest, LetsALetterThatIsRefusedAgainBeDeadAgainAndPausesNothing) {
+TEST_F(DeliveryTest, KeepsALetterThatIsRejectedAgainAndDoesNotPause) {
   Store(3);
   for (const StoredEvent& event : *store_->EventsAfter(0, 2, 1 << 20)) {
     ASSERT_TRUE(store_->BuryEvent("events", event, "old answer").ok());

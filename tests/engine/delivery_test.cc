@@ -45,12 +45,12 @@ TEST_F(DeliveryTest, HoldsSnapshotsToTheIntervalAndUrgentOnesNot) {
   EXPECT_EQ(metrics.delivered.size(), 3u);
 }
 
-TEST_F(DeliveryTest, TriesAgainWithGrowingPausesUpToABound) {
+TEST_F(DeliveryTest, RetriesWithGrowingPausesUpToABound) {
   FakeMetricExporter& metrics = AddMetrics();
   metrics.down = true;
   Publish("one");
   Run(hours(72));
-  // Half to all of a minute between tries, once the pauses have grown.
+  // Half to all of a minute between attempts, after the pauses have grown.
   EXPECT_GT(metrics.attempts, 72 * 60);
   EXPECT_LT(metrics.attempts, 72 * 120 + 20);
   EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"metrics"}));
@@ -61,7 +61,7 @@ TEST_F(DeliveryTest, TriesAgainWithGrowingPausesUpToABound) {
   EXPECT_EQ(reports_, (std::vector<std::string>{"metrics: failed, will retry: away", "metrics: works again"}));
 }
 
-TEST_F(DeliveryTest, WaitsAsLongAsThePeerSays) {
+TEST_F(DeliveryTest, WaitsAsLongAsTheResponseRequests) {
   FakeMetricExporter& metrics = AddMetrics();
   metrics.answers = {{Delivery::kTryAgain, "slow down", milliseconds(120'000)}};
   Publish("one");
@@ -111,7 +111,7 @@ TEST_F(DeliveryTest, PutsTheStateOfAllExportersIntoEverySnapshot) {
   ASSERT_EQ(delivery.size(), 2u);
   EXPECT_EQ(delivery[1].exporter, "events");
   EXPECT_EQ(delivery[1].events_pending, 3);
-  // As of the last try, whose moment is jittered.
+  // From the last attempt, whose time has jitter.
   EXPECT_GE(delivery[1].oldest_age, milliseconds(1000));
   EXPECT_GT(delivery[1].failures, 0);
 }
@@ -146,33 +146,33 @@ TEST_F(DeliveryTest, DoesNotCallAnOptionalExporterBehind) {
 // --- the store
 
 // Fails the calls that a test selects.
-class SickStore : public fakes::StoreWrapper {
+class FailingStore : public fakes::StoreWrapper {
  public:
   using StoreWrapper::StoreWrapper;
   Result<void> SetCursor(const std::string& exporter, std::int64_t id) override {
-    if (sick) return Error{ErrorCode::kStore, "database is locked", true};
+    if (fails) return Error{ErrorCode::kStore, "database is locked", true};
     return StoreWrapper::SetCursor(exporter, id);
   }
   Result<std::int64_t> NewestEventId() override {
-    if (sick) return Error{ErrorCode::kStore, "database is locked", true};
+    if (fails) return Error{ErrorCode::kStore, "database is locked", true};
     return StoreWrapper::NewestEventId();
   }
-  bool sick = false;
+  bool fails = false;
 };
 
-TEST_F(DeliveryTest, DoesNotSendAgainWhatItCouldOnlyNotNoteAsSent) {
-  SickStore sick(*store_);
-  pump_ = std::make_unique<DeliveryPump>(sick, clock_, options_);
+TEST_F(DeliveryTest, DoesNotSendEventsAgainIfTheCursorCouldNotBeStored) {
+  FailingStore store(*store_);
+  pump_ = std::make_unique<DeliveryPump>(store, clock_, options_);
   FakeEventExporter& events = AddEvents();
   FakeMetricExporter& metrics = AddMetrics();
   Store(3);
   Run();
-  sick.sick = true;
+  store.fails = true;
   Store(2);
   Publish("one");
   Run(hours(1));
   EXPECT_EQ(metrics.delivered.size(), 1u);
-  sick.sick = false;
+  store.fails = false;
   Run(seconds(61));
   EXPECT_EQ(Ids(events), UpTo(5));
   EXPECT_EQ(*store_->Cursor("events"), 5);

@@ -1,4 +1,4 @@
-// A loop on fakes and a real store in a folder of its own.
+// A loop with fakes and a real store in its own folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -71,14 +71,14 @@ class LoopFixture : public ::testing::Test {
     }
     return statuses;
   }
-  // How often each event was stored.
+  // The number of stored events by name.
   std::map<std::string, int> EventCounts() {
     std::map<std::string, int> counts;
     const auto events = store_->EventsAfter(0, 100'000, 1u << 30);
     for (const StoredEvent& event : *events) ++counts[NameOf(event)];
     return counts;
   }
-  // What is stored is what folding the history again gives.
+  // The stored state equals the one that a new fold of the history returns.
   void ExpectFoldEqualsHistory() {
     const store::Current before = *store_->LoadCurrent();
     ASSERT_TRUE(RebuildCurrent(*store_, options_.aggregate).ok());

@@ -14,7 +14,7 @@ using Counts = std::map<std::string, int>;
 
 class LoopTest : public LoopFixture {};
 
-TEST_F(LoopTest, GivesEachModeItsOwnCaptureResultAndStatus) {
+TEST_F(LoopTest, EachModeHasItsOwnCaptureResultAndStatus) {
   lister_.Answer(ListOf({fakes::FakeModel("org/a", 1, Config(1)), fakes::FakeModel("org/b", 2, Config(1))}));
   SweepRequest request;
   request.modes = {"eval", "train"};
@@ -82,7 +82,7 @@ TEST_F(LoopTest, FoldsAnOlderProgramsHistoryAgainBeforeAnythingElse) {
   EXPECT_EQ(store_->LoadCurrent()->models, now.models);
 }
 
-TEST_F(LoopTest, GivesEveryModelOfThePlanExactlyOneStatus) {
+TEST_F(LoopTest, EveryModelOfThePlanHasExactlyOneStatus) {
   lister_.Answer(
       ListOf({FakeModel("clean", 1, Config(1)), FakeModel("broken", 2, Config(2)), FakeModel("twin", 3, Config(1)),
               FakeModel("slow", 4, Config(3)), Excluded("gated", 5, Status::kSkippedGated, "asks for an agreement")}));
@@ -120,7 +120,7 @@ TEST_F(LoopTest, SharesOneCaptureAmongModelsOfOneStructure) {
   EXPECT_EQ(EventCounts()["graph_break"], 3);
 }
 
-TEST_F(LoopTest, CostsNoCaptureWhenNothingChanged) {
+TEST_F(LoopTest, CapturesNothingWhenNothingChanged) {
   lister_.Answer(ListOf({FakeModel("a", 1, Config(1)), FakeModel("b", 2, Config(2))}));
   runner_.Script("b", GoodCapture({FakeSite("r", "GB0001")}));
   ASSERT_TRUE(RunSweep().ok());
@@ -213,7 +213,7 @@ TEST_F(LoopTest, KeepsALostWorkerAsFinalAndIncomplete) {
   EXPECT_FALSE(store_->NewestUnfinished()->has_value());
 }
 
-TEST_F(LoopTest, DoesNotBelieveACaptureByAnotherToolchainThanThePlans) {
+TEST_F(LoopTest, RejectsACaptureByAnotherToolchainThanThePlans) {
   lister_.Answer(ListOf({FakeModel("a", 1, Config(1))}));
   runner_.toolchain.torch = "2.16.0";
   EXPECT_EQ(RunSweep()->statuses, (Counts{{"worker_lost", 1}}));
@@ -346,7 +346,7 @@ TEST_F(LoopTest, ARefusedRequestBelongsToNoSweepNotToTheOneBefore) {
   EXPECT_EQ((*events)[1].sweep_id, "");
 }
 
-TEST_F(LoopTest, TellsTheListingsWarningsAndProgress) {
+TEST_F(LoopTest, ReportsTheListingsWarningsAndProgress) {
   RankedList list = ListOf({FakeModel("a", 1, Config(1))});
   list.warnings = {"2 duplicates left out"};
   lister_.Answer(list);

@@ -35,7 +35,7 @@ TEST(RequestsTest, KeepsDifferentListsApartInOrder) {
   EXPECT_EQ(requests.Next()->sweep.list.top, 20);
 }
 
-TEST(RequestsTest, UnitesModelsAskedForByName) {
+TEST(RequestsTest, MergesRequestsForNamedModels) {
   Requests requests;
   EXPECT_TRUE(requests.Add(Named({"a", "b"}), "1"));
   EXPECT_TRUE(requests.Add(Named({"b", "c"}), "2"));
@@ -53,7 +53,7 @@ TEST(RequestsTest, KeepsDifferentToolchainsApart) {
   EXPECT_EQ(requests.Next()->sweep.toolchain, given.toolchain);
 }
 
-TEST(RequestsTest, DoesNotTrackWhatWasAskedForWithoutTrack) {
+TEST(RequestsTest, DoesNotTrackModelsRequestedWithoutTrack) {
   Requests requests;
   SweepRequest track = Named({"a"});
   track.track = true;

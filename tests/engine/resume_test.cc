@@ -14,7 +14,7 @@ using fakes::GoodCapture;
 
 struct Died {};
 
-// The process dies at its n-th write: before it reached the disk, or just after.
+// The process dies at its n-th write, before or just after it reached the disk.
 class MortalStore : public fakes::StoreWrapper {
  public:
   MortalStore(store::Store& inner, int dies_at, bool written)
@@ -60,7 +60,7 @@ class FullStore : public fakes::StoreWrapper {
   }
 };
 
-// A row of every plan is damaged, and left out.
+// A row of every plan is damaged and skipped.
 class TornStore : public fakes::StoreWrapper {
  public:
   using StoreWrapper::StoreWrapper;
@@ -83,7 +83,7 @@ class ResumeTest : public LoopFixture {
     runner_.Script("slow", FailedCapture(Status::kTimeout, "too slow"));
   }
 
-  // Runs until the n-th write kills it. False: it lived.
+  // Runs until the n-th write kills the process. False if it was not killed.
   bool DieAt(int n, bool written, bool resume) {
     MortalStore mortal(*store_, n, written);
     SweepRequest request;
@@ -112,7 +112,7 @@ class ResumeTest : public LoopFixture {
     const Snapshot& snapshot = *published_.back().first;
     EXPECT_EQ(snapshot.models.size(), 7u);
     EXPECT_EQ(snapshot.reasons.at(0).leverage, 2);
-    // An event with its cause, once: neither lost nor doubled by the death.
+    // Each event is stored once with its cause, neither lost nor duplicated.
     auto events = EventCounts();
     EXPECT_EQ(events["graph_break"], 2);
     EXPECT_EQ(events["model_captured"], 5);
@@ -122,7 +122,7 @@ class ResumeTest : public LoopFixture {
     ExpectFoldEqualsHistory();
   }
 
-  // One life that ends at write n, then one that finishes; every capture that was stored is not repeated.
+  // One run that dies at write n, then one that finishes. No stored capture is repeated.
   void DieAndResume(int n, bool written) {
     SCOPED_TRACE(testing::Message() << "write " << n << (written ? ", after" : ", before"));
     ASSERT_TRUE(DieAt(n, written, /*resume=*/false));
@@ -150,7 +150,7 @@ class ResumeTest : public LoopFixture {
   }
 };
 
-// Begin, seven results, end: the sweep's writes.
+// The writes of the sweep: begin, seven results, end.
 constexpr int kWrites = 9;
 
 class ResumeAfterDeathTest : public ResumeTest, public ::testing::WithParamInterface<std::tuple<int, bool>> {};
@@ -171,20 +171,20 @@ TEST_F(ResumeTest, SurvivesADeathAtEveryStepOfEveryLife) {
   ASSERT_TRUE(DieAt(2, false, false));
   const std::string id = (*store_->NewestUnfinished())->id;
   int lives = 1;
-  // Two writes a life, of which one is the note that it was resumed.
+  // Two writes for each run, of which one records that the sweep was resumed.
   while (store_->NewestUnfinished()->has_value() && lives < 50) ++lives, (void)DieAt(3, true, true);
   EXPECT_EQ(lives, 5);
   EXPECT_EQ(Statuses(id).size(), 7u);
   ExpectFoldEqualsHistory();
 }
 
-TEST_F(ResumeTest, SaysThatThereIsNothingToResume) {
+TEST_F(ResumeTest, ReportsThatThereIsNothingToResume) {
   const auto resumed = Resume();
   ASSERT_FALSE(resumed.ok());
   EXPECT_EQ(resumed.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(ResumeTest, DoesNotGoOnWithASweepWhosePlanIsDamaged) {
+TEST_F(ResumeTest, DoesNotResumeASweepWhosePlanIsDamaged) {
   ASSERT_TRUE(DieAt(4, true, false));
   const std::string id = (*store_->NewestUnfinished())->id;
   const std::size_t stored = Results(id).size();
@@ -217,7 +217,7 @@ TEST_F(ResumeTest, DoesNotCaptureByAnotherToolchainThanThePlans) {
   EXPECT_EQ(Statuses(resumed->id).size(), 7u);
 }
 
-TEST_F(ResumeTest, GivesUpAnUnfinishedSweepWhenANewListingBegins) {
+TEST_F(ResumeTest, EndsAnUnfinishedSweepWhenANewListingBegins) {
   ASSERT_TRUE(DieAt(4, true, false));
   const std::string old = (*store_->NewestUnfinished())->id;
   const auto sweep = RunSweep();

@@ -11,7 +11,7 @@ namespace {
 using fakes::FakeModel;
 using std::chrono::seconds;
 
-// Serves until `done`, which is asked before every wait.
+// Serves until `done`, which is called before every wait.
 class ServeTest : public LoopFixture {
  protected:
   ServeTest() {
@@ -29,7 +29,7 @@ class ServeTest : public LoopFixture {
     return MakeLoop(store).Serve();
   }
   std::size_t Finished() const { return progress_.finished.size(); }
-  // When sweeps began, in seconds from the first.
+  // The starts of sweeps, in seconds from the first.
   std::vector<std::int64_t> Starts() {
     std::vector<std::int64_t> starts;
     const auto sweeps = store_->Sweeps(100);
@@ -56,7 +56,7 @@ TEST_F(ServeTest, SweepsAtTheIntervalWithoutDrift) {
   EXPECT_EQ(progress_.finished[0].trigger, SweepTrigger::kInterval);
 }
 
-TEST_F(ServeTest, EndsASweepAndItselfWhenWhatItStandsOnIsGone) {
+TEST_F(ServeTest, EndsASweepAndItselfWhenTheStateDirectoryIsGone) {
   options_.sweep_interval = seconds(100);
   bool gone = false;
   held_ = [&]() -> Result<void> {
@@ -83,9 +83,9 @@ TEST_F(ServeTest, WarnsOfAnEmptyListingAndKeepsTheTrackedSet) {
   ExpectFoldEqualsHistory();
 }
 
-TEST_F(ServeTest, AnswersTheTicksOfALongSweepByOneMore) {
+TEST_F(ServeTest, StartsOneSweepForAllIntervalsThatPassedDuringASweep) {
   options_.sweep_interval = seconds(100);
-  // Both of the first sweep: the tick at 100 passes, and the next sweeps are short.
+  // Both intervals end during the first sweep: that at 100 passes, and the next sweeps are short.
   runner_.on_start = [this](const CaptureJob&) {
     runner_.capture_takes = seconds(runner_.started.size() < 2 ? 125 : 1);
   };
@@ -98,7 +98,7 @@ TEST_F(ServeTest, AnswersTheTicksOfALongSweepByOneMore) {
   EXPECT_LE(starts[2] - starts[1], 100);
 }
 
-TEST_F(ServeTest, AnswersAnyNumberOfRequestsDuringASweepByOneMore) {
+TEST_F(ServeTest, StartsOneSweepForAllRequestsDuringASweep) {
   each_wait_ = [this] {
     if (progress_.started.size() == 2 && asked_times_ < 20) Ask("during-" + std::to_string(asked_times_++));
   };
@@ -112,7 +112,7 @@ TEST_F(ServeTest, AnswersAnyNumberOfRequestsDuringASweepByOneMore) {
   EXPECT_GT(progress_.accepted.size(), 2u);
 }
 
-TEST_F(ServeTest, GivesARequestForNamedModelsASweepOfItsOwn) {
+TEST_F(ServeTest, StartsASeparateSweepForARequestOfNamedModels) {
   SweepRequest named;
   named.list.ids = {"c", "d"};
   each_wait_ = [this, named] {
@@ -154,7 +154,7 @@ TEST_F(ServeTest, ResumesAnUnfinishedSweepFirst) {
   EXPECT_EQ(lister_.Requests().size(), 1u);
 }
 
-TEST_F(ServeTest, SweepsAnewWhereTheUnfinishedSweepCannotGoOn) {
+TEST_F(ServeTest, StartsANewSweepIfTheUnfinishedOneCannotBeResumed) {
   class TornOnce : public fakes::StoreWrapper {
    public:
     using StoreWrapper::StoreWrapper;
@@ -211,7 +211,7 @@ TEST_F(ServeTest, UsesReloadedSettingsForTheNextSweep) {
   EXPECT_THAT(progress_.served, ::testing::Contains(std::pair<std::string, std::string>("r1", "")));
 }
 
-TEST_F(ServeTest, KeepsTheOldSettingsAndSaysWhyWhenAReloadIsRefused) {
+TEST_F(ServeTest, KeepsTheOldSettingsAndReportsWhyWhenAReloadIsRejected) {
   reload_ = [] { return Result<LoopOptions>(Error{ErrorCode::kConfig, "line 3: unknown key"}); };
   Command reload;
   reload.kind = Command::Kind::kReload;
@@ -222,7 +222,7 @@ TEST_F(ServeTest, KeepsTheOldSettingsAndSaysWhyWhenAReloadIsRefused) {
   EXPECT_EQ(EventCounts()["config_reload_refused"], 1);
 }
 
-TEST_F(ServeTest, TriesAFailedSweepAgainWithGrowingPauses) {
+TEST_F(ServeTest, RetriesAFailedSweepWithGrowingPauses) {
   fakes::FakeModelLister away;
   options_.sweep_interval = seconds(100'000);
   std::vector<std::int64_t> failures;
@@ -243,7 +243,7 @@ TEST_F(ServeTest, TriesAFailedSweepAgainWithGrowingPauses) {
   EXPECT_EQ(failures, (std::vector<std::int64_t>{0, 60, 180, 420}));
 }
 
-TEST_F(ServeTest, ContinuesASweepThatTheStoreBrokeOff) {
+TEST_F(ServeTest, ContinuesASweepAfterAStoreError) {
   class FullOnce : public fakes::StoreWrapper {
    public:
     using StoreWrapper::StoreWrapper;
@@ -261,7 +261,7 @@ TEST_F(ServeTest, ContinuesASweepThatTheStoreBrokeOff) {
   EXPECT_EQ(Statuses(progress_.finished[0].id).size(), 2u);
 }
 
-TEST_F(ServeTest, TellsWhoAskedThatThereIsNothingToResume) {
+TEST_F(ServeTest, ReportsToTheRequesterThatThereIsNothingToResume) {
   SweepRequest resume;
   resume.resume = true;
   Ask("first", resume);
@@ -269,7 +269,7 @@ TEST_F(ServeTest, TellsWhoAskedThatThereIsNothingToResume) {
   EXPECT_EQ(progress_.refused, (std::vector<std::pair<std::string, ErrorCode>>{{"first", ErrorCode::kNotFound}}));
 }
 
-TEST_F(ServeTest, TellsWhoAskedThatTooManyDifferentSweepsWait) {
+TEST_F(ServeTest, ReportsToTheRequesterThatTooManyDifferentSweepsWait) {
   for (int i = 0; i < 17; ++i) {
     SweepRequest request;
     request.list.top = 100 + i;
@@ -280,7 +280,7 @@ TEST_F(ServeTest, TellsWhoAskedThatTooManyDifferentSweepsWait) {
   EXPECT_EQ(progress_.refused[0].first, "request-16");
 }
 
-TEST_F(ServeTest, LetsZygotesGoBetweenSweepsWhenAsked) {
+TEST_F(ServeTest, StopsZygotesBetweenSweepsIfConfigured) {
   options_.release_when_idle = true;
   Ask("first");
   ASSERT_TRUE(ServeUntil([this] { return Finished() >= 1; }).ok());

@@ -1,4 +1,4 @@
-// Sweeps by further toolchains, each after the primary one's with the same models.
+// Sweeps by further toolchains, each after that of the primary one with the same models.
 #include "engine/loop_fixture.h"
 
 namespace breakwatch::engine {
@@ -25,7 +25,7 @@ class ToolchainsTest : public LoopFixture {
   fakes::FakeCaptureRunner older_{clock_};
 };
 
-TEST_F(ToolchainsTest, EachSweepsTheSameModelsAfterThePrimaryOneAndPublishesNothingOfIts) {
+TEST_F(ToolchainsTest, EachSweepsTheSameModelsAfterThePrimaryOneAndPublishesNothing) {
   options_.extra_toolchains = {"older"};
   const auto swept = MakeLoop().RunByEveryToolchain({});
   ASSERT_FALSE(swept.error) << swept.error->message;
@@ -48,7 +48,7 @@ TEST_F(ToolchainsTest, TheWorkersOfEachAreCountedAfterItsSweepToo) {
   older_.workers = WorkerCounts{.started = 3, .lost = 1};
   options_.extra_toolchains = {"older"};
   Loop loop = MakeLoop();
-  ASSERT_FALSE(loop.RunSweeps({}).error);
+  ASSERT_FALSE(loop.RunByEveryToolchain({}).error);
   runner_.workers->lost = 1;
   ASSERT_TRUE(loop.RunSweep({}).ok());
   const auto& workers = published_.back().first->workers;
@@ -56,7 +56,7 @@ TEST_F(ToolchainsTest, TheWorkersOfEachAreCountedAfterItsSweepToo) {
   EXPECT_EQ(workers.at("older"), (WorkerCounts{.started = 3, .lost = 1}));
 }
 
-TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneAlone) {
+TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneOnly) {
   options_.extra_toolchains = {"older"};
   SweepRequest request;
   request.toolchain.name = "older";
@@ -66,7 +66,7 @@ TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneAlone) {
   EXPECT_EQ(older_.started.size(), 2u);
 }
 
-TEST_F(ToolchainsTest, WhoAskedHearsOnceWhenTheSweepsOfAllHaveEnded) {
+TEST_F(ToolchainsTest, TheRequesterGetsOneReportAfterTheSweepsOfAll) {
   options_.extra_toolchains = {"nobody", "older"};
   Ask("c1");
   runner_.on_wait = [this] {
@@ -80,10 +80,14 @@ TEST_F(ToolchainsTest, WhoAskedHearsOnceWhenTheSweepsOfAllHaveEnded) {
   EXPECT_NE(progress_.served[0].second.find("no toolchain nobody"), std::string::npos) << progress_.served[0].second;
 }
 
-TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
+@@@TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
   ToolchainRef opened;
   open_toolchain_ = [&](const ToolchainRef& asked) -> Result<FurtherToolchain> {
     opened = asked;
+@@@TEST_F(ToolchainsTest, AnInterpreterWithoutASettingIsPassedWithTheName) {
+  std::string opened;
+  open_toolchain_ = [&](const std::string& name, const std::string& python) -> Result<FurtherToolchain> {
+    opened = name + " " + python;
     return FurtherToolchain{Older(), &older_};
   };
   SweepRequest request;
@@ -94,7 +98,7 @@ TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
   EXPECT_EQ(sweep->toolchain.name, "older");
 }
 
-TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
+TEST_F(ToolchainsTest, AnImportedCaptureIsStoredAndNothingIsCaptured) {
   options_.extra_toolchains = {"older"};
   options_.plan.verify_share = 1;
   runner_.workers = WorkerCounts{.started = 2};
@@ -176,7 +180,7 @@ TEST_F(ToolchainsTest, TheUsersInputsAndRepeatsGoWithEachJobAndMakeAnotherStruct
   ASSERT_TRUE(RunSweep().ok());
   options_.plan.inputs_specs = {{"org/a", R"({"input_ids":{"shape":[1,4]}})"}};
   ASSERT_TRUE(RunSweep().ok());
-  ASSERT_EQ(runner_.started.size(), 3u);  // org/b is as before
+  ASSERT_EQ(runner_.started.size(), 3u);  // org/b is unchanged
   EXPECT_EQ(runner_.started[2].inputs_spec_json, R"({"input_ids":{"shape":[1,4]}})");
   options_.plan.repeat = 3;
   ASSERT_TRUE(RunSweep().ok());

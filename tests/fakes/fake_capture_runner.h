@@ -1,4 +1,4 @@
-// A runner without processes: captures end in the order they began, with what the test scripted.
+// A runner without processes: captures end in the order of their start, with scripted results.
 #pragma once
 
 #include <poll.h>
@@ -67,8 +67,8 @@ inline CaptureResult FailedCapture(Status status, const std::string& detail) {
   return result;
 }
 
-// Wait with captures under way ends the oldest and moves the clock by `capture_takes`, as far as `until`. With none:
-// it answers `wake_fd`; else moves the clock to a finite `until`; else blocks for the descriptor, bounded.
+// With running captures, Wait ends the oldest and moves the clock by `capture_takes`, at most to `until`. Without, it
+// reports `wake_fd`, or moves the clock to a finite `until`, or waits for the descriptor for a bounded time.
 class FakeCaptureRunner : public CaptureRunner {
  public:
   explicit FakeCaptureRunner(FakeClock& clock, std::size_t workers = 2) : clock_(clock), workers_(workers) {}
@@ -114,7 +114,7 @@ class FakeCaptureRunner : public CaptureRunner {
 
   std::optional<WorkerCounts> Workers() const override { return workers; }
 
-  // What captures of `model` end with, the last of them for ever; unscripted models are clean.
+  // The results of captures of `model`, the last of them for all further captures. Models without a script are clean.
   void Script(const std::string& model, CaptureResult result) { script_[model].push_back(std::move(result)); }
   void FailToStart(Error error) { unable_ = std::move(error); }
   void StartAgain() { unable_.reset(); }
@@ -129,8 +129,8 @@ class FakeCaptureRunner : public CaptureRunner {
   std::optional<WorkerCounts> workers;
   std::chrono::milliseconds capture_takes{1000};
   std::function<void()> on_wait;                        // before each Wait: commands from "outside"
-  std::function<void(const CaptureJob& job)> on_start;  // before it starts: may set what it takes
-  Toolchain toolchain;                                  // told by every result
+  std::function<void(const CaptureJob& job)> on_start;  // called before it starts; may set `capture_takes`
+  Toolchain toolchain;                                  // in every result
 
  private:
   struct Running {

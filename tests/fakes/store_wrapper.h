@@ -1,4 +1,4 @@
-// A store that passes everything on to another: the base of stores that fail on purpose.
+// A store that forwards every call to another one: the base class of stores that fail on purpose.
 #pragma once
 
 #include "breakwatch/store/store.h"

@@ -79,7 +79,7 @@ TEST(DirectoryListerTest, NamesWhatIsWrongWithEachFile) {
   EXPECT_EQ(ends["only_code"].first, Status::kSkippedCustomCode);
 }
 
-TEST(DirectoryListerTest, KeepsTheModelsAskedForByName) {
+TEST(DirectoryListerTest, KeepsOnlyTheRequestedModels) {
   TemporaryDirectory directory;
   directory.Write("a/config.json", kBert);
   directory.Write("b/config.json", kBert);
@@ -90,7 +90,7 @@ TEST(DirectoryListerTest, KeepsTheModelsAskedForByName) {
   EXPECT_EQ(List(directory, request).error().code, ErrorCode::kNotFound);
 }
 
-TEST(DirectoryListerTest, SaysSoWhenThereIsNothing) {
+TEST(DirectoryListerTest, ReportsAnEmptyDirectory) {
   TemporaryDirectory directory;
   EXPECT_EQ(List(directory).error().code, ErrorCode::kNotFound);
   const auto list = MakeDirectoryLister(directory / "absent")->List({}, {}, nullptr);

@@ -63,7 +63,7 @@ TEST(HubEnvironmentTest, UsesNoTokenWhenImplicitUseIsDisabled) {
   EXPECT_EQ(From({{"HF_TOKEN", "hf_env"}, {"HF_HUB_DISABLE_IMPLICIT_TOKEN", "0"}}).token, "hf_env");
 }
 
-TEST(HubEnvironmentTest, UnderstandsOfflineAsThePythonClientDoes) {
+TEST(HubEnvironmentTest, ReadsOfflineLikeThePythonClient) {
   for (const char* yes : {"1", "on", "YES", "True"}) EXPECT_TRUE(From({{"HF_HUB_OFFLINE", yes}}).offline) << yes;
   for (const char* no : {"0", "off", "2", ""}) EXPECT_FALSE(From({{"HF_HUB_OFFLINE", no}}).offline) << no;
   EXPECT_TRUE(From({{"TRANSFORMERS_OFFLINE", "1"}}).offline);

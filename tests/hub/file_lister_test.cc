@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class FileListerTest : public ::testing::Test {
  protected:
-  // What the file makes the lister behind it ask for.
+  // The request that the file's lister passes to the lister behind it.
   Result<RankedList> List(const std::string& text, const ListRequest& request = {}) {
     directory_.Write("models.txt", text);
     auto by_name = std::make_unique<fakes::FakeModelLister>();

@@ -1,4 +1,4 @@
-// What we write into the shared cache, read by the real Python client; and the other way round.
+// Files that breakwatch writes into the shared cache, read by the real Python client, and the reverse.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ const std::string kPython = BREAKWATCH_SOURCE_DIR "/.venv/bin/python";
 const std::string kSha(40, 'a');
 const std::string kAbsentSha(40, 'b');
 
-// Standard output of a Python program, given the cache as its argument; runs offline.
+// Standard output of a Python program that gets the cache as its argument; runs offline.
 std::string RunPython(const testing::TemporaryDirectory& directory, const std::string& program) {
   directory.Write("program.py", program);
   const std::string command =

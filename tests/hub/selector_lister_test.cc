@@ -1,4 +1,4 @@
-// The user's own models among those of a Hub.
+// The user's own models beside those of a Hub.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -110,7 +110,7 @@ TEST(PrintableUrlTest, DropsThePasswordOfAUrlThatLibcurlRejects) {
   EXPECT_EQ(PrintableUrl("http://user:p@ss:word@ho st:x/path"), "http://ho st:x/path");
 }
 
-TEST(PrintableUrlTest, KeepsWhatIsNoUrl) {
+TEST(PrintableUrlTest, KeepsTextThatIsNotAUrl) {
   EXPECT_EQ(PrintableUrl("localhost"), "localhost");
   EXPECT_EQ(PrintableUrl(""), "");
 }

@@ -9,7 +9,7 @@ namespace {
 
 std::string Model(int number) { return "org/model-" + std::to_string(number); }
 
-// Runs in its own process: appends forever, and reports over the pipe what the store has acknowledged.
+// Runs in its own process: appends without end, and reports over the pipe what the store has acknowledged.
 [[noreturn]] void AppendForEver(const std::string& url, int first, int acknowledged) {
   fakes::FakeClock clock;
   auto store = Store::Open({url, false}, clock);

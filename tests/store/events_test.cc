@@ -72,7 +72,7 @@ TEST_P(StoreTest, RemembersACursorPerExporter) {
   EXPECT_EQ(*store_->Cursor("file"), 3);
 }
 
-TEST_P(StoreTest, BuriesAnEventAndStepsOverIt) {
+TEST_P(StoreTest, MakesAnEventADeadLetterAndMovesTheCursor) {
   ASSERT_OK(store_->AppendEvents(Several(3)));
   const auto events = store_->EventsAfter(0, 10, 1 << 20);
   ASSERT_OK(store_->BuryEvent("loki", (*events)[1], "400: line too long"));

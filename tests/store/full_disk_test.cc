@@ -36,7 +36,7 @@ ModelResult Large(int number) {
   return result;
 }
 
-TEST(FullDiskTest, RefusesTheStepKeepsTheRestAndGoesOnWhenThereIsSpace) {
+TEST(FullDiskTest, FailsTheStepKeepsTheRestAndContinuesWhenThereIsSpace) {
   const SmallDisk disk;
   if (!disk.unavailable().empty()) GTEST_SKIP() << disk.unavailable();
   const std::string ballast = (disk.path() / "ballast").string();
@@ -63,7 +63,7 @@ TEST(FullDiskTest, RefusesTheStepKeepsTheRestAndGoesOnWhenThereIsSpace) {
   EXPECT_OK((*store)->Check());
 }
 
-// In a process of its own, whose files may not grow past the limit. Returns its exit status.
+// Runs in its own process, whose files cannot exceed the limit. Returns its exit status.
 int AppendUnderAFileSizeLimit(const std::string& url) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -83,7 +83,7 @@ int AppendUnderAFileSizeLimit(const std::string& url) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(FullDiskTest, SaysSoWhenALimitStopsItsFile) {
+TEST(FullDiskTest, ReportsALimitOnTheSizeOfItsFile) {
   const TemporaryFolder folder;
   const std::string url = "sqlite:" + (folder.path() / "breakwatch.db").string();
   EXPECT_EQ(AppendUnderAFileSizeLimit(url), 0);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// What breaks a store that builds SQL or JSON by hand, or trusts its libraries with bytes.
+// Texts that break a store that builds SQL or JSON without escaping, or that relies on its libraries for invalid bytes.
 const std::string kHostile = "'; DROP TABLE results; -- \" \\ :name ::cast $1 ?1 %s \n\t\x01 \xff\xfe \xed\xa0\x80 "s +
                              '\0' + "\u2028 \U0001F600 end";
 

@@ -58,7 +58,7 @@ TEST_F(OpenTest, NamesThePathThatCannotBeOpened) {
   }
 }
 
-TEST_F(OpenTest, RefusesAFileThatIsNoDatabase) {
+TEST_F(OpenTest, RejectsAFileThatIsNotADatabase) {
   std::ofstream(At("text.db")) << std::string(5'000, 'x');
   for (const bool read_only : {false, true}) {
     const auto opened = Open(At("text.db"), read_only);
@@ -89,7 +89,7 @@ TEST_F(OpenTest, RefusesAUrlOfNoKnownKindWithoutRepeatingSecrets) {
   }
 }
 
-TEST_F(OpenTest, NamesAServerThatIsAwayWithoutItsPassword) {
+TEST_F(OpenTest, NamesAnUnavailableServerWithoutItsPassword) {
   const auto opened =
       Store::Open({"postgresql://user:secret@/db?host=" + folder_.path().string() + "&port=1", false}, clock_);
   ASSERT_FALSE(opened.ok());

@@ -187,7 +187,7 @@ TEST_F(RepairTest, KeepsOwnerAndRightsAndAListOfWhatIsLostPerRepair) {
   EXPECT_NE((*again)->LostPath(), first);
 }
 
-TEST_F(RepairTest, SaysOfAFileThatIsNoDatabaseThatNothingCanBeRead) {
+TEST_F(RepairTest, ReportsThatNothingCanBeReadFromAFileThatIsNotADatabase) {
   std::ofstream(path_, std::ios::binary | std::ios::trunc) << std::string(10 * kPageBytes, 'x');
   EXPECT_EQ(RepairedResults(), 0u);
   EXPECT_NE(unreadable_.find("restore a backup"), std::string::npos) << unreadable_;
@@ -219,7 +219,7 @@ class DamagedPageTest : public RepairTest {
     ASSERT_FALSE(pages.empty()) << table;
     Overwrite(pages[pages.size() / 2], '\xa5');
     StoreOptions options{url_};
-    options.on_damage = [this](const Damage& damage) { told_.push_back(Describe(damage)); };
+    options.on_damage = [this](const Damage& damage) { reported_.push_back(Describe(damage)); };
     auto store = Store::Open(options, clock_);
     ASSERT_OK(store);
     store_ = *std::move(store);
@@ -239,7 +239,7 @@ class DamagedPageTest : public RepairTest {
   }
 
   std::unique_ptr<Store> store_;
-  std::vector<std::string> told_;
+  std::vector<std::string> reported_;
 };
 
 TEST_F(DamagedPageTest, ACaptureOnItCountsAsNone) {
@@ -257,7 +257,7 @@ TEST_F(DamagedPageTest, ACaptureOnItCountsAsNone) {
     }
   }
   ExpectMost(loaded, 2 * kModels);
-  EXPECT_FALSE(told_.empty());
+  EXPECT_FALSE(reported_.empty());
   const auto histories = store_->Histories(structures, "eval");
   ASSERT_OK(histories);
   EXPECT_GE(histories->size(), static_cast<std::size_t>(kModels) - 3);
@@ -293,13 +293,13 @@ TEST_F(DamagedPageTest, ResultsOnItAreLeftOutOfEveryAnswer) {
   ExpectMost(Replayed(), 2 * kModels);
 }
 
-TEST_F(DamagedPageTest, HistoryGoesOnBehindIt) {
+TEST_F(DamagedPageTest, HistoryContinuesAfterIt) {
   Execute("UPDATE steps SET document = hex(zeroblob(200)) WHERE kind = 'result'");  // enough for several pages
   LosePageOf("steps");
   const std::size_t replayed = Replayed();
   EXPECT_GT(replayed, 0u);
   EXPECT_LT(replayed, 2u * kModels);
-  EXPECT_FALSE(told_.empty());
+  EXPECT_FALSE(reported_.empty());
 }
 
 TEST_F(DamagedPageTest, RevisionsOnItAreNotKnown) {
@@ -343,7 +343,7 @@ TEST_F(DamagedPageTest, DeadLettersOnItAreLeftOut) {
   ExpectMost(store_->DeadLetters({}, 100)->size(), 60);
   EXPECT_OK(store_->CountDeadLetters("loki"));
   EXPECT_OK(store_->DeliveryStates());
-  EXPECT_FALSE(told_.empty());
+  EXPECT_FALSE(reported_.empty());
 }
 
 TEST_F(DamagedPageTest, AnEventOnItIsDatedByTheOneBefore) {
@@ -371,7 +371,7 @@ TEST_F(DamagedPageTest, ALineThatIsDamagedBesideItIsReplacedToo) {
   EXPECT_NE((*events)[1].line.find("event_lost"), std::string::npos) << (*events)[1].line;
 }
 
-TEST_F(RepairTest, DoesNotTakeEveryFailureForDamage) {
+TEST_F(RepairTest, DoesNotReportEveryErrorAsDamage) {
   auto store = Store::Open({url_}, clock_);
   ASSERT_OK(store);
   std::filesystem::rename(path_, path_.string() + ".elsewhere");
@@ -380,7 +380,7 @@ TEST_F(RepairTest, DoesNotTakeEveryFailureForDamage) {
   EXPECT_NE(found.error().message.find("it is gone"), std::string::npos) << found.error().message;
 }
 
-TEST_F(RepairTest, SaysWhatToDoOnPostgresql) {
+TEST_F(RepairTest, ReportsWhatToDoOnPostgresql) {
   const auto refused = Repair::Begin("postgresql://nobody@localhost/none", clock_);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kStore);

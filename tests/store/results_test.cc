@@ -6,7 +6,7 @@ namespace {
 
 std::string Whole(const ModelResult& result) { return ToJson(result) + ToJson(result.capture); }
 
-TEST_P(StoreTest, GivesResultsBackWholeAndInPlanOrder) {
+TEST_P(StoreTest, ReturnsCompleteResultsInPlanOrder) {
   Begin("s1", {"z/one", "a/two"});
   const ModelResult two = SampleResult("s1", "a/two"), one = SampleResult("s1", "z/one");
   Append(two);
@@ -132,7 +132,7 @@ TEST_P(StoreTest, OrdersModelNamesByBytes) {
   EXPECT_EQ(*store_->Models(), (std::vector<std::string>{"B/a", "_/c", "a/b"}));
 }
 
-TEST_P(StoreTest, SaysThatASweepDoesNotExist) {
+TEST_P(StoreTest, ReportsThatASweepDoesNotExist) {
   EXPECT_EQ(store_->Results("none").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(store_->LoadPlan("none").error().code, ErrorCode::kNotFound);
 }

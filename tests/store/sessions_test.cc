@@ -44,7 +44,7 @@ TEST_P(StoreTest, NumbersEventsOfTwoWritersWithoutGaps) {
   EXPECT_OK(store_->Check());
 }
 
-TEST_P(StoreTest, SaysThatAnotherProgramHoldsItAndGoesOnWhenThatIsGone) {
+TEST_P(StoreTest, ReportsAnotherWriterAndContinuesWhenItHasEnded) {
   Database other(std::move(*MakeDialect(url_, std::chrono::seconds{10})), /*read_only=*/false);
   ASSERT_OK(other.Connect());
   const auto store = Store::Open({url_, false, std::chrono::milliseconds{1}}, clock_);

@@ -120,7 +120,7 @@ void StoreTest::SetUp() {
 
 std::unique_ptr<Store> StoreTest::Open(bool read_only) {
   StoreOptions options{url_, read_only};
-  options.on_damage = [this](const Damage& damage) { told_.push_back(Describe(damage)); };
+  options.on_damage = [this](const Damage& damage) { reported_.push_back(Describe(damage)); };
   auto opened = Store::Open(options, clock_);
   if (!opened) throw std::runtime_error(opened.error().message);
   return std::move(*opened);

@@ -33,7 +33,7 @@ TEST_P(StoreTest, KeepsAPlanLargerThanOnePage) {
   EXPECT_EQ(ToJson(*loaded), ToJson(plan));
 }
 
-TEST_P(StoreTest, RefusesAPlanThatNamesAModelTwiceAndKeepsNothingOfIt) {
+TEST_P(StoreTest, RejectsAPlanThatNamesAModelTwiceAndKeepsNothingOfIt) {
   const auto begun = store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b", "a/b"}), {}, {});
   ASSERT_FALSE(begun.ok());
   EXPECT_EQ(begun.error().code, ErrorCode::kInvalid);
@@ -96,7 +96,7 @@ Sweep Finished(const std::string& id, int planned = 1) {
   return sweep;
 }
 
-TEST_P(StoreTest, OrdersSweepsByHistoryWhateverTheClockSaid) {
+TEST_P(StoreTest, OrdersSweepsByHistoryNotByTheClock) {
   Sweep ahead = SampleSweep("s1");
   ahead.started_at += std::chrono::hours{24 * 365};
   ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}));
@@ -108,7 +108,7 @@ TEST_P(StoreTest, OrdersSweepsByHistoryWhateverTheClockSaid) {
   EXPECT_EQ(store_->FindSweep("latest")->id, "s2");
 }
 
-TEST_P(StoreTest, CallsNothingLatestThatSaysNothingOfTheNightlySweep) {
+TEST_P(StoreTest, LatestIsNeverAnImportABisectionOrAnEmptySweep) {
   Begin("good", {"a/b"});
   ASSERT_OK(store_->FinishSweep(Finished("good"), {}, {}));
   Plan further = SamplePlan("further", {"a/b"});
@@ -125,7 +125,7 @@ TEST_P(StoreTest, CallsNothingLatestThatSaysNothingOfTheNightlySweep) {
   }
 }
 
-TEST_P(StoreTest, GivesSweepsUpInTheTransactionThatBeginsTheNextOne) {
+TEST_P(StoreTest, EndsSweepsInTheTransactionThatBeginsTheNextOne) {
   Begin("old", {"a/b"});
   const std::vector<SweepEnd> given_up{{Finished("old"), {SampleEvent("sweep_finished")}, {}}};
   const Plan twice = SamplePlan("new", {"a/b", "a/b"});

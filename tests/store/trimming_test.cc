@@ -1,10 +1,10 @@
-// What old sweeps leave: their events once delivered, and what captures cost.
+// Events of old sweeps, which are removed after delivery, and the cost of captures.
 #include "store_fixture.h"
 
 namespace breakwatch::store {
 namespace {
 
-// A finished sweep of no model with so many events; later ones start later.
+// A finished sweep without models and with this number of events; later ones start later.
 void AddSweep(Store& store, int number, int count) {
   Sweep sweep = SampleSweep("s" + std::to_string(number));
   sweep.started_at += std::chrono::seconds(number);

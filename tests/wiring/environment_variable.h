@@ -1,4 +1,4 @@
-// A variable of the environment for as long as a test lasts.
+// Sets an environment variable for the duration of a test.
 #pragma once
 
 #include <cstdlib>

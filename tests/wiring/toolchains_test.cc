@@ -48,7 +48,7 @@ TEST(WithToolchain, ReplacesTheInterpreterOfTheUsersWorkerForOthersThanThePrimar
   EXPECT_EQ(WithToolchain(settings, {"oldest"})->capture.worker, (Command{"/opt/oldest/bin/python", "worker.py"}));
 }
 
-TEST(WithToolchain, RefusesANameThatNothingConfigures) {
+TEST(WithToolchain, RejectsANameWithoutASetting) {
   const auto settings = WithToolchain(Configured(), {"missing"});
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().code, ErrorCode::kUsage);

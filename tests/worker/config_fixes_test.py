@@ -54,7 +54,7 @@ def test_every_type_fix_has_a_reason_and_an_existing_type():
 
 
 class _Composed:
-    """A config class as some releases have it: no default, and a complaint where a part is missing."""
+    """A config class as in some releases: no default, and an error if a part is missing."""
 
     model_type = "musicgen"
     has_no_defaults_at_init = False
@@ -246,7 +246,7 @@ def test_a_config_that_rejects_a_value_is_not_fixed_and_nothing_is_raised():
 
 
 class OfSections(types.SimpleNamespace):
-    """As the configs that share rotary dimensions, whose code says mrope."""
+    """Like configs that share rotary dimensions; their code calls it mrope."""
 
 
 def test_a_null_in_a_text_without_sections_adds_no_sections():
@@ -280,7 +280,7 @@ def test_a_type_fix_can_copy_a_value_of_its_node(monkeypatch):
 
 
 def test_sections_share_the_rotary_part_of_a_head():
-    """Of published models that turn half of each head: 128 wide, 64 turned, 32 angles."""
+    """From published models that rotate half of each head: width 128, 64 rotated, 32 angles."""
     node = OfSections(hidden_size=4096, num_attention_heads=96, head_dim=128, partial_rotary_factor=0.5, vocab_size=99,
                       rope_scaling=None)
     config_fixes._rotary_sections(node, "eager: TypeError: 'NoneType' object is not subscriptable")

@@ -1,4 +1,4 @@
-"""What tests of own modules share: captures of factories, and what plain torch finds in them."""
+"""Shared by the tests of user modules: captures of factories, and what plain torch finds in them."""
 
 import functools
 import json
@@ -20,7 +20,8 @@ def _plain_torch() -> subprocess.Popen:
 
 @functools.cache
 def plain(name: str, mode: str) -> dict:
-    """What plain torch finds, counted when first asked for. It ends with this process, which its input is of."""
+    """What plain torch finds, counted on first use. It ends with this process, because its standard input is a pipe
+    from it."""
     process = _plain_torch()
     process.stdin.write(json.dumps({"name": name, "mode": mode}) + "\n")
     process.stdin.flush()
@@ -28,6 +29,6 @@ def plain(name: str, mode: str) -> dict:
 
 
 def capture(zygote, name: str, mode: str = "eval", **more) -> dict:
-    """Of a factory of own_zoo.py, or `module:factory`."""
+    """For a factory of own_zoo.py, or `module:factory`."""
     factory = name if ":" in name else f"own_zoo:{name}"
     return zygote.capture(source={"kind": "python", "factory": factory, "path": [str(HERE)], **more}, mode=mode)

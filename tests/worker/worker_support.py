@@ -25,7 +25,7 @@ def environment(**more) -> dict:
 
 
 class Zygote:
-    """The daemon's side of the protocol. Every wait has a bound."""
+    """The daemon's side of the protocol. Every wait is bounded."""
 
     def __init__(self, *command, **env):
         self.process = subprocess.Popen(

@@ -148,7 +148,7 @@ void Runner::Finish(Slot& slot, CaptureResult result) {
   result.job_id = held.job.id;
   result.started_at = held.started_at;
   result.wall_s = duration<double>(clock_.Steady() - held.began).count();
-  if (result.detail.empty()) result.detail = "the worker gave no detail";
+  if (result.detail.empty()) result.detail = "the worker sent no detail";
   if (result.mode.empty()) result.mode = held.job.mode;
   if (result.architecture.empty()) result.architecture = held.job.architecture;
   if (result.toolchain.torch.empty()) result.toolchain = toolchain_;

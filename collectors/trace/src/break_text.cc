@@ -202,24 +202,24 @@ std::string ReasonOfClass(std::string_view cls) {
 // --- the reason
 
 // Dynamo's prefixes for breaks after which it does not resume normally.
-struct Way {
-  std::string_view prefix, name;
+struct Prefix {
+  std::string_view text, wrapped_in;
 };
-constexpr std::array<Way, 3> kWays = {{
+constexpr std::array<Prefix, 3> kPrefixes = {{
     {"Encountered graph break that we cannot resume from.", "cannot resume"},
     {"Failed to handle graph break gracefully.", "frame skipped"},
     {"Encountered graph break ", ""},
 }};
 
 struct Logged {
-  std::string_view way, message;
+  std::string_view wrapped_in, message;
 };
 
 Logged Unwrap(std::string_view reason) {
-  for (const Way& way : kWays) {
-    if (!reason.starts_with(way.prefix)) continue;
+  for (const Prefix& prefix : kPrefixes) {
+    if (!reason.starts_with(prefix.text)) continue;
     const std::size_t end = reason.find("\n\n");
-    return {way.name, end == kNone ? std::string_view() : reason.substr(end + 2)};
+    return {prefix.wrapped_in, end == kNone ? std::string_view() : reason.substr(end + 2)};
   }
   return {"", reason};
 }
@@ -405,8 +405,8 @@ std::optional<BreakSite> ParseBreak(std::string_view payload, std::string_view t
   }
   TakeTexts(message, site);
   site.fixability = FixabilityOf(site.hints);
-  if (!outer.empty() && !logged.way.empty()) outer += " / ";
-  site.wrapped_in = Bounded(outer + std::string(logged.way));
+  if (!outer.empty() && !logged.wrapped_in.empty()) outer += " / ";
+  site.wrapped_in = Bounded(outer + std::string(logged.wrapped_in));
   TakePlace(place, LastFrame(UserStack(below)), torch_root, files, site);
   site.site_id = SiteId(site);
   return site;
@@ -425,8 +425,8 @@ BreakSite UnloggedBreak(std::string_view message, const Unlogged& place, std::st
     TakeTexts(message, site);
   }
   site.fixability = FixabilityOf(site.hints);
-  site.wrapped_in =
-      Bounded(site.wrapped_in + (site.wrapped_in.empty() || place.way.empty() ? "" : " / ") + std::string(place.way));
+  site.wrapped_in = Bounded(site.wrapped_in + (site.wrapped_in.empty() || place.wrapped_in.empty() ? "" : " / ") +
+                            std::string(place.wrapped_in));
   TakePlace(std::string(place.path) + ":" + std::to_string(place.line), {}, torch_root, files, site);
   site.function = Clip(PlainFunction(place.function), kSourceBytes);
   site.site_id = SiteId(site);

@@ -81,9 +81,9 @@ void Findings::AddRecompileReason(std::string reason) {
   }
 }
 
-void Findings::Wrap(const std::string& site_id, std::string_view way) {
+void Findings::Wrap(const std::string& site_id, std::string_view wrapped_in) {
   const auto known = places_.find(site_id);
-  if (known != places_.end() && sites[known->second].occurrences == 1) sites[known->second].wrapped_in = way;
+  if (known != places_.end() && sites[known->second].occurrences == 1) sites[known->second].wrapped_in = wrapped_in;
 }
 
 bool Findings::AddSiteOf(const BreakSite& site, std::int64_t of_rank) {

@@ -1,4 +1,4 @@
-// `breakwatch bisect MODEL`: finds the two states, captures the corners between them, and reports the cause.
+// `breakwatch bisect MODEL`: finds the two states, captures the combinations between them, and reports the cause.
 #include <algorithm>
 #include <bit>
 #include <filesystem>
@@ -61,12 +61,12 @@ class Bisector {
   Result<EndText> EarlierState(const State& to);
   Result<State> MakeState(const EndText& text);
   unsigned Factors() const;
-  Result<Tools> ToolsOf(unsigned corner);
+  Result<Tools> ToolsOf(unsigned combination);
   Result<Tools> Mixed(const Tools& torch, const Tools& rest);
   std::optional<ModelResult> Known(const Tools& tools, const PlannedModel& model);
   Result<Sweep> SweepOne(const SweepRequest& request);
   Result<ModelResult> Capture(const Tools& tools, const PlannedModel& model);
-  Result<compare::CornerResult> Corner(unsigned corner);
+  Result<compare::CombinationResult> ResultOf(unsigned combination);
 
   App& app_;
   const BisectOptions& options_;
@@ -215,9 +215,9 @@ Result<Tools> Bisector::Mixed(const Tools& torch, const Tools& rest) {
   return tools;
 }
 
-Result<Tools> Bisector::ToolsOf(unsigned corner) {
-  const State& torch = (corner & kTorch) || !(factors_ & kTorch) ? to_ : from_;
-  const State& rest = (corner & kTransformers) || !(factors_ & kTransformers) ? to_ : from_;
+Result<Tools> Bisector::ToolsOf(unsigned combination) {
+  const State& torch = (combination & kTorch) || !(factors_ & kTorch) ? to_ : from_;
+  const State& rest = (combination & kTransformers) || !(factors_ & kTransformers) ? to_ : from_;
   if (!(factors_ & kTorch)) return rest.tools;
   if (!(factors_ & kTransformers) || &torch == &rest) return torch.tools;
   return Mixed(torch.tools, rest.tools);
@@ -283,18 +283,19 @@ bool EndsAll(const Error& error) {
   return error.code == ErrorCode::kInterrupted || error.code == ErrorCode::kStore || error.code == ErrorCode::kConfig;
 }
 
-// Error: the bisection cannot continue. A corner that cannot be captured is a corner without a result.
-Result<compare::CornerResult> Bisector::Corner(unsigned corner) {
-  const PlannedModel& model = (corner & kCommit) || !(factors_ & kCommit) ? to_.model : from_.model;
-  const auto side = [&](unsigned factor) -> const State& { return corner & factor ? to_ : from_; };
-  compare::CornerResult out;
-  out.corner = corner, out.commit = model.info.sha;
+// Error: the bisection cannot continue. If a combination cannot be captured, its result is absent and `why` has the
+// reason.
+Result<compare::CombinationResult> Bisector::ResultOf(unsigned combination) {
+  const PlannedModel& model = (combination & kCommit) || !(factors_ & kCommit) ? to_.model : from_.model;
+  const auto side = [&](unsigned factor) -> const State& { return combination & factor ? to_ : from_; };
+  compare::CombinationResult out;
+  out.combination = combination, out.commit = model.info.sha;
   out.torch = side(kTorch).tools.versions.torch;
   out.transformers = side(kTransformers).tools.versions.transformers;
-  const auto tools = ToolsOf(corner);
+  const auto tools = ToolsOf(combination);
   if (!tools) {
     out.why = tools.error().message;
-    return EndsAll(tools.error()) ? Result<compare::CornerResult>(tools.error()) : out;
+    return EndsAll(tools.error()) ? Result<compare::CombinationResult>(tools.error()) : out;
   }
   out.toolchain = tools->toolchain.name;
   if (auto known = Known(*tools, model)) {
@@ -304,7 +305,7 @@ Result<compare::CornerResult> Bisector::Corner(unsigned corner) {
   auto captured = Capture(*tools, model);
   if (!captured) {
     out.why = captured.error().message;
-    return EndsAll(captured.error()) ? Result<compare::CornerResult>(captured.error()) : out;
+    return EndsAll(captured.error()) ? Result<compare::CombinationResult>(captured.error()) : out;
   }
   if (IsIncomplete(captured->capture.status)) {
     out.why = captured->capture.detail;  // its worker does not start
@@ -333,15 +334,15 @@ Result<compare::Bisection> Bisector::Run() {
     return Error{ErrorCode::kUsage, "both states have the same torch, transformers and configuration (" +
                                         to_.tools.versions.Key() + "): there is nothing to compare"};
   }
-  std::vector<compare::CornerResult> corners;
+  std::vector<compare::CombinationResult> combinations;
   // The two ends come first: without them no cause can be found.
-  for (unsigned corner = 0; corner <= factors_; ++corner) {
-    if (corner & ~factors_) continue;
-    auto result = Corner(corner);
+  for (unsigned combination = 0; combination <= factors_; ++combination) {
+    if (combination & ~factors_) continue;
+    auto result = ResultOf(combination);
     if (!result) return result.error();
-    corners.push_back(*std::move(result));
+    combinations.push_back(*std::move(result));
   }
-  return compare::Bisect(model_, factors_, std::move(corners));
+  return compare::Bisect(model_, factors_, std::move(combinations));
 }
 
 void Bisector::Finish() {

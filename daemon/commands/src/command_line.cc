@@ -121,7 +121,6 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
   command->add_option("--plan", o->plan_file, "Take the models of a saved plan at their commits");
   command->add_option("--toolchain", o->toolchain,
                       "Capture with this toolchain only; the published results remain the primary one's");
-  command->add_flag("--track", o->track, "Add these models to the tracked set");
   AddAllowFactories(command, line);
   AddShort(command, line, "--modes", "capture.modes",
            "Capture each model in these modes, separated by commas (capture.modes)");
@@ -136,6 +135,7 @@ void AddSweeps(CommandLine& line) {
       line, "sweep", "Capture new models, store, publish and print the results",
       [o](App& app) { return RunSweep(app, *o); }, true);
   AddSweepOptions(sweep, line, o);
+  sweep->add_flag("--track", o->track, "Add these models to the tracked set, whose numbers are published");
   sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
   sweep->add_flag("--local-gateway", o->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
   sweep->add_flag("--quiet", o->quiet, "Print no progress");
@@ -145,6 +145,7 @@ void AddSweeps(CommandLine& line) {
       line, "plan", "List what a sweep would do with each model, and why", [p](App& app) { return RunPlan(app, *p); },
       true);
   AddSweepOptions(plan, line, p);
+  plan->add_flag("--track", p->track, "Only recorded in the plan; to track the models, give --track to `sweep`");
   plan->add_option("--output", p->output, "Also write the plan to this file, for `sweep --plan`");
 
   auto s = std::make_shared<ServeOptions>();
@@ -257,9 +258,9 @@ CLI::App* AddParent(CommandLine& line, const std::string& name, const std::strin
 void AddUpkeep(CommandLine& line) {
   CLI::App* store = AddParent(line, "store", "Inspect and repair the store");
   AddNested(line, store, "info", "Print the location of the store and what it contains", RunStoreInfo);
-  AddNested(line, store, "check", "Read every document and list what is damaged: table, row and model", RunStoreCheck);
+  AddNested(line, store, "check", "Read every row and list the damaged ones: table, row and model", RunStoreCheck);
   AddNested(line, store, "finish", "Write the reports of sweeps that ended without one", RunStoreFinish);
-  AddNested(line, store, "rebuild", "Compute the current state again from the history", RunStoreRebuild);
+  AddNested(line, store, "rebuild", "Compute the current state again from the stored results", RunStoreRebuild);
   AddNested(line, store, "repair", "Copy everything undamaged into a new database and keep the damaged one beside it",
             RunStoreRepair);
 
@@ -317,11 +318,12 @@ CLI::App* AddLetters(CommandLine& line, CLI::App* parent, const char* name, cons
 void AddDelivery(CommandLine& line) {
   CLI::App* events = AddParent(line, "events", "Show the delivery of events");
   AddNested(line, events, "status",
-            "List the events that each exporter still has to send, and those that its target refused", RunEventsStatus);
+            "List for each exporter the events that it has not sent yet, and those that its target refused",
+            RunEventsStatus);
 
   CLI::App* letters = AddParent(line, "dead-letters", "List, show, retry and drop events that a target refused");
-  AddLetters(line, letters, "list", "List the refused events and the answers to them", RunDeadLettersList, false);
-  AddLetters(line, letters, "show", "Show events and the answers to them", RunDeadLettersShow, true);
+  AddLetters(line, letters, "list", "List the refused events and the responses to them", RunDeadLettersList, false);
+  AddLetters(line, letters, "show", "Show events and the responses to them", RunDeadLettersShow, true);
   AddLetters(line, letters, "retry", "Send events again, in order and with their ids", RunDeadLettersRetry, true, true);
   AddLetters(line, letters, "drop", "Remove events permanently", RunDeadLettersDrop, true);
 }

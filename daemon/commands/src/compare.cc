@@ -74,7 +74,7 @@ Result<Selected> OfToolchain(store::Store& store, const std::string& name) {
   for (const ModelResult& result : *results) {
     if (!result.capture.toolchain.torch.empty()) key = result.capture.toolchain.Key();
   }
-  return Selected{"the newest results by toolchain " + key, std::move(*results)};
+  return Selected{"newest results of toolchain " + key, std::move(*results)};
 }
 
 Result<Selected> OfCommit(store::Store& store, const Settings& settings, const std::string& name,

@@ -25,7 +25,7 @@ std::string_view NameOf(int exit_code) {
     case kExitUnavailable:
       return "Hub or worker unavailable";
     case kExitStore:
-      return "store or disk";
+      return "store or disk error";
     case kExitConfig:
       return "invalid settings";
     case kExitInterrupted:
@@ -135,7 +135,7 @@ std::vector<CommandHelp> ReadHelp() {
        .examples = {{"doctor", "check this machine"},
                     {"doctor --config.file site.yaml", "check with the settings of a daemon"}},
        .exit_codes = kReads,
-       .note = "Exit code 1: a check failed.\n"},
+       .note = "Exit code 1: at least one check failed. Warnings do not change the exit code.\n"},
       {.name = "version", .settings = {}, .examples = {{"version --json", "print it as JSON"}}, .exit_codes = kPrints},
   };
 }
@@ -173,7 +173,7 @@ std::vector<CommandHelp> StoreHelp() {
        .exit_codes = kReads},
       {.name = "dead-letters show",
        .settings = {"state_dir", "store.url"},
-       .examples = {{"dead-letters show 4711", "show one event and the answer to it"}},
+       .examples = {{"dead-letters show 4711", "show one event and the response to it"}},
        .exit_codes = kReads},
       {.name = "dead-letters retry",
        .settings = {"state_dir", "store.url", "exporters.loki.url", "delivery.drain_timeout"},

@@ -46,7 +46,7 @@ void CompareSites(const CaptureResult& a, const CaptureResult& b, ModelCompariso
 }
 
 // At different depths a site repeats once per layer, so only the sites are compared.
-Verdict Judge(const ModelComparison& m) {
+Verdict VerdictOf(const ModelComparison& m) {
   const bool unlike_depth =
       std::any_of(m.differences.begin(), m.differences.end(), [](const Difference& d) { return d.what == "depth"; });
   const std::int64_t events = unlike_depth ? 0 : *m.breaks_b - *m.breaks_a, sites = *m.sites_b - *m.sites_a;
@@ -54,7 +54,7 @@ Verdict Judge(const ModelComparison& m) {
   return change > 0 ? Verdict::kWorse : change < 0 ? Verdict::kBetter : Verdict::kSame;
 }
 
-// True if a capture was attempted and gave no numbers, because of the model or its toolchain.
+// True if a capture was attempted and has no numbers because of the model or its toolchain.
 bool Failed(Status status) {
   return !HasNumbers(status) && !IsSkipped(status) && !IsIncomplete(status) && status != Status::kFailedResolve;
 }
@@ -150,7 +150,7 @@ ModelComparison CompareModel(const ModelResult& a, const ModelResult& b) {
     out.verdict = Verdict::kNotComparable;
   } else {
     CompareSites(a.capture, b.capture, out);
-    out.verdict = Judge(out);
+    out.verdict = VerdictOf(out);
   }
   return out;
 }

@@ -49,7 +49,7 @@ void AddSites(Table& table, const ModelComparison& m, const char* change, const 
 
 Table TotalsTable(const Comparison& c) {
   Table table{.title = "Totals",
-              .columns = {{"of", "OF"},
+              .columns = {{"of", "RESULTS"},
                           {"models", "MODELS", true},
                           {"clean", "FULL GRAPH", true},
                           {"broken", "GRAPH BREAKS", true},
@@ -86,9 +86,8 @@ Table Cut(Table table, std::size_t rows) {
 std::string Document(const Comparison& c, Format format, Style style, bool all) {
   const bool markdown = format == Format::kMarkdown;
   const auto line = [&](const std::string& text) { return (markdown ? MarkdownText(text) : OneLine(text)) + "\n"; };
-  std::string out =
-      markdown ? "# " + line("Compared: " + c.a + " with " + c.b) + "\n" : "A  " + line(c.a) + "B  " + line(c.b);
-  if (!markdown) out += "\n";
+  const std::string bullet = markdown ? "- " : "", title = markdown ? "# Comparison\n\n" : "";
+  std::string out = title + bullet + line("A (old): " + c.a) + bullet + line("B (new): " + c.b) + "\n";
   out += Render(DifferenceTable(c), format, style) + "\n";
   const Table models = ComparisonTable(c, all);
   out += Render(models, format, style) + "\n";
@@ -151,14 +150,14 @@ Table ComparisonTable(const Comparison& c, bool all) {
   Table table{.title = {},
               .columns = {{"model", "MODEL", false, 48},
                           {"verdict", "VERDICT"},
-                          {"status_a", "A"},
-                          {"status_b", "B"},
+                          {"status_a", "STATUS A"},
+                          {"status_b", "STATUS B"},
                           {"breaks_a", "BREAKS A", true},
-                          {"breaks_b", "B", true},
+                          {"breaks_b", "BREAKS B", true},
                           {"sites_a", "SITES A", true},
-                          {"sites_b", "B", true},
-                          {"new_sites", "NEW", true},
-                          {"gone_sites", "GONE", true},
+                          {"sites_b", "SITES B", true},
+                          {"new_sites", "NEW SITES", true},
+                          {"gone_sites", "GONE SITES", true},
                           {"changed_sites", "", true},
                           {"note", "NOTE", false, 80}},
               .rows = {},
@@ -180,7 +179,7 @@ Table SiteChangeTable(const Comparison& c) {
                           {"reason", "REASON", false, 48},
                           {"gb_id", "ID"},
                           {"breaks_a", "BREAKS A", true},
-                          {"breaks_b", "B", true},
+                          {"breaks_b", "BREAKS B", true},
                           {.name = "place", .title = "AT", .widest = 64, .keep_end = true},
                           {"function", ""},
                           {"source_line", ""},
@@ -199,11 +198,11 @@ Table ReasonChangeTable(const Comparison& c) {
               .columns = {{"reason", "REASON", false, 56},
                           {"gb_id", "ID"},
                           {"breaks_a", "BREAKS A", true},
-                          {"breaks_b", "B", true},
+                          {"breaks_b", "BREAKS B", true},
                           {"sites_a", "SITES A", true},
-                          {"sites_b", "B", true},
+                          {"sites_b", "SITES B", true},
                           {"models_a", "MODELS A", true},
-                          {"models_b", "B", true}},
+                          {"models_b", "MODELS B", true}},
               .rows = {},
               .when_empty = "no breaks on either side"};
   for (const auto& r : c.reasons) {
@@ -220,13 +219,12 @@ std::string ComparisonSummary(const Comparison& c) {
     if (verdict == Verdict::kNotComparable) name = "not comparable";
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
   }
-  const auto change = [](std::int64_t a, std::int64_t b, const char* noun) {
-    return std::to_string(a) + " -> " + std::to_string(b) + " " + noun;
-  };
-  return (text.empty() ? "nothing to compare" : text) + "; " +
-         change(c.compared_a.events, c.compared_b.events, "breaks") + " at " +
-         change(c.compared_a.sites, c.compared_b.sites, "sites") + " of " + Counted(c.compared_a.models, "model") +
-         " compared";
+  if (text.empty()) return "no models to compare";
+  const std::string models = Counted(c.models.size(), "model") + ": " + text;
+  if (c.compared_a.models == 0) return models + ". No model has comparable numbers in A and B";
+  const auto breaks = [](const Totals& t) { return Counted(t.events, "break") + " at " + Counted(t.sites, "site"); };
+  return models + ". " + Counted(c.compared_a.models, "model") + " compared: " + breaks(c.compared_a) + " in A, " +
+         breaks(c.compared_b) + " in B";
 }
 
 std::string RenderComparison(const Comparison& comparison, Format format, Style style, bool all) {

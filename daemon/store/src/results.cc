@@ -71,9 +71,9 @@ std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::st
         if (result)
           results.push_back(std::move(*result));
         else if (!capture_id.empty() && !CaptureResultFromJson(capture))
-          Tell({"captures", capture_id, model, result.error().message});
+          Report({"captures", capture_id, model, result.error().message});
         else
-          Tell({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
+          Report({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
         return true;
       },
       values...);

@@ -122,7 +122,7 @@ class SqlStore : public Store {
     if (read) return true;
     if (!db_.MetDamage()) return read.error();
     row.what = read.error().message;
-    Tell(std::move(row));
+    Report(std::move(row));
     return false;
   }
 
@@ -151,15 +151,15 @@ class SqlStore : public Store {
   // ORDER BY for the table "sweeps" as s: newest first.
   const char* Newest() const { return has_sequence_ ? "s.seq DESC" : "s.started_ns DESC, s.id DESC"; }
   Result<std::vector<Sweep>> ReadEachSweep(bool only_unfinished);
-  void Tell(Damage damage);
+  void Report(Damage damage);
 
   Database db_;
   const Clock& clock_;
   const bool read_only_;
   const std::function<void(const Damage&)> on_damage_;
-  std::set<std::string> told_;  // damage already reported; at most kMaxDamage entries
-  bool has_sequence_ = true;    // false: an older schema, opened for reading
-  bool writer_ = false;         // holds the writer lock of the database
+  std::set<std::string> reported_;  // damage already reported; at most kMaxDamage entries
+  bool has_sequence_ = true;        // false: an older schema, opened for reading
+  bool writer_ = false;             // holds the writer lock of the database
 };
 
 // "begun", "result", "finished": the column steps.kind.

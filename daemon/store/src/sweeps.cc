@@ -54,7 +54,7 @@ std::vector<Sweep> SqlStore::ReadSweeps(soci::session& sql, const std::string& r
         if (auto sweep = SweepFromJson(document))
           sweeps.push_back(std::move(*sweep));
         else
-          Tell({"sweeps", id, "", sweep.error().message});
+          Report({"sweeps", id, "", sweep.error().message});
         return true;
       },
       values...);
@@ -179,7 +179,7 @@ Result<Sweep> SqlStore::LatestSweep(soci::session& sql) {
           (has_sequence_ ? "s.finished_seq DESC" : Newest()) + " LIMIT :limit",
       [&](const std::string& id, const std::string& document, Int further) {
         auto sweep = SweepFromJson(document);
-        if (!sweep) return Tell({"sweeps", id, "", sweep.error().message}), true;
+        if (!sweep) return Report({"sweeps", id, "", sweep.error().message}), true;
         if (const int rank = RankAsLatest(*sweep, further != 0); rank < best) best = rank, latest = std::move(*sweep);
         return best > 0;
       },
@@ -240,7 +240,7 @@ void SqlStore::DecodeEach(const std::string& sweep_id, const std::vector<std::st
                           const std::vector<std::string>& models, Plan& plan) {
   for (std::size_t i = 0; i < documents.size(); ++i) {
     if (auto decoded = DecodePlanned({documents[i]}, plan); !decoded) {
-      Tell({"plans", "sweep " + sweep_id, models[i], decoded.error().message});
+      Report({"plans", "sweep " + sweep_id, models[i], decoded.error().message});
     }
   }
 }

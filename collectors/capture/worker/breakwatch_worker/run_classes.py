@@ -6,7 +6,7 @@ from .model.architecture import Stop
 
 
 def run_class_of(job: dict):
-    """The class whose `run()` gives the result. It is imported here, after the fork, because most jobs do not need
+    """The class whose `run()` returns the result. It is imported here, after the fork, because most jobs do not need
     it."""
     if job.get("source") is not None:
         from .sources import source_run

@@ -77,7 +77,7 @@ Hub::Hub(Recording recording, std::string link_endpoint, const Clock& clock)
 Answer Hub::Handle(const Request& request) {
   const RateLimit::Left left = limits_.Take(request.peer, request.Path());
   Answer answer = left.allowed ? Route(request) : Refuse(Refusal::kRateLimit, "", false);
-  left.Tell(answer);
+  left.SetHeaders(answer);
   std::array<char, 48> id{};
   std::snprintf(id.data(), id.size(), "Root=1-%08llx-%024llx", started_, static_cast<unsigned long long>(++requests_));
   const auto client_id = request.Header("X-Amzn-Trace-Id");

@@ -131,7 +131,7 @@ struct RetentionSettings {
 };
 
 struct MetricsSettings {
-  std::vector<std::string> extra;  // NAME or NAME/MODE: toolchains whose breaks are published beside
+  std::vector<std::string> extra;  // NAME or NAME/MODE: further toolchains whose breaks are published
 };
 
 struct LogSettings {

@@ -13,7 +13,7 @@ _MOST_ITEMS = 100_000  # of the arguments are searched for tensors
 
 
 class CannotCopy(Exception):
-    """The arguments cannot be copied. This is no fault of the model: only breakwatch needs copies."""
+    """The arguments cannot be copied. The model is not the cause: only breakwatch needs copies."""
 
     def __init__(self, why):
         super().__init__(f"breakwatch cannot copy what the model is called with: {why}")

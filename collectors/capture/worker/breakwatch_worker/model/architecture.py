@@ -206,7 +206,7 @@ def model_class_of(job: dict, values: dict, config):
                  "AutoModelForCausalLM", "AutoModelForImageTextToText"):
         cls = _auto_class(auto, config)
         if cls is not None:
-            return cls, f"{note}{auto} gave {cls.__name__}"
+            return cls, f"{note}{auto} returned {cls.__name__}"
     what = f"the library has no class {names[0]}" if names else "config.json names no architectures"
     raise Stop("failed_create", f"{what}, and no Auto class takes {type(config).__name__}")
 

@@ -1,6 +1,6 @@
 """Cheap deterministic weights: a model's own initialisation, with its random draws replaced by one shared block.
 
-The block is drawn once in the zygote and copied, scaled as the model's author asked (`normal_(std=0.02)` and so on).
+The block is drawn once in the zygote and copied, scaled as the model's code requests (`normal_(std=0.02)` and so on).
 Constants (norms, biases, buffers, decay tables) are set by the author's code, which keeps an eager run finite. Random
 draws are deferred: of several draws on one tensor only the last is made.
 """

@@ -74,7 +74,7 @@ class TimeBudget:
 
 
 class NotApplicable(Exception):
-    """This exporter does not support this model or is not in this toolchain; the text gives the reason."""
+    """This exporter does not support this model or is not in this toolchain; the text has the reason."""
 
 
 @dataclasses.dataclass

@@ -1,4 +1,4 @@
-"""The status of each way a child process can end: the table in PROTOCOL.md."""
+"""The status for each end of a child process: the table in PROTOCOL.md."""
 
 import dataclasses
 import os

@@ -121,7 +121,7 @@ class FactoryRun(SourceRun):
             made = self._make(source)
         target, arguments, options = split(made)
         if target is None:
-            raise TypeError(f"{source['factory']} gave {type(made).__name__}, not a module or another callable")
+            raise TypeError(f"{source['factory']} returned {type(made).__name__}, not a module or another callable")
         notes = []
         if arguments is None:
             arguments, options, notes = (), *self._generated(target)

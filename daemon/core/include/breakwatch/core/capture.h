@@ -82,7 +82,7 @@ struct BreakSite {
   std::string function, source_line;
   std::string frame;             // "library", "torch" or "user": whose code it is
   std::string wrapped_in;        // the outer text when Dynamo wrapped the reason; else empty
-  std::string compile_id;        // first compile that met it, "0/0"
+  std::string compile_id;        // of the first compilation with this break, "0/0"
   std::string module_path;       // of the nn.Module whose forward it is in, "encoder.layer.0"; empty: unknown
   std::int64_t occurrences = 0;  // break events
 };

@@ -1,6 +1,6 @@
 // JSON values as text.
 //
-// Bytes that are not UTF-8 become U+FFFD: it never throws for its content. Templates, because this room has no
+// Bytes that are not UTF-8 become U+FFFD: it never throws for its content. Templates, because core has no
 // third-party headers: `Json` is nlohmann::json or nlohmann::ordered_json.
 #pragma once
 

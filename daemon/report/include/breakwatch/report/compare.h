@@ -18,7 +18,8 @@ Table SiteChangeTable(const compare::Comparison& comparison);
 // A row per reason. Fields: reason, gb_id, breaks_a, breaks_b, sites_a, sites_b, models_a, models_b.
 Table ReasonChangeTable(const compare::Comparison& comparison);
 
-// "1 worse, 2 better, 27 the same; 40 -> 31 breaks at 12 -> 10 sites of 30 models compared". One line, no line end.
+// "30 models: 1 worse, 2 better, 27 the same. 30 models compared: 40 breaks at 12 sites in A, 31 breaks at 10 sites in
+// B". Compared are the models with comparable numbers on both sides. One line, no line end.
 std::string ComparisonSummary(const compare::Comparison& comparison);
 
 // Text and Markdown: other differences, the tables, totals, summary. JSON: all of it. CSV: ComparisonTable of all
