@@ -9,14 +9,17 @@ import torch
 from torch.nn.parameter import is_lazy
 from torch.utils import _pytree
 
+from ..errors import WorkerError
+
 _MOST_ITEMS = 100_000  # of the arguments are searched for tensors
 
 
-class CannotCopy(Exception):
+class CannotCopy(WorkerError):
     """The arguments cannot be copied. This is no fault of the model: only breakwatch needs copies."""
 
     def __init__(self, why):
-        super().__init__(f"breakwatch cannot copy what the model is called with: {why}")
+        super().__init__(f"breakwatch cannot copy what the model is called with: {why}",
+                         "none: this mode must copy the arguments, and they cannot be copied")
 
 
 def fresh(value, owner=None, change=None):

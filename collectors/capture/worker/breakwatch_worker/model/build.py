@@ -6,11 +6,12 @@ import traceback
 import torch
 from torch.nn.parameter import is_lazy
 
+from ..errors import WorkerError
 from ..inputs.make_values import sub_configs
 from . import weights
 
 
-class TooLarge(Exception):
+class TooLarge(WorkerError):
     """The model exceeds the limit on parameters and buffers."""
 
 
