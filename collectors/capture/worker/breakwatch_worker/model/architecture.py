@@ -2,6 +2,7 @@
 
 import re
 
+from .. import restore
 from ..errors import WorkerError
 
 # The Auto class for each task, used if `architectures` names no class.
@@ -182,11 +183,8 @@ def from_dict(config_class, values: dict):
     the defaults of all parts, which may read the Hub or fail."""
     from transformers import PretrainedConfig as base
 
-    printed, base.__repr__ = base.__repr__, object.__repr__
-    try:
+    with restore.replaced(base, __repr__=object.__repr__):
         return config_class.from_dict(values)
-    finally:
-        base.__repr__ = printed
 
 
 def decode_floats(value):

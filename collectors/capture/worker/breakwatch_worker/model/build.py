@@ -8,6 +8,7 @@ import traceback
 import torch
 from torch.nn.parameter import is_lazy
 
+from .. import restore
 from ..errors import WorkerError
 from ..inputs.make_values import sub_configs
 from ..tables import read_beside
@@ -79,7 +80,6 @@ def _is_of_initialisation(error: BaseException) -> bool:
     return any(frame.name == "_init_weights" for frame in traceback.extract_tb(error.__traceback__))
 
 
-@contextlib.contextmanager
 def _ignoring_failed_initialisation(cls):
     """Inside this context, a module that the class fails to initialise keeps the weights from torch."""
     initialise = cls._init_weights
@@ -88,11 +88,7 @@ def _ignoring_failed_initialisation(cls):
         with contextlib.suppress(Exception):
             initialise(self, module)
 
-    cls._init_weights = _init_weights
-    try:
-        yield
-    finally:
-        cls._init_weights = initialise
+    return restore.replaced(cls, _init_weights=_init_weights)
 
 
 def without_draws(make, filled: bool = True) -> torch.nn.Module:
