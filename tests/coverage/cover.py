@@ -20,7 +20,6 @@ SAMPLE_EVERY-th model type by the alphabet, its base class) and a run of some ki
 
 import argparse
 import concurrent.futures
-import csv
 import datetime
 import hashlib
 import json
@@ -32,6 +31,8 @@ import sys
 import threading
 import time
 from pathlib import Path
+
+import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = ROOT / "collectors/capture/worker"
@@ -179,34 +180,10 @@ def toolchain() -> dict:
     return json.loads(told.stdout)
 
 
-def known_lines(path: Path) -> dict:
-    """What each case was last found to be. A torn last line is of a run that was stopped."""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        found.setdefault(entry["case"], []).append(entry["result"])
-    return {case: results[-1] for case, results in found.items()}
-
-
-def append_line(path: Path, entry: dict) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(entry) + "\n")
-
-
 def known_results(path: Path, here: dict, kept: bool, bad_too: bool = False) -> dict:
-    """The newest usable result of each case. A torn last line is of a run that was stopped."""
+    """The newest usable result of each case."""
     found = {}
-    if not path.exists():
-        return found
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
+    for entry in tables.read_lines(path):
         chain = entry["result"].get("toolchain") or {}
         same = all(chain.get(name) == here[name] for name in ("torch", "transformers", "python"))
         good = entry["result"]["status"] in GOOD
@@ -311,15 +288,9 @@ def write_table(table: Path, rows: list, keep_others: bool) -> None:
     def key(row: dict) -> tuple:
         return row["model_type"], row["kind"], row["class"]
 
-    found = {}
-    if keep_others and table.exists():
-        with open(table, encoding="utf-8", newline="") as file:
-            found = {key(row): row for row in csv.DictReader(file)}
+    found = {key(row): row for row in (tables.read_rows(table) if keep_others else [])}
     found.update({key(row): row for row in rows})
-    with open(table, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found[name] for name in sorted(found))
+    tables.write_rows(table, COLUMNS, [found[name] for name in sorted(found)])
 
 
 def main() -> int:

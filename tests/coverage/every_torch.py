@@ -11,7 +11,6 @@ release; exit code 1 when a release fails.
 """
 
 import argparse
-import csv
 import datetime
 import json
 import os
@@ -21,6 +20,7 @@ import sys
 from pathlib import Path
 
 import cover
+import tables
 
 HERE = Path(__file__).parent
 ZOO = cover.ROOT / "tests/worker/zoo_run.py"
@@ -85,10 +85,7 @@ def row_of(torch: str, transformers: str) -> dict:
 
 
 def kept_rows() -> dict:
-    if not TABLE.exists():
-        return {}
-    with open(TABLE, encoding="utf-8", newline="") as file:
-        return {row["torch"]: row for row in csv.DictReader(file)}
+    return {row["torch"]: row for row in tables.read_rows(TABLE)}
 
 
 def main() -> int:
@@ -109,10 +106,7 @@ def main() -> int:
         if not was_here and not options.keep:
             shutil.rmtree(here)
         rows = {**kept_rows(), torch: row}  # read only now: another run may have written meanwhile
-        with open(TABLE, "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows[name] for name in RELEASES if name in rows)
+        tables.write_rows(TABLE, COLUMNS, [rows[name] for name in RELEASES if name in rows])
     good = [name for name in RELEASES if name in rows and rows[name]["verdict"] == "works"]
     print(f"{datetime.date.today()}: the worker runs on {len(good)} of {len(RELEASES)} torch releases before the "
           f"default: {', '.join(good)}")
