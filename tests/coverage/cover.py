@@ -23,7 +23,6 @@ import concurrent.futures
 import datetime
 import hashlib
 import json
-import os
 import queue
 import re
 import subprocess
@@ -33,9 +32,9 @@ import time
 from pathlib import Path
 
 import tables
+import workers
 
 ROOT = Path(__file__).resolve().parents[2]
-WORKER = ROOT / "collectors/capture/worker"
 CONFIGS = ROOT.parent / "shared/hub/configs"
 RESULTS = ROOT / "var/coverage/results.jsonl"
 TABLE = Path(__file__).with_name("table.csv")  # of the default toolchain; table-NAME.csv of the one called NAME
@@ -48,7 +47,6 @@ GOOD = ("full_graph", "graph_breaks")
 NO_MODEL_OF_THE_LIBRARY = ("skipped_custom_code", "skipped_unsupported_library", "skipped_no_config")
 SECONDS, MEMORY_MB = 2.0, 6144  # what a capture may take: nine of ten types within the first, all under the second
 SECONDS_SHARE = 0.9
-SILENCE_S = 900
 # Left out of an error's text: where this machine keeps its packages, addresses in memory, and those to install from.
 NOT_OF_THE_MODEL = r"/\S*site-packages/| at 0x[0-9a-f]+|https?://\S+"
 # By the clock, and so roomy: what a capture may cost is judged by its core time.
@@ -123,60 +121,19 @@ def identity(case: dict) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class Zygote:
-    """One worker process, driven by one thread; started anew when it is lost."""
-
-    def __init__(self, niceness: int, python: str = sys.executable):
-        self._niceness, self._python = niceness, python
-        self._process = None
+class Zygote(workers.Worker):
+    """A worker process that captures cases."""
 
     def capture(self, case: dict, depth: str = "auto") -> dict:
-        if self._process is None:
-            self._start()
-        job = {"type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
-               "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
-               "library": case.get("library", ""), "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS}
-        try:
-            self._process.stdin.write(json.dumps(job) + "\n")
-            self._process.stdin.flush()
-            return self._answer("result")
-        except (OSError, EOFError) as error:
-            self.close()
-            return {"status": "worker_lost", "detail": str(error)}
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.stdin.close()
-            try:
-                self._process.wait(5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._process = None
-
-    def _start(self) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(WORKER)}
-        self._process = subprocess.Popen(
-            ["nice", "-n", str(self._niceness), self._python, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True)
-        self._answer("hello")
-
-    def _answer(self, kind: str) -> dict:
-        alarm = threading.Timer(SILENCE_S, self._process.kill)
-        alarm.start()
-        try:
-            for line in self._process.stdout:
-                message = json.loads(line)
-                if message["type"] == kind:
-                    return message
-        finally:
-            alarm.cancel()
-        raise EOFError("the zygote ended its output")
+        return self.ask({
+            "type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
+            "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
+            "library": case.get("library", ""), "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS})
 
 
 def toolchain() -> dict:
     told = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--describe"], capture_output=True, check=True,
-                          env={**os.environ, "PYTHONPATH": str(WORKER)})
+                          env=workers.environment())
     return json.loads(told.stdout)
 
 

@@ -13,7 +13,6 @@ release; exit code 1 when a release fails.
 import argparse
 import datetime
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import cover
 import tables
+import workers
 
 HERE = Path(__file__).parent
 ZOO = cover.ROOT / "tests/worker/zoo_run.py"
@@ -53,7 +53,7 @@ def zoo_of(python: str) -> tuple:
 
     stated = {kind.__name__: kind.expected for kind in zoo_run.kinds()}
     done = subprocess.run(["nice", python, str(ZOO)], stdout=subprocess.PIPE, text=True, timeout=1800, check=True,
-                          env={**os.environ, "PYTHONPATH": str(cover.WORKER)})
+                          env=workers.environment())
     first, *found = map(json.loads, done.stdout.splitlines())
     failed, same, events = [], 0, 0
     for module in found:

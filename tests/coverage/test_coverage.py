@@ -15,6 +15,7 @@ import cover  # noqa: E402
 import every_torch  # noqa: E402
 import shrink_proof  # noqa: E402
 import tables  # noqa: E402
+import workers  # noqa: E402
 
 
 def row(**fields) -> dict:
@@ -141,6 +142,6 @@ def minor_of(release: str) -> int:
 
 def test_one_release_of_each_line_of_torch_is_tried_from_the_oldest_to_the_one_before_the_default():
     oldest = re.search(r"^OLDEST_TOOLCHAIN := TORCH=(\S+)", (cover.ROOT / "Makefile").read_text(), re.M).group(1)
-    default = re.search(r"^torch==(\S+)", (cover.WORKER / "requirements.lock").read_text(), re.M).group(1)
+    default = re.search(r"^torch==(\S+)", (workers.WORKER / "requirements.lock").read_text(), re.M).group(1)
     assert list(map(minor_of, every_torch.RELEASES)) == list(range(minor_of(oldest), minor_of(default)))
     assert set(every_torch.kept_rows()) <= set(every_torch.RELEASES)
