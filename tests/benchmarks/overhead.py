@@ -12,36 +12,30 @@ text are called for the number of their features.
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
+from pathlib import Path
 
 import bench
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "coverage"))
+
+import workers  # noqa: E402
 
 GOAL_S = 0.050
 PURPOSE = ("create", "eager", "capture")
 
 
 def captures(models: list):
-    """The result of each model, in order, from one zygote."""
-    process = subprocess.Popen([sys.executable, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                               env={**os.environ, "PYTHONPATH": str(bench.WORKER)})
+    """The result of each model, in turn, from one zygote."""
+    worker = workers.Worker()
     try:
         for model in models:
             with open(model["config"], encoding="utf-8") as file:
-                job = {"type": "capture", "job": model["model"], "model": model["model"], "config": json.load(file),
-                       "task": model["task"], "depth": "auto"}
-            process.stdin.write(json.dumps(job) + "\n")
-            process.stdin.flush()
-            for line in process.stdout:
-                message = json.loads(line)
-                if message["type"] == "result":
-                    yield message
-                    break
+                yield worker.ask({"type": "capture", "job": model["model"], "model": model["model"],
+                                  "config": json.load(file), "task": model["task"], "depth": "auto"})
     finally:
-        process.communicate('{"type":"exit"}\n', timeout=60)
+        worker.close()
 
 
 def main() -> int:

@@ -25,11 +25,9 @@ nothing; with --renew they renew the rows of the cases that they captured.
 
 import argparse
 import concurrent.futures
-import csv
 import datetime
 import hashlib
 import json
-import os
 import queue
 import re
 import subprocess
@@ -38,8 +36,10 @@ import threading
 import time
 from pathlib import Path
 
+import tables
+import workers
+
 ROOT = Path(__file__).resolve().parents[2]
-WORKER = ROOT / "collectors/capture/worker"
 CONFIGS = ROOT.parent / "shared/hub/configs"
 RESULTS = ROOT / "var/coverage/results.jsonl"
 TABLE = Path(__file__).with_name("table.csv")  # of the default toolchain; table-NAME.csv of the one called NAME
@@ -52,8 +52,7 @@ GOOD = ("full_graph", "graph_breaks")
 NO_MODEL_OF_THE_LIBRARY = ("skipped_custom_code", "skipped_unsupported_library", "skipped_no_config")
 SECONDS, MEMORY_MB = 2.0, 6144  # limits of a capture: nine of ten types within the first, all under the second
 SECONDS_SHARE = 0.9
-SILENCE_S = 900
-# Removed from the text of an error: the folder of the packages, addresses in memory, and paths of installation.
+# Left out of an error's text: where this machine keeps its packages, addresses in memory, and those to install from.
 NOT_OF_THE_MODEL = r"/\S*site-packages/| at 0x[0-9a-f]+|https?://\S+"
 # Wall time, and therefore generous: the goals are about core time.
 LIMITS = {"create_s": 300, "inputs_s": 120, "eager_s": 300, "capture_s": 600, "rss_bytes": 6 << 30}
@@ -128,91 +127,26 @@ def identity(case: dict) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class Zygote:
-    """One worker process, used by one thread; started again if it is lost."""
-
-    def __init__(self, niceness: int, python: str = sys.executable):
-        self._niceness, self._python = niceness, python
-        self._process = None
+class Zygote(workers.Worker):
+    """A worker process that captures cases."""
 
     def capture(self, case: dict, depth: str = "auto") -> dict:
-        if self._process is None:
-            self._start()
-        job = {"type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
-               "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
-               "library": case.get("library", ""), "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS}
-        try:
-            self._process.stdin.write(json.dumps(job) + "\n")
-            self._process.stdin.flush()
-            return self._answer("result")
-        except (OSError, EOFError) as error:
-            self.close()
-            return {"status": "worker_lost", "detail": str(error)}
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.stdin.close()
-            try:
-                self._process.wait(5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._process = None
-
-    def _start(self) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(WORKER)}
-        self._process = subprocess.Popen(
-            ["nice", "-n", str(self._niceness), self._python, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True)
-        self._answer("hello")
-
-    def _answer(self, kind: str) -> dict:
-        alarm = threading.Timer(SILENCE_S, self._process.kill)
-        alarm.start()
-        try:
-            for line in self._process.stdout:
-                message = json.loads(line)
-                if message["type"] == kind:
-                    return message
-        finally:
-            alarm.cancel()
-        raise EOFError("the zygote ended its output")
+        return self.ask({
+            "type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
+            "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
+            "library": case.get("library", ""), "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS})
 
 
 def toolchain() -> dict:
-    hello = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--describe"], capture_output=True, check=True,
-                          env={**os.environ, "PYTHONPATH": str(WORKER)})
-    return json.loads(hello.stdout)
-
-
-def known_lines(path: Path) -> dict:
-    """The last result of each case. An incomplete last line is from a run that was stopped."""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        found.setdefault(entry["case"], []).append(entry["result"])
-    return {case: results[-1] for case, results in found.items()}
-
-
-def append_line(path: Path, entry: dict) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(entry) + "\n")
+    told = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--describe"], capture_output=True, check=True,
+                          env=workers.environment())
+    return json.loads(told.stdout)
 
 
 def known_results(path: Path, here: dict, kept: bool, bad_too: bool = False) -> dict:
-    """The newest usable result of each case. An incomplete last line is from a run that was stopped."""
+    """The newest usable result of each case."""
     found = {}
-    if not path.exists():
-        return found
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
+    for entry in tables.read_lines(path):
         chain = entry["result"].get("toolchain") or {}
         same = all(chain.get(name) == here[name] for name in ("torch", "transformers", "python"))
         good = entry["result"]["status"] in GOOD
@@ -317,15 +251,9 @@ def write_table(table: Path, rows: list, keep_others: bool) -> None:
     def key(row: dict) -> tuple:
         return row["model_type"], row["kind"], row["class"]
 
-    found = {}
-    if keep_others and table.exists():
-        with open(table, encoding="utf-8", newline="") as file:
-            found = {key(row): row for row in csv.DictReader(file)}
+    found = {key(row): row for row in (tables.read_rows(table) if keep_others else [])}
     found.update({key(row): row for row in rows})
-    with open(table, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found[name] for name in sorted(found))
+    tables.write_rows(table, COLUMNS, [found[name] for name in sorted(found)])
 
 
 def main() -> int:

@@ -8,7 +8,6 @@ with `sized`. Renews diffusers.csv; with --only, the rows of those classes.
 """
 
 import argparse
-import csv
 import importlib
 import inspect
 import json
@@ -17,6 +16,7 @@ import sys
 from pathlib import Path
 
 import cover
+import tables
 
 TABLE = Path(__file__).with_name("diffusers.csv")
 SIZED = Path(__file__).with_name("diffusers_sized.json")
@@ -53,20 +53,6 @@ def row_of(name: str, result: dict, sized: bool, versions: str) -> dict:
             "toolchain": versions}
 
 
-def known_rows() -> dict:
-    if not TABLE.exists():
-        return {}
-    with open(TABLE, encoding="utf-8", newline="") as file:
-        return {row["class"]: row for row in csv.DictReader(file)}
-
-
-def write(rows: dict) -> None:
-    with open(TABLE, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[name] for name in sorted(rows))
-
-
 def capture(zygote: cover.Zygote, name: str, library: str, values: dict) -> dict:
     return zygote.capture({"model_type": "diffusers", "class": name, "kind": "file", "library": library,
                            "config": {"_class_name": name, **values}})
@@ -82,13 +68,15 @@ def main() -> int:
     options = parser.parse_args()
     versions = f"torch {torch.__version__.split('+')[0]} diffusers {diffusers.__version__}"
     sized, libraries = json.loads(SIZED.read_text(encoding="utf-8")), classes()
-    rows = {name: row for name, row in known_rows().items() if name in libraries}
+    known = {row["class"]: row for row in tables.read_rows(TABLE)}
+    rows = {name: row for name, row in known.items() if name in libraries}
     asked = [name for name in libraries if not options.only or name in options.only]
     zygote = cover.Zygote(options.nice)
     for index, name in enumerate(asked):
         result = capture(zygote, name, libraries[name], sized.get(name, {}))
         rows[name] = row_of(name, result, name in sized, versions)
-        write(rows)  # a stopped run has renewed the rows up to that point
+        # Each time, so that a run that is stopped has renewed what it got to.
+        tables.write_rows(TABLE, COLUMNS, [rows[name] for name in sorted(rows)])
         unexplained = result.get("unexplained_events")
         print(f"{index + 1}/{len(asked)} {name}: {result['status']}, {result['detail'][:160]}"
               + (f"; {unexplained} unexplained" if unexplained else ""), file=sys.stderr, flush=True)

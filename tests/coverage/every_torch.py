@@ -11,16 +11,16 @@ dated row for each release; exit code 1 if a release fails.
 """
 
 import argparse
-import csv
 import datetime
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import cover
+import tables
+import workers
 
 HERE = Path(__file__).parent
 ZOO = cover.ROOT / "tests/worker/zoo_run.py"
@@ -54,7 +54,7 @@ def zoo_of(python: str) -> tuple:
 
     stated = {kind.__name__: kind.expected for kind in zoo_run.kinds()}
     done = subprocess.run(["nice", python, str(ZOO)], stdout=subprocess.PIPE, text=True, timeout=1800, check=True,
-                          env={**os.environ, "PYTHONPATH": str(cover.WORKER)})
+                          env=workers.environment())
     first, *found = map(json.loads, done.stdout.splitlines())
     failed, same, events = [], 0, 0
     for module in found:
@@ -86,10 +86,7 @@ def row_of(torch: str, transformers: str) -> dict:
 
 
 def kept_rows() -> dict:
-    if not TABLE.exists():
-        return {}
-    with open(TABLE, encoding="utf-8", newline="") as file:
-        return {row["torch"]: row for row in csv.DictReader(file)}
+    return {row["torch"]: row for row in tables.read_rows(TABLE)}
 
 
 def main() -> int:
@@ -109,11 +106,8 @@ def main() -> int:
         print(" ".join(f"{name}={row[name]}" for name in COLUMNS[:-1]), flush=True)
         if not was_here and not options.keep:
             shutil.rmtree(here)
-        rows = {**kept_rows(), torch: row}  # read only now, because another run may have written to it
-        with open(TABLE, "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows[name] for name in RELEASES if name in rows)
+        rows = {**kept_rows(), torch: row}  # read only now: another run may have written meanwhile
+        tables.write_rows(TABLE, COLUMNS, [rows[name] for name in RELEASES if name in rows])
     good = [name for name in RELEASES if name in rows and rows[name]["verdict"] == "works"]
     print(f"{datetime.date.today()}: the worker runs on {len(good)} of {len(RELEASES)} torch releases before the "
           f"default: {', '.join(good)}")

@@ -11,12 +11,12 @@ differ, or if fewer than GOAL architectures were proven.
 """
 
 import argparse
-import csv
 import datetime
 import sys
 from pathlib import Path
 
 import cover
+import tables
 
 TABLE = Path(__file__).with_name("shrink.csv")
 RESULTS = cover.RESULTS.with_name("shrink.jsonl")
@@ -77,7 +77,8 @@ def main() -> int:
     options = parser.parse_args()
     cases = cover.cases_of(["base"], "", options.every)[:options.first]
     here = cover.toolchain()
-    known = {} if options.all else cover.known_lines(options.results)
+    known = {} if options.all else {
+        entry["case"]: entry["result"] for entry in tables.read_lines(options.results)}
     zygote, rows = cover.Zygote(options.nice), []
     for number, case in enumerate(cases, 1):
         key = f"{cover.identity(case)} {here['torch']} {here['transformers']}"
@@ -88,14 +89,11 @@ def main() -> int:
             worth = reduced["status"] in cover.GOOD and _made_smaller(reduced)
             wide = captured(zygote, case, ("original", "wide")) if worth else {"status": "", "asked": ""}
             known[key] = row_of(case, reduced, wide)
-            cover.append_line(options.results, {"case": key, "result": known[key]})
+            tables.append_line(options.results, {"case": key, "result": known[key]})
         rows.append(known[key])
         print(f"{number}/{len(cases)} {case['class']}: {known[key]['proof']} {known[key]['against']}", flush=True)
     zygote.close()
-    with open(options.table, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    tables.write_rows(options.table, COLUMNS, rows)
     same = [row for row in rows if row["proof"] == "same"]
     differing = [row for row in rows if "differ" in row["proof"]]
     for row in differing:

@@ -1,6 +1,5 @@
 """The coverage of a fixed sample, and how its figures are computed."""
 
-import csv
 import json
 import pathlib
 import re
@@ -15,6 +14,8 @@ sys.path.insert(0, str(HERE))
 import cover  # noqa: E402
 import every_torch  # noqa: E402
 import shrink_proof  # noqa: E402
+import tables  # noqa: E402
+import workers  # noqa: E402
 
 
 def row(**fields) -> dict:
@@ -49,16 +50,14 @@ def test_a_table_keeps_the_rows_of_cases_that_were_not_captured_again(tmp_path):
     table = tmp_path / "table.csv"
     cover.write_table(table, rows, keep_others=False)
     cover.write_table(table, [{**rows[0], "breaks": "2", "date": "2026-11-22"}], keep_others=True)
-    with table.open(encoding="utf-8", newline="") as file:
-        assert [(line["class"], line["breaks"], line["date"]) for line in csv.DictReader(file)] == [
-            ("a", "1", ""), ("b", "2", "2026-11-22")]
+    assert [(line["class"], line["breaks"], line["date"]) for line in tables.read_rows(table)] == [
+        ("a", "1", ""), ("b", "2", "2026-11-22")]
 
 
 def test_each_toolchain_has_a_table_of_its_own():
     assert cover.table_of("") == cover.TABLE and cover.table_of("old").name == "table-old.csv"
     for table in cover.TABLE.parent.glob("table-*.csv"):
-        with table.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = tables.read_rows(table)
         releases = {"torch{}-transformers{}".format(*line["toolchain"].split()) for line in rows if line["toolchain"]}
         assert releases == {table.stem.removeprefix("table-")} and all(line["date"] for line in rows)
 
@@ -78,11 +77,10 @@ def test_cases_are_the_librarys_own_tables():
     assert not [cls for _, cls, _ in cases if cls.endswith(("Config", "Processor"))]
 
 
-def test_models_with_images_were_called_with_images():
-    """A model of text and images that is called with text only has no breaks where it may have dozens."""
-    of = {entry["name"]: entry["config"] for entry in map(json.loads, cover.SIZED.read_text().splitlines())}
-    with cover.TABLE.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["kind"] == "sized" and row["verdict"] in cover.GOOD]
+def test_what_takes_pictures_was_called_with_them():
+    """A model of text and pictures that is called with text alone has no breaks where it may have dozens."""
+    of = {entry["name"]: entry["config"] for entry in tables.read_lines(cover.SIZED)}
+    rows = [row for row in tables.read_rows(cover.TABLE) if row["kind"] == "sized" and row["verdict"] in cover.GOOD]
     seeing = [row for row in rows if "vision_config" in of[row["model_type"]]]
     assert len(seeing) > 20
     assert not [row["model_type"] for row in seeing if not re.search("pixel_values|flattened_patches", row["inputs"])]
@@ -96,9 +94,8 @@ def test_the_fixed_sample_is_covered(tmp_path):
                           str(results), "--nice", "0"], capture_output=True, text=True, timeout=900)
     assert run.returncode in (0, 1), run.stdout[-3000:] + run.stderr[-2000:]
     assert run.stdout.splitlines()[-1].startswith("coverage: ")
-    with cover.TABLE.open(encoding="utf-8", newline="") as file:
-        captured = {line["class"] for line in csv.DictReader(file) if line["verdict"] in cover.GOOD}
-    found = [json.loads(line)["result"] for line in results.read_text().splitlines()]
+    captured = {line["class"] for line in tables.read_rows(cover.TABLE) if line["verdict"] in cover.GOOD}
+    found = [entry["result"] for entry in tables.read_lines(results)]
     assert len(found) >= 12
     for result in found:
         assert result.get("unexplained_events") in (0, None), result
@@ -146,6 +143,6 @@ def minor_of(release: str) -> int:
 
 def test_one_release_of_each_minor_version_of_torch_is_tested():
     oldest = re.search(r"^OLDEST_TOOLCHAIN := TORCH=(\S+)", (cover.ROOT / "Makefile").read_text(), re.M).group(1)
-    default = re.search(r"^torch==(\S+)", (cover.WORKER / "requirements.lock").read_text(), re.M).group(1)
+    default = re.search(r"^torch==(\S+)", (workers.WORKER / "requirements.lock").read_text(), re.M).group(1)
     assert list(map(minor_of, every_torch.RELEASES)) == list(range(minor_of(oldest), minor_of(default)))
     assert set(every_torch.kept_rows()) <= set(every_torch.RELEASES)

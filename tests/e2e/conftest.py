@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from e2e_support import ROOT, Breakwatch, Hub, Process, free_port, needs
+from store_support import SITE
 
 # A shell starts a background job with SIGINT ignored, and its children inherit that, so the program also ignores it. A
 # handler is not inherited.
@@ -73,3 +74,14 @@ def breakwatch(program, tmp_path, hub):
             cmdline = Path(f"/proc/{holder}/cmdline").read_bytes()
             if str(watch.state).encode() in cmdline:
                 os.kill(int(holder), signal.SIGKILL)
+
+
+@pytest.fixture
+def swept(breakwatch, hub):
+    """Two finished sweeps of three models."""
+    hub.model("org/a", 300, sites=[SITE])
+    hub.model("org/b", 200)
+    hub.model("org/c", 100, unlike="org/b")
+    breakwatch.run("sweep", "--quiet")
+    breakwatch.run("sweep", "--quiet", "--rebuild", "always")
+    return breakwatch

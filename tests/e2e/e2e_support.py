@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+REAL_WORKER = ("--capture.zygotes", "1", "--capture.worker",
+               json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"]))  # fmt: skip
 DEADLINE_S = 30
 
 
@@ -100,27 +102,40 @@ class Hub:
         (self.folder / "models.jsonl").write_text("".join(json.dumps(m) + "\n" for m in self.models.values()))
         return sha
 
-class Breakwatch:
-    """The program with a state directory, and a worker whose results are in the configs."""
 
-    def __init__(self, program, tmp_path, hub):
-        self.program, self.tmp_path, self.hub = program, tmp_path, hub
-        self.state = tmp_path / "state"
-        worker = json.dumps([sys.executable, str(ROOT / "tests/e2e/fake_worker.py"), str(tmp_path)])
-        self.settings = ["--state-dir", str(self.state), "--hub.source", "snapshot", "--hub.snapshot_dir",
-                         str(hub.folder), "--capture.launcher=[]", "--capture.worker", worker,
-                         "--capture.sandbox", "off", "--capture.zygotes", "1"]  # fmt: skip
+class Program:
+    """The program on a state directory of its own, without the settings of the user's environment."""
+
+    def __init__(self, program, tmp_path, *settings, cwd=None, state="state", timeout_s=120):
+        self.program, self.tmp_path, self.state = program, tmp_path, tmp_path / state
+        self.settings = ["--state-dir", str(self.state), *settings]
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_"))}
         self.environment["HF_HOME"] = str(tmp_path / "hf")
+        self._cwd, self._timeout_s = cwd or tmp_path, timeout_s
 
     def argv(self, *args):
         return [self.program, *self.settings, *args]
 
     def run(self, *args, code=0, **environment):
-        done = subprocess.run(self.argv(*args), capture_output=True, text=True, timeout=120, cwd=self.tmp_path,
+        done = subprocess.run(self.argv(*args), capture_output=True, text=True, timeout=self._timeout_s, cwd=self._cwd,
                               env=self.environment | environment)  # fmt: skip
         assert done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
+
+    def results(self):
+        """By model, of the last finished sweep."""
+        return {result["model"]: result for result in results_in(self.state)}
+
+
+class Breakwatch(Program):
+    """The program with the worker that does as configs say."""
+
+    def __init__(self, program, tmp_path, hub):
+        worker = json.dumps([sys.executable, str(ROOT / "tests/e2e/fake_worker.py"), str(tmp_path)])
+        super().__init__(program, tmp_path, "--hub.source", "snapshot", "--hub.snapshot_dir", str(hub.folder),
+                         "--capture.launcher=[]", "--capture.worker", worker, "--capture.sandbox", "off",
+                         "--capture.zygotes", "1")  # fmt: skip
+        self.hub = hub
 
     def start(self, *args, **environment):
         with open(self.tmp_path / "serve.log", "ab") as log:
@@ -141,10 +156,11 @@ class Breakwatch:
         log = self.tmp_path / "captures"
         return log.read_text().splitlines() if log.exists() else []
 
-    def results(self):
-        """By model, of the last finished sweep."""
-        lines = (self.state / "latest/results.jsonl").read_text().splitlines()
-        return {result["model"]: result for result in map(json.loads, lines)}
+
+def results_in(state):
+    """The results of the last finished sweep, in their order."""
+    return list(map(json.loads, (state / "latest/results.jsonl").read_text().splitlines()))
+
 
 def breaks_by_series(prometheus_url):
     """(model, commit, reason) -> value of the documented query."""

@@ -3,12 +3,10 @@
 import csv
 import io
 import json
-import os
 import re
-import subprocess
 
 import pytest
-from e2e_support import ROOT, get
+from e2e_support import ROOT, Program, get
 
 BREAK = ["branching", "GB0170", 3]
 IDS = {"input_ids": {"shape": [2, 16], "dtype": "int64"}}
@@ -131,17 +129,10 @@ def test_a_model_without_breaks_only_with_its_mask_is_reported(program, tmp_path
     configs = tmp_path / "configs"
     (configs / "longt5").mkdir(parents=True)
     (configs / "longt5/config.json").write_text(json.dumps(LONGT5))
-    settings = ["--state-dir", str(tmp_path / "state"), "--hub.source", "directory", "--hub.path", str(configs)]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_"))}
-
-    def run(*argv):
-        done = subprocess.run([program, argv[0], *settings, *argv[1:]], cwd=ROOT, capture_output=True, text=True,
-                              timeout=300, env=environment | {"HF_HOME": str(tmp_path / "hf")})  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    run("sweep", "--capture.calls", "minimal", "--capture.zygotes", "1")
-    shown = run("show", "longt5")
+    breakwatch = Program(program, tmp_path, "--hub.source", "directory", "--hub.path", str(configs), cwd=ROOT,
+                         timeout_s=300)  # fmt: skip
+    breakwatch.run("sweep", "--capture.calls", "minimal", "--capture.zygotes", "1")
+    shown = breakwatch.run("show", "longt5").stdout
     assert "status        full_graph\n" in shown
     assert "passed: input_ids, attention_mask, decoder_input_ids; not passed: " in shown
     assert re.search(r"differs +no breaks with attention_mask, \d breaks? at 1 site without \(eval\+minimal\)\n", shown)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from e2e_support import ROOT
+from e2e_support import REAL_WORKER, ROOT, Program, results_in
 
 SCRIPT = """
 import torch
@@ -123,21 +123,12 @@ def test_the_real_worker_captures_a_script_and_a_factory_of_a_hidden_folder(prog
         pytest.skip("no .venv: make venv")
     (tmp_path / "mine.py").write_text(SCRIPT)
     (tmp_path / "talks.py").write_text(TALKS)
-    state = tmp_path / "state"
-    worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
-    settings = [program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker", worker]
-
-    def run(command, *arguments):
-        argv = [*settings, command, *arguments]
-        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    (module,) = json.loads(run("discover", "mine.py", "--json"))["modules"]
+    real = Program(program, tmp_path, *REAL_WORKER, timeout_s=300)
+    (module,) = json.loads(real.run("discover", "mine.py", "--json").stdout)["modules"]
     assert (module["class"], module["parameters"], module["calls"]) == ("Net", 20, 1)
-    run("sweep", "--allow-factories", "--model", module["selector"], "--model", "python:mine:make",
-        "--model", "python:talks:make")  # fmt: skip
-    results = {r["model"]: r for r in map(json.loads, (state / "latest/results.jsonl").read_text().splitlines())}
+    real.run("sweep", "--allow-factories", "--model", module["selector"], "--model", "python:mine:make",
+             "--model", "python:talks:make")  # fmt: skip
+    results = real.results()
     assert set(results) == {module["selector"], "python:mine:make", "python:talks:make"}
     assert [results["python:talks:make"][name] for name in ("graphs", "breaks", "explain_breaks")] == [0, 1, -1]
     for result in results.values():
@@ -174,18 +165,14 @@ def test_own_models_have_the_numbers_that_plain_torch_finds_in_a_process_of_its_
         shutil.copy(ZOO / file, tmp_path)
     (tmp_path / "width.txt").write_text("5")
     (tmp_path / "mine.py").write_text(f"import own_zoo\nmodel, given = own_zoo.{OF_THE_SCRIPT}()\nmodel(*given)\n")
-    worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
     found = plain_torch(tmp_path)
     for modes, names in OWN.items():
-        state = tmp_path / modes
+        real = Program(program, tmp_path, *REAL_WORKER, state=modes, timeout_s=300)
         models = [f"python:{name if ':' in name else f'own_zoo:{name}'}" for name in names]
         models += ["script:mine.py"] * (modes == "eval")
-        argv = [program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker", worker,
-                "--capture.modes", modes, "sweep", "--allow-factories"]  # fmt: skip
-        argv += [word for model in models for word in ("--model", model)]
-        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        results = list(map(json.loads, (state / "latest/results.jsonl").read_text().splitlines()))
+        real.run("--capture.modes", modes, "sweep", "--allow-factories",
+                 *(word for model in models for word in ("--model", model)))  # fmt: skip
+        results = results_in(real.state)
         assert len(results) == len(models) * len(modes.split(","))
         for result in results:
             name = OF_THE_SCRIPT if result["model"].startswith("script:") else (

@@ -2,11 +2,9 @@
 
 import importlib.util
 import json
-import os
-import subprocess
 
 import pytest
-from e2e_support import ROOT
+from e2e_support import ROOT, Program
 
 CONFIGS = ROOT.parent / "shared/hub/configs"
 
@@ -32,13 +30,10 @@ def test_each_real_config_ends_with_the_correct_status(program, tmp_path):
     mapping = pytest.importorskip("transformers.models.auto.configuration_auto")
     import transformers
 
-    state = tmp_path / "state"
-    done = subprocess.run(
-        [program, "sweep", "--json", "--state-dir", str(state), "--hub.source", "directory", "--hub.path", CONFIGS],
-        cwd=ROOT, capture_output=True, text=True, timeout=1200, env=os.environ | {"HF_HOME": str(tmp_path / "hf")},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    results = {r["model"]: r for r in map(json.loads, (state / "latest/results.jsonl").read_text().splitlines())}
+    breakwatch = Program(program, tmp_path, "--hub.source", "directory", "--hub.path", str(CONFIGS), cwd=ROOT,
+                         timeout_s=1200)  # fmt: skip
+    breakwatch.run("sweep", "--json")
+    results = breakwatch.results()
     configs = {file.stem: json.loads(file.read_text()) for file in CONFIGS.glob("*.json")}
     assert results.keys() == configs.keys()
     wrong = {}

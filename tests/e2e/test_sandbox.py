@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from e2e_support import ROOT, get, needs
+from e2e_support import REAL_WORKER, ROOT, get, needs, results_in
 
 MIB = 1 << 20
 OTHER_USER = "65532"
@@ -59,10 +59,8 @@ class Attacker:
         (self.code / "data.txt").write_text("read by the model")
 
     def run(self, *arguments, code=0):
-        worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
-        argv = [*self.prefix, self.program, "--config.file", "breakwatch.yaml", "--state-dir", "var",
-                "--capture.zygotes", "1", "--capture.worker", worker, "--capture.scratch_bytes", "64MiB",
-                *arguments]  # fmt: skip
+        argv = [*self.prefix, self.program, "--config.file", "breakwatch.yaml", "--state-dir", "var", *REAL_WORKER,
+                "--capture.scratch_bytes", "64MiB", *arguments]  # fmt: skip
         done = subprocess.run(argv, cwd=self.code, capture_output=True, text=True, timeout=300,
                               env={**self.environment, "PATH": self.path})
         assert done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -79,8 +77,7 @@ class Attacker:
             if self.prefix:
                 subprocess.run(["chown", "-R", OTHER_USER, str(self.folder)], check=True)
             self.run("sweep", "--allow-factories", "--model", "python:attacks:make")
-        (line,) = (self.state / "latest/results.jsonl").read_text().splitlines()
-        result = json.loads(line)
+        (result,) = results_in(self.state)
         (found,) = [json.loads(text.removeprefix("ATTACKS ")) for text in result["output_tail"].splitlines()
                     if text.startswith("ATTACKS ")]
         return result, found

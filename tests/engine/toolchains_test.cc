@@ -80,14 +80,10 @@ TEST_F(ToolchainsTest, TheRequesterGetsOneReportAfterTheSweepsOfAll) {
   EXPECT_NE(progress_.served[0].second.find("no toolchain nobody"), std::string::npos) << progress_.served[0].second;
 }
 
-@@@TEST_F(ToolchainsTest, AnInterpreterThatNoSettingNamesIsGivenWithTheName) {
+TEST_F(ToolchainsTest, AnInterpreterWithoutASettingIsPassedWithTheName) {
   ToolchainRef opened;
-  open_toolchain_ = [&](const ToolchainRef& asked) -> Result<FurtherToolchain> {
-    opened = asked;
-@@@TEST_F(ToolchainsTest, AnInterpreterWithoutASettingIsPassedWithTheName) {
-  std::string opened;
-  open_toolchain_ = [&](const std::string& name, const std::string& python) -> Result<FurtherToolchain> {
-    opened = name + " " + python;
+  open_toolchain_ = [&](const ToolchainRef& requested) -> Result<FurtherToolchain> {
+    opened = requested;
     return FurtherToolchain{Older(), &older_};
   };
   SweepRequest request;

@@ -6,7 +6,6 @@ import types
 import pytest
 import transformers
 from breakwatch_worker import tables
-from breakwatch_worker.inputs import forward_inputs
 from breakwatch_worker.model import build, config_fixes
 from breakwatch_worker.model_run import ModelRun
 from breakwatch_worker.process.phases import Phases
@@ -47,7 +46,7 @@ def test_a_type_fix_is_applied_only_for_its_error():
 
 
 def test_every_type_fix_has_a_reason_and_an_existing_type():
-    entries = forward_inputs.load_recipes()["type_fixes"]
+    entries = config_fixes.load_fixes()["type_fixes"]
     assert all(entry["reason"] and entry["error"] and (entry.get("set") or entry.get("equal")) for entry in entries)
     parts = {part for entry in entries for part in config_fixes.listed(entry["part"])}
     assert parts <= set(transformers.CONFIG_MAPPING)
@@ -90,7 +89,7 @@ def test_a_config_without_default_parts_that_cannot_be_made_raises_its_error():
 
 
 def test_every_type_with_default_parts_exists():
-    assert forward_inputs.load_recipes()["default_parts"].keys() <= set(transformers.CONFIG_MAPPING)
+    assert config_fixes.load_fixes()["default_parts"].keys() <= set(transformers.CONFIG_MAPPING)
 
 
 def test_a_hybrid_model_without_the_kernel_package_uses_the_slow_path():
@@ -271,8 +270,8 @@ def test_image_positions_share_the_rotary_dimensions_like_published_configs(rope
 
 
 def test_a_type_fix_can_copy_a_value_of_its_node(monkeypatch):
-    recipes = tables.for_release(tables.read_beside(forward_inputs.__file__, "recipes.yaml"), "5.8.0")
-    monkeypatch.setattr(config_fixes, "load_recipes", lambda: recipes)
+    fixes = tables.for_release(tables.read_beside(config_fixes.__file__, "config_fixes.yaml"), "5.8.0")
+    monkeypatch.setattr(config_fixes, "load_fixes", lambda: fixes)
     config = transformers.DbrxConfig(d_model=64)
     said = "eager: RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x64 and 3584x4)"
     assert "ffn_config.ffn_hidden_size set" in config_fixes.fix(config, said)
@@ -289,7 +288,7 @@ def test_sections_share_the_rotary_part_of_a_head():
 
 def test_a_type_fix_can_set_one_value_for_each_layer(monkeypatch):
     entry = {"part": "bert", "error": "not subscriptable", "set": {"kinds": {"per_layer": "mamba"}}}
-    monkeypatch.setattr(config_fixes, "load_recipes", lambda: {"type_fixes": [entry]})
+    monkeypatch.setattr(config_fixes, "load_fixes", lambda: {"type_fixes": [entry]})
     config, said = transformers.BertConfig(num_hidden_layers=3), "create: 'NoneType' object is not subscriptable"
     assert config_fixes._apply_type_fixes(config, said) == ["kinds set"]
     assert config.kinds == ["mamba"] * 3

@@ -1,10 +1,7 @@
 """A text is longer than the windows, blocks and chunks of its model, as real texts are."""
 
-import json
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 import transformers
@@ -13,6 +10,7 @@ from breakwatch_worker.inputs.call_variants import CallVariants
 from breakwatch_worker.model import build, sizes, windows
 from breakwatch_worker.process import child
 from inputs_test import TEXT
+from worker_support import Answers
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64,
          "vocab_size": 128}
@@ -42,17 +40,10 @@ def cut(config):
 
 @pytest.fixture(scope="module")
 def plain():
-    """For a model, what torch alone counts at the given length."""
-    script = pathlib.Path(__file__).with_name("plain_lengths.py")
-    with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                          stderr=subprocess.DEVNULL) as process:
-        def counted(name: str) -> dict:
-            process.stdin.write(json.dumps([LONG[name]]) + "\n")
-            process.stdin.flush()
-            return json.loads(process.stdout.readline())
-
-        yield counted
-        process.stdin.close()
+    """Of a model, what torch alone counts at the stated length."""
+    answers = Answers("plain_lengths.py")
+    yield lambda name: answers.to([LONG[name]])
+    answers.close()
 
 
 @pytest.mark.parametrize("name", LONG)

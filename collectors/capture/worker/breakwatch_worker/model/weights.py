@@ -12,6 +12,8 @@ import math
 
 import torch
 
+from .. import restore
+
 _BLOCK = 1 << 19
 _DEFAULT_STD = 0.02
 
@@ -99,31 +101,18 @@ class Deferred:
 
     @contextlib.contextmanager
     def active(self):
-        saved = {name: getattr(torch.nn.init, name) for name in (*_RANDOM, *_CONSTANT)}
-        saved_empty = torch.empty
+        functions = {name: self._later(spread) for name, spread in _RANDOM.items()}
+        functions.update({name: self._now(getattr(torch.nn.init, name)) for name in _CONSTANT})
         library = _library_table()
-        saved_library = dict(library)
-        for name, spread in _RANDOM.items():
-            later = self._later(spread)
-            setattr(torch.nn.init, name, later)
-            library[name] = later
-        for name in _CONSTANT:
-            now = self._now(saved[name])
-            setattr(torch.nn.init, name, now)
-            library[name] = now
-        torch.empty = self._remembering(saved_empty)
-        methods = self._methods() if _calls_methods() else {}
-        for name, method in methods.items():
-            setattr(torch.Tensor, name, method)
+        saved = dict(library)
+        library.update(functions)
         try:
-            yield self
+            with restore.replaced(torch.nn.init, **functions), restore.replaced(
+                    torch, empty=self._remembering(torch.empty)), restore.replaced(
+                    torch.Tensor, **(self._methods() if _calls_methods() else {})):
+                yield self
         finally:
-            torch.empty = saved_empty
-            for name in methods:
-                delattr(torch.Tensor, name)  # the original is inherited
-            for name, function in saved.items():
-                setattr(torch.nn.init, name, function)
-            library.update(saved_library)
+            library.update(saved)
 
     def _methods(self) -> dict:
         """Replacements of a tensor's methods that draw or set numbers."""
