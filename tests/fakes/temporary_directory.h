@@ -11,8 +11,8 @@ namespace breakwatch::fakes {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "breakwatch-XXXXXX").string();
+  explicit TemporaryDirectory(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "breakwatch-XXXXXX").string();
     path_ = mkdtemp(name.data());
   }
   ~TemporaryDirectory() {
