@@ -132,6 +132,7 @@ void CommandTest::Fill(App& app) {
   };
   app.describe_toolchain = [this](const Settings& settings) { return Describe(settings); };
   app.compose_toolchain = [this](const std::string& torch, const std::string& rest, const std::string& target) {
+    if (compose_error_) return Result<void>(*compose_error_);
     Toolchain mixed = installed_.at(rest);
     mixed.torch = installed_.at(torch).torch;
     installed_[target + "/bin/python"] = mixed;

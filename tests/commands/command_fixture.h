@@ -96,6 +96,7 @@ class CommandTest : public ::testing::Test {
   bool required_ = true;                  // both
   std::FILE* standard_output_ = nullptr;  // instead of a stream that is captured
   std::optional<Error> no_workers_;       // of the factory of workers
+  std::optional<Error> compose_error_;    // of combining two toolchains
   std::function<Result<net::HttpResponse>(const net::HttpRequest&)> answer_;
   std::vector<Check> toolchain_checks_{{"worker", Check::State::kOk, "default torch 2.15.0", ""}};
   std::string hub_endpoint_ = "http://hub.test";
