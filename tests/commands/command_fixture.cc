@@ -73,6 +73,16 @@ void ForgetSettingsOfTheEnvironment() {
 
 }  // namespace
 
+ReadTrace SampleTrace() {
+  ReadTrace trace;
+  trace.capture = GoodCapture({FakeSite("Data-dependent branching", "GB0170", 2)});
+  trace.capture.mode = kImport;
+  trace.capture.toolchain = {kImport, "2.15.0", "", "", "trace", ""};
+  trace.digest = "d1";
+  trace.bytes = 2'500'000, trace.files = 2, trace.records = 40;
+  return trace;
+}
+
 // The workers of the test, for one session.
 class CommandTest::Borrowed final : public CaptureRunner {
  public:
@@ -103,6 +113,8 @@ std::string CommandTest::FastDirectory() {
 }
 
 CommandTest::CommandTest() {
+  // Who started the tests may have ignored some, as nohup does; the commands leave ignored signals alone.
+  for (const int number : {SIGTERM, SIGHUP, SIGUSR1}) signal(number, SIG_DFL);
   ForgetSettingsOfTheEnvironment();
   installed_[kPython] = engine::TestToolchain();
 }

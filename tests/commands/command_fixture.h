@@ -53,6 +53,9 @@ MATCHER_P2(Fails, code, text, "") { return arg.code == code && arg.err.find(text
 // Success, and a part of the output.
 MATCHER_P(Prints, text, "") { return arg.code == kExitOk && arg.out.find(text) != std::string::npos; }
 
+// What a job's trace has: one model with two breaks at one site.
+ReadTrace SampleTrace();
+
 class CommandTest : public ::testing::Test {
  protected:
   CommandTest();

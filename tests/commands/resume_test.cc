@@ -1,4 +1,7 @@
 // A sweep that was interrupted, and what continues it; saved plans.
+#include <signal.h>
+#include <unistd.h>
+
 #include "breakwatch/core/json.h"
 #include "commands/command_fixture.h"
 
@@ -32,6 +35,16 @@ TEST_F(ResumeTest, ContinuesAnInterruptedSweepWhereItStopped) {
   EXPECT_EQ(Workers().StartsOf("org/a"), 1) << "it ended before the interruption";
   EXPECT_GT(Captures(), before);
   EXPECT_EQ(lister_.Requests().size(), 1u);
+}
+
+TEST_F(ResumeTest, AnInterruptedListingLeavesNothingToContinue) {
+  lister_.HangUntilStopped();
+  Workers().on_wait = [sent = false]() mutable {
+    if (!sent) sent = kill(getpid(), SIGTERM) == 0;
+  };
+  const Ran ran = Run("sweep");
+  EXPECT_THAT(ran, EndsWith(kExitInterrupted));
+  EXPECT_THAT(ran.err, Not(HasSubstr("--resume")));
 }
 
 TEST_F(ResumeTest, HasNothingToContinueAfterAFinishedSweep) {
