@@ -1,6 +1,10 @@
 // What targets accept, refuse or miss: sweeps whose delivery fails, dead letters, `events status`, and standard output.
-#include <signal.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
 
 #include "breakwatch/store/writer_lock.h"
 #include "commands/command_fixture.h"

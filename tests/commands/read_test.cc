@@ -1,4 +1,9 @@
 // The commands that only read: show, reasons and report.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
 #include "commands/command_fixture.h"
 
 namespace breakwatch::commands {

@@ -9,7 +9,10 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "breakwatch/store/writer_lock.h"
 #include "commands/command_fixture.h"

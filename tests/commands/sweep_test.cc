@@ -1,5 +1,9 @@
 // `breakwatch sweep`: what it does, what it prints, and how it ends.
+#include <chrono>
 #include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "breakwatch/store/writer_lock.h"
 #include "commands/command_fixture.h"
