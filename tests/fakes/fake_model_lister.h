@@ -33,6 +33,11 @@ class FakeModelLister : public ModelLister {
   }
 
   void Answer(Result<RankedList> list) { answers_.push_back(std::move(list)); }
+  // Of the next listing and all after it, whatever was to be answered.
+  void AnswerFromNow(const Result<RankedList>& list) {
+    answers_.resize(requests_.size(), list);
+    answers_.push_back(list);
+  }
   void HangUntilStopped() { hang_ = true; }
   std::vector<ListRequest> Requests() const {
     std::lock_guard lock(mutex_);

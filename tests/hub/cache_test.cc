@@ -5,14 +5,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "fakes/temporary_directory.h"
 #include "hub/scripted_hub.h"
-#include "hub/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace breakwatch::testing;
+using fakes::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;

@@ -4,14 +4,14 @@
 
 #include "breakwatch/core/text.h"
 #include "breakwatch/hub/hub_lister.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
+using fakes::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::TemporaryDirectory;
 
 const std::string kBert = R"({"model_type": "bert", "architectures": ["BertForMaskedLM"]})";
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "breakwatch/hub/hub_options.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
@@ -47,7 +47,7 @@ TEST(HubEnvironmentTest, ExpandsHomeAndVariables) {
 }
 
 TEST(HubEnvironmentTest, TakesTheTokenFromTheEnvironmentBeforeTheFile) {
-  testing::TemporaryDirectory home;
+  fakes::TemporaryDirectory home;
   home.Write("token", "hf_file\n");
   home.Write("other", "  hf_other  \r\n");
   const std::string path = home.path().string();

@@ -3,7 +3,7 @@
 
 #include "breakwatch/hub/hub_lister.h"
 #include "fakes/fake_model_lister.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
@@ -25,7 +25,7 @@ class FileListerTest : public ::testing::Test {
   }
   std::vector<std::string> Asked() const { return by_name_->Requests().at(0).ids; }
 
-  testing::TemporaryDirectory directory_;
+  fakes::TemporaryDirectory directory_;
   std::unique_ptr<ModelLister> lister_;
   fakes::FakeModelLister* by_name_ = nullptr;
 };

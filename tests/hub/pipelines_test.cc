@@ -5,13 +5,14 @@
 #include <filesystem>
 #include <fstream>
 
+#include "fakes/temporary_directory.h"
 #include "hub/scripted_hub.h"
-#include "hub/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
 using namespace breakwatch::testing;
+using fakes::TemporaryDirectory;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 

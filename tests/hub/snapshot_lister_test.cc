@@ -2,15 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "breakwatch/hub/hub_lister.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
+using fakes::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::TemporaryDirectory;
 
 const std::string kSha(40, 'a');
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "wiring/environment_variable.h"
+#include "fakes/environment_variable.h"
 
 namespace breakwatch::wiring {
 namespace {
@@ -24,7 +24,7 @@ TEST(WithPrimary, TakesTheInterpreterOfThePrimaryToolchain) {
 }
 
 TEST(WithPrimary, TakesTheDefaultEnvironmentWhereNothingIsConfigured) {
-  const EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/data");
+  const fakes::EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/data");
   EXPECT_EQ(WithPrimary({}).capture.worker, (Command{"/opt/data/.venv/bin/python", "-m", "breakwatch_worker"}));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "breakwatch/compare/attribute.h"
@@ -37,6 +38,12 @@ struct State {
 struct EndText {
   std::string toolchain, revision;
 };
+
+// The store writes a configuration in its own format, and the Hub has the repository's.
+bool IsSameConfig(const std::string& a, const std::string& b) {
+  return a == b || nlohmann::json::parse(a, nullptr, /*allow_exceptions=*/false) ==
+                       nlohmann::json::parse(b, nullptr, /*allow_exceptions=*/false);
+}
 
 bool IsRevision(const std::string& text) {
   return text.size() >= 4 && text.size() <= 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -187,7 +194,7 @@ unsigned Bisector::Factors() const {
   if (from_.tools.versions.torch != to_.tools.versions.torch) factors |= kTorch;
   if (from_.tools.versions.transformers != to_.tools.versions.transformers) factors |= kTransformers;
   // Commits with equal configurations have one structure: the weights and code of a repository are not compared.
-  if (from_.model.config_json != to_.model.config_json) factors |= kCommit;
+  if (!IsSameConfig(from_.model.config_json, to_.model.config_json)) factors |= kCommit;
   return factors;
 }
 
