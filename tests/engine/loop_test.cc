@@ -353,14 +353,13 @@ TEST_F(LoopTest, KillsCapturesAtAStopAndLeavesThemWithoutStatus) {
   EXPECT_TRUE(published_.back().second);
 }
 
-// Refuses the n-th result, as a full disk does, and takes those after it.
+// Refuses the n-th write of results, as a full disk does, and takes those after it.
 class FullOnceStore : public fakes::StoreWrapper {
  public:
   FullOnceStore(store::Store& inner, int n) : StoreWrapper(inner), left_(n) {}
-  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                            const store::CurrentChange& change) override {
+  Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
     if (--left_ == 0) return Error{ErrorCode::kStore, "database or disk is full"};
-    return StoreWrapper::AppendResult(result, events, change);
+    return StoreWrapper::AppendResults(writes);
   }
 
  private:

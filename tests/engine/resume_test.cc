@@ -24,9 +24,8 @@ class MortalStore : public fakes::StoreWrapper {
                           const store::CurrentChange& change, std::span<const store::SweepEnd> given_up) override {
     return Live([&] { return StoreWrapper::BeginSweep(sweep, plan, events, change, given_up); });
   }
-  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                            const store::CurrentChange& change) override {
-    return Live([&] { return StoreWrapper::AppendResult(result, events, change); });
+  Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
+    return Live([&] { return StoreWrapper::AppendResults(writes); });
   }
   Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events,
                            const store::CurrentChange& change) override {

@@ -241,12 +241,11 @@ TEST_F(ServeTest, ContinuesASweepThatTheStoreBrokeOff) {
   class FullOnce : public fakes::StoreWrapper {
    public:
     using StoreWrapper::StoreWrapper;
-    Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                              const store::CurrentChange& change) override {
-      if (++results_ == 2) return Error{ErrorCode::kStore, "disk full"};
-      return StoreWrapper::AppendResult(result, events, change);
+    Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
+      if (++times_ == 2) return Error{ErrorCode::kStore, "disk full"};
+      return StoreWrapper::AppendResults(writes);
     }
-    int results_ = 0;
+    int times_ = 0;
   } full(*store_);
   Ask("first");
   ASSERT_TRUE(ServeUntil(full, [this] { return Finished() >= 1; }).ok());

@@ -13,9 +13,8 @@ class StoreWrapper : public store::Store {
                           const store::CurrentChange& change, std::span<const store::SweepEnd> given_up) override {
     return inner_.BeginSweep(sweep, plan, events, change, given_up);
   }
-  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                            const store::CurrentChange& change) override {
-    return inner_.AppendResult(result, events, change);
+  Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
+    return inner_.AppendResults(writes);
   }
   Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events,
                            const store::CurrentChange& change) override {
@@ -26,9 +25,6 @@ class StoreWrapper : public store::Store {
   Result<Sweep> FindSweep(const std::string& id) override { return inner_.FindSweep(id); }
   Result<Plan> LoadPlan(const std::string& sweep_id) override { return inner_.LoadPlan(sweep_id); }
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override { return inner_.Results(sweep_id); }
-  Result<std::optional<ModelResult>> LatestResult(const std::string& model) override {
-    return inner_.LatestResult(model);
-  }
   Result<std::vector<ModelResult>> NewestResults(const store::ResultFilter& filter) override {
     return inner_.NewestResults(filter);
   }
@@ -100,6 +96,8 @@ class StoreWrapper : public store::Store {
   }
   Result<int> SchemaVersion() override { return inner_.SchemaVersion(); }
   Result<std::vector<store::Damage>> FindDamage() override { return inner_.FindDamage(); }
+  Result<void> StillThere() override { return inner_.StillThere(); }
+  Result<void> LockAsWriter() override { return inner_.LockAsWriter(); }
 
  private:
   store::Store& inner_;
