@@ -135,8 +135,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
     record.event = DeliveryFailed(exporter, text);
     [[maybe_unused]] const bool taken = commands_.Push(std::move(record));  // queue full: the log has it
   };
-  delivery_ = std::make_unique<engine::DeliveryThread>([this] { return app_.open_store(app_.settings(), false); },
-                                                       std::move(*exporters), *app_.clock, delivery);
+  delivery_ = std::make_unique<engine::DeliveryThread>(EventLogOf(app_), std::move(*exporters), *app_.clock, delivery);
   const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
     {
       const std::lock_guard guard(snapshot_mutex_);
