@@ -13,7 +13,8 @@
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/snapshot.h"
 #include "breakwatch/core/sweep.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/current_state.h"
+#include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
 
@@ -68,8 +69,8 @@ class Aggregate {
 };
 
 // Folds the whole history of a store.
-Result<Aggregate> FoldHistory(store::Store& store, AggregateOptions options);
+Result<Aggregate> FoldHistory(store::CurrentState& state, AggregateOptions options);
 // The same, and replaces the store's `current`.
-Result<void> RebuildCurrent(store::Store& store, AggregateOptions options);
+Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options);
 
 }  // namespace breakwatch::engine
