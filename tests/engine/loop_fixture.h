@@ -26,18 +26,20 @@ class LoopFixture : public ::testing::Test {
 
   Loop MakeLoop() { return MakeLoop(*store_); }
   Loop MakeLoop(store::Store& store) {
-    LoopParts parts{store,
-                    lister_,
-                    runner_,
-                    clock_,
-                    progress_,
-                    commands_,
-                    [this](SnapshotPtr snapshot, bool urgent) { published_.emplace_back(std::move(snapshot), urgent); },
-                    [this] { ++events_notified_; },
-                    [this] { return reload_(); },
-                    open_toolchain_,
-                    {},
-                    held_};
+    const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
+      published_.emplace_back(std::move(snapshot), urgent);
+    };
+    LoopParts parts{.store = store,
+                    .lister = lister_,
+                    .runner = runner_,
+                    .clock = clock_,
+                    .progress = progress_,
+                    .commands = commands_,
+                    .publish = publish,
+                    .events_stored = [this] { ++events_notified_; },
+                    .reload = [this] { return reload_(); },
+                    .open_toolchain = open_toolchain_,
+                    .held = held_};
     return Loop(std::move(parts), options_);
   }
 

@@ -72,7 +72,10 @@ TEST_F(LoopTest, FoldsAnOlderProgramsHistoryAgainBeforeAnythingElse) {
   older.meta.erase("fold_version"), older.meta.erase("primary_toolchain");
   for (TrackedModel& model : older.models) model.attempts.clear();
   ASSERT_TRUE(store_->ReplaceCurrent(older).ok());
-  ASSERT_TRUE(MakeLoop().PlanOnly({}).ok());
+  const auto loaded = LoadAggregate(*store_, options_.aggregate);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_FALSE(loaded->is_stored);
+  EXPECT_EQ(loaded->aggregate.ToCurrent().meta, now.meta);
   EXPECT_EQ(store_->LoadCurrent()->meta, older.meta);  // a plan writes nothing
   ASSERT_TRUE(MakeLoop().Start().ok());
   EXPECT_EQ(store_->LoadCurrent()->meta, now.meta);
@@ -283,16 +286,6 @@ TEST_F(LoopTest, PublishesNothingWhenItStartsWithAnEmptyStore) {
   EXPECT_TRUE(published_.empty());
 }
 
-TEST_F(LoopTest, PlansWithoutStoringOrCapturing) {
-  lister_.Answer(ListOf({FakeModel("a", 1, Config(1))}));
-  const auto plan = MakeLoop().PlanOnly({});
-  ASSERT_TRUE(plan.ok());
-  EXPECT_EQ(plan->models[0].reason, "new model");
-  EXPECT_TRUE(store_->Sweeps(10)->empty());
-  EXPECT_EQ(*store_->NewestEventId(), 0);
-  EXPECT_TRUE(runner_.started.empty());
-}
-
 TEST_F(LoopTest, RerunsASavedPlanAtItsCommitsWithoutListing) {
   lister_.Answer(ListOf({FakeModel("a", 1, Config(1)), Excluded("b", 2, Status::kSkippedGated, "gated")}));
   const auto first = RunSweep();
@@ -316,6 +309,41 @@ TEST_F(LoopTest, PassesTheListingsErrorOnAndStoresNoSweep) {
   EXPECT_EQ(EventCounts(), (Counts{{"sweep_failed", 1}}));
   ASSERT_EQ(progress_.failed.size(), 1u);
   EXPECT_EQ(progress_.failed[0].message, "the Hub answers 503");
+}
+
+TEST_F(LoopTest, StoresTheEventOfAFailureWithItsSweep) {
+  lister_.Answer(Error{ErrorCode::kUnavailable, "the Hub answers 503", true});
+  Ask("asked");
+  runner_.on_wait = [this] {
+    if (!progress_.failed.empty()) Stop();
+  };
+  ASSERT_TRUE(MakeLoop().Serve().ok());
+  ASSERT_EQ(progress_.accepted.size(), 1u);
+  EXPECT_TRUE(progress_.refused.empty());
+  const auto events = store_->EventsAfter(0, 10, 1u << 20);
+  ASSERT_EQ(events->size(), 1u);
+  EXPECT_NE(events->front().line.find("sweep_failed"), std::string::npos);
+  EXPECT_EQ(events->front().sweep_id, progress_.accepted[0].second);
+}
+
+TEST_F(LoopTest, ARefusedRequestBelongsToNoSweepNotToTheOneBefore) {
+  lister_.Answer(Error{ErrorCode::kUnavailable, "the Hub answers 503", true});
+  SweepRequest resume;
+  resume.resume = true;
+  Ask("fails");
+  Ask("is refused", resume);
+  runner_.on_wait = [this] {
+    if (progress_.failed.size() == 2) Stop();
+  };
+  ASSERT_TRUE(MakeLoop().Serve().ok());
+  using Refused = std::vector<std::pair<std::string, ErrorCode>>;
+  EXPECT_EQ(progress_.refused, (Refused{{"is refused", ErrorCode::kNotFound}}));
+  ASSERT_EQ(progress_.accepted.size(), 1u);
+  EXPECT_EQ(progress_.accepted[0].first, "fails");
+  const auto events = store_->EventsAfter(0, 10, 1u << 20);
+  ASSERT_EQ(events->size(), 2u);
+  EXPECT_FALSE((*events)[0].sweep_id.empty());
+  EXPECT_EQ((*events)[1].sweep_id, "");
 }
 
 TEST_F(LoopTest, TellsTheListingsWarningsAndProgress) {

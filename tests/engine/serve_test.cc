@@ -226,7 +226,13 @@ TEST_F(ServeTest, TriesAFailedSweepAgainWithGrowingPauses) {
   fakes::FakeModelLister away;
   options_.sweep_interval = seconds(100'000);
   std::vector<std::int64_t> failures;
-  Loop loop(LoopParts{*store_, away, runner_, clock_, progress_, commands_, {}, {}, {}}, options_);
+  Loop loop(LoopParts{.store = *store_,
+                      .lister = away,
+                      .runner = runner_,
+                      .clock = clock_,
+                      .progress = progress_,
+                      .commands = commands_},
+            options_);
   runner_.on_wait = [&] {
     while (failures.size() < progress_.failed.size()) {
       failures.push_back(std::chrono::duration_cast<seconds>(clock_.Steady() - begun_).count());

@@ -27,7 +27,7 @@ class ToolchainsTest : public LoopFixture {
 
 TEST_F(ToolchainsTest, EachSweepsTheSameModelsAfterThePrimaryOneAndPublishesNothingOfIts) {
   options_.extra_toolchains = {"older"};
-  const auto swept = MakeLoop().RunSweeps({});
+  const auto swept = MakeLoop().RunByEveryToolchain({});
   ASSERT_FALSE(swept.error) << swept.error->message;
   ASSERT_EQ(swept.sweeps.size(), 2u);
   EXPECT_EQ(runner_.started.size(), 2u);
@@ -47,7 +47,7 @@ TEST_F(ToolchainsTest, ARequestThatNamesOneIsSweptByThatOneAlone) {
   options_.extra_toolchains = {"older"};
   SweepRequest request;
   request.toolchain = "older";
-  const auto swept = MakeLoop().RunSweeps(request);
+  const auto swept = MakeLoop().RunByEveryToolchain(request);
   ASSERT_EQ(swept.sweeps.size(), 1u);
   EXPECT_TRUE(runner_.started.empty());
   EXPECT_EQ(older_.started.size(), 2u);
@@ -96,7 +96,7 @@ TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
   CaptureResult& imported = request.imported.emplace();
   imported.status = Status::kGraphBreaks, imported.detail = "2 breaks", imported.breaks = 2;
   imported.mode = kImport, imported.toolchain = {kImport, "2.14.0", "", "3.11.2", "reader", ""};
-  const auto swept = MakeLoop().RunSweeps(request);
+  const auto swept = MakeLoop().RunByEveryToolchain(request);
   ASSERT_FALSE(swept.error) << swept.error->message;
   ASSERT_EQ(swept.sweeps.size(), 1u);
   EXPECT_TRUE(swept.sweeps[0].complete);
@@ -112,10 +112,35 @@ TEST_F(ToolchainsTest, AnImportedCaptureIsStoredBesideAndNothingIsCaptured) {
 
 TEST_F(ToolchainsTest, OneThatIsNotThereFailsItsOwnSweepOnly) {
   options_.extra_toolchains = {"nobody", "older"};
-  const auto swept = MakeLoop().RunSweeps({});
+  const auto swept = MakeLoop().RunByEveryToolchain({});
   EXPECT_EQ(swept.sweeps.size(), 2u);
   ASSERT_TRUE(swept.error);
   EXPECT_NE(swept.error->message.find("nobody"), std::string::npos);
+}
+
+TEST_F(ToolchainsTest, AReloadDuringTheSweepOfOneDoesNotLeaveOutThoseAfterIt) {
+  const std::string last = "a-name-longer-than-a-string-keeps-in-place";
+  options_.extra_toolchains = {"older", last};
+  std::vector<std::string> opened;
+  open_toolchain_ = [&](const std::string& name, const std::string&) -> Result<FurtherToolchain> {
+    opened.push_back(name);
+    return FurtherToolchain{Older(), &older_};
+  };
+  reload_ = [this] {
+    LoopOptions reloaded = options_;
+    reloaded.extra_toolchains.clear();
+    return Result<LoopOptions>(reloaded);
+  };
+  older_.on_wait = [this] {
+    if (std::exchange(asked_, true)) return;
+    Command reload;
+    reload.kind = Command::Kind::kReload;
+    ASSERT_TRUE(commands_.Push(reload));
+  };
+  const auto swept = MakeLoop().RunByEveryToolchain({});
+  EXPECT_EQ(EventCounts()["config_reloaded"], 1);
+  EXPECT_EQ(opened, (std::vector<std::string>{"older", last}));
+  EXPECT_EQ(swept.sweeps.size(), 3u);
 }
 
 TEST_F(ToolchainsTest, ASweepThatWasInterruptedIsResumedByItsOwnToolchain) {

@@ -150,16 +150,22 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   // The memory of another host is unknown here.
   const auto& launcher = settings.capture.launcher;
   const bool here = launcher.empty() || launcher == std::vector<std::string>{"auto"};
-  engine::LoopParts parts{
-      *store_,  *lister_,
-      *runner_, *app_.clock,
-      progress, commands_,
-      publish,  [this] { delivery_->NotifyEvents(); },
-      reload,   [this](const std::string& name, const std::string& python) {
-                            return OpenToolchain(name, python); }};
+  const auto open_toolchain = [this](const std::string& name, const std::string& python) {
+    return OpenToolchain(name, python);
+  };
+  engine::LoopParts parts{.store = *store_,
+                          .lister = *lister_,
+                          .runner = *runner_,
+                          .clock = *app_.clock,
+                          .progress = progress,
+                          .commands = commands_,
+                          .publish = publish,
+                          .events_stored = [this] { delivery_->NotifyEvents(); },
+                          .reload = reload,
+                          .open_toolchain = open_toolchain,
+                          .held = [this] { return lock_.TakeChanges(), Held(); },
+                          .held_fd = lock_.WatchFd()};
   if (here) parts.available_memory = engine::AvailableMemory;
-  parts.held = [this] { return lock_.TakeChanges(), Held(); };
-  parts.held_fd = lock_.WatchFd();
   loop_ = std::make_unique<engine::Loop>(std::move(parts), *options);
   if (auto started = loop_->Start(); !started) return started;
   // An empty store has nothing to publish, but its state is loaded.

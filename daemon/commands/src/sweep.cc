@@ -10,6 +10,7 @@
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/engine/plan_request.h"
 #include "breakwatch/report/directory.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
@@ -157,7 +158,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   const Signals signals((*session)->commands(), [&] { return request; });
   files.OnTrim([&](int keep_sweeps) { (*session)->TrimEvents(keep_sweeps); });
   const auto made_up = SweepFiles(app).WriteMissing();
-  auto swept = (*session)->loop().RunSweeps(request);
+  auto swept = (*session)->loop().RunByEveryToolchain(request);
   if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound) {
     if (const auto newest = NewestAmong(app, made_up)) swept = {{*newest}, std::nullopt};
   }
@@ -175,6 +176,36 @@ Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
   if (!models) return models.error();
   options.models = std::move(*models);
   return MakeRequest(app.settings(), options);
+}
+
+Result<Toolchain> ToolchainOf(const App& app, const SweepRequest& request, const Toolchain& primary) {
+  if (request.toolchain.empty() || request.toolchain == primary.name) return primary;
+  const auto settings = app.with_toolchain(app.settings(), request.toolchain);
+  if (!settings) return settings.error();
+  return app.describe_toolchain(*settings);
+}
+
+// Stores and captures nothing, so it needs neither a session nor workers.
+Result<Plan> PlanOf(const App& app, const SweepRequest& request, CommandQueue& commands) {
+  const auto options = MakeLoopOptions(app, app.settings());
+  if (!options) return options.error();
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  // Before the first sweep there is no store to read, so the plan starts from an empty store.
+  if (!store && store.error().code == ErrorCode::kNotFound) store = app.open_store(app.settings(), /*read_only=*/false);
+  if (!store) return store.error();
+  auto lister = app.make_lister(app.settings());
+  if (!lister) return lister.error();
+  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
+  const auto current = engine::LoadAggregate(**store, options->aggregate);
+  if (!current) return current.error();
+  const auto list = engine::ListModels(**lister, request, printer, engine::WaitForStop(commands));
+  if (!list) return list.error();
+  const auto toolchain = ToolchainOf(app, request, options->plan.toolchain);
+  if (!toolchain) return toolchain.error();
+  const SystemTime now = app.clock->Now();
+  return engine::PlanRequest(
+      engine::MakeSweepId(now), request, *list,
+      {.store = **store, .current = current->aggregate, .options = options->plan, .toolchain = *toolchain, .now = now});
 }
 
 }  // namespace
@@ -205,43 +236,9 @@ int RunSweep(App& app, const SweepOptions& options) {
 int RunPlan(App& app, const SweepOptions& options) {
   const auto request = RequestOf(app, options);
   if (!request) return Fail(app, request.error());
-  auto loop_options = MakeLoopOptions(app, app.settings());
-  if (!loop_options) return Fail(app, loop_options.error());
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
-  // Before the first sweep there is no store to read, so the plan starts from an empty store.
-  if (!store && store.error().code == ErrorCode::kNotFound) store = app.open_store(app.settings(), /*read_only=*/false);
-  if (!store) return Fail(app, store.error());
-  auto lister = app.make_lister(app.settings());
-  if (!lister) return Fail(app, lister.error());
-  auto runner = app.make_runner(app.settings());
-  if (!runner) return Fail(app, runner.error());
-  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   CommandQueue commands;
-  std::unique_ptr<CaptureRunner> further;
-  const auto open_toolchain = [&](const std::string& name, const std::string&) -> Result<engine::FurtherToolchain> {
-    const auto settings = app.with_toolchain(app.settings(), name);
-    if (!settings) return settings.error();
-    auto toolchain = app.describe_toolchain(*settings);
-    if (!toolchain) return toolchain.error();
-    auto made = app.make_runner(*settings);
-    if (!made) return made.error();
-    further = std::move(*made);
-    return engine::FurtherToolchain{*std::move(toolchain), further.get()};
-  };
-  engine::Loop loop({**store,
-                     **lister,
-                     **runner,
-                     *app.clock,
-                     printer,
-                     commands,
-                     [](SnapshotPtr, bool) {},
-                     {},
-                     {},
-                     open_toolchain,
-                     {}},
-                    *loop_options);
   const Signals signals(commands, [&] { return *request; });
-  const auto plan = loop.PlanOnly(*request);
+  const auto plan = PlanOf(app, *request, commands);
   if (!plan) return Fail(app, plan.error());
   if (!options.output.empty()) {
     if (auto written = WriteFile(options.output, ToJson(*plan) + "\n"); !written) return Fail(app, written.error());

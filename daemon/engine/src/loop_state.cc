@@ -79,20 +79,12 @@ void LoopState::Reload(const std::string& command_id) {
   parts.progress.OnServed(command_id, refused);
 }
 
-Result<void> LoopState::EnsureAggregate(bool writes) {
+Result<void> LoopState::EnsureAggregate() {
   if (aggregate_) return {};
-  auto current = parts.store.LoadCurrent();
-  if (!current) return current.error();
-  const bool damaged = current->damaged;
-  aggregate_.emplace(*std::move(current), options.aggregate);
-  if (aggregate_->IsOfThisFold() && !damaged) return {};
-  auto folded = FoldHistory(parts.store, options.aggregate);
-  if (!folded) {
-    aggregate_.reset();
-    return folded.error();
-  }
-  aggregate_ = *std::move(folded);
-  return writes ? parts.store.ReplaceCurrent(aggregate_->ToCurrent()) : Result<void>();
+  auto loaded = LoadAggregate(parts.store, options.aggregate);
+  if (!loaded) return loaded.error();
+  aggregate_ = std::move(loaded->aggregate);
+  return loaded->is_stored ? Result<void>() : parts.store.ReplaceCurrent(aggregate_->ToCurrent());
 }
 
 void LoopState::Publish(bool urgent) {

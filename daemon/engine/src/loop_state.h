@@ -21,9 +21,9 @@ class LoopState {
   // Error: the store or the lock is lost; no more sweeps or writes are allowed.
   Result<void> Held() const { return parts.held ? parts.held() : Result<void>(); }
 
-  // Loads `current` if it is not loaded, or if a failed write left it ahead of the store. Rebuilds a fold of an older
-  // program or with damaged rows. Stores the rebuilt fold unless `writes` is false.
-  Result<void> EnsureAggregate(bool writes = true);
+  // Loads `current` if it is not loaded, or if a failed write left it ahead of the store. Stores it if it had to be
+  // folded again (LoadAggregate).
+  Result<void> EnsureAggregate();
   Aggregate& aggregate() { return *aggregate_; }
   void ForgetAggregate() { aggregate_.reset(); }
 

@@ -30,4 +30,15 @@ Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options
   return state.ReplaceCurrent(aggregate->ToCurrent());
 }
 
+Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options) {
+  auto current = state.LoadCurrent();
+  if (!current) return current.error();
+  const bool damaged = current->damaged;
+  Aggregate loaded(*std::move(current), options);
+  if (loaded.IsOfThisFold() && !damaged) return LoadedAggregate{std::move(loaded)};
+  auto folded = FoldHistory(state, options);
+  if (!folded) return folded.error();
+  return LoadedAggregate{*std::move(folded), /*is_stored=*/false};
+}
+
 }  // namespace breakwatch::engine

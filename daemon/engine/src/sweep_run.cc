@@ -113,26 +113,28 @@ void SweepRun::ExpectCosts() {
   admission_.Sort(to_capture_);
 }
 
-Result<void> SweepRun::Run() {
+Result<void> SweepRun::CaptureAll() {
   Schedule();
   ExpectCosts();
-  auto ended = RunToEnd();
-  if (!ended) (void)state_.runner().StopAll();  // they have no final status and will be captured again
-  return ended;
+  while (done_count_ < plan_.models.size()) {
+    if (auto stepped = Step(); !stepped) {
+      (void)state_.runner().StopAll();  // they have no final status and will be captured again
+      return stepped;
+    }
+  }
+  return {};
 }
 
-Result<void> SweepRun::RunToEnd() {
-  while (done_count_ < plan_.models.size()) {
-    state_.TakeCommands();
-    if (state_.stopping()) return Error{ErrorCode::kInterrupted, "sweep " + sweep_id_ + " stopped"};
-    if (auto held = state_.Held(); !held) return held;
-    if (auto started = StartCaptures(); !started) return started;
-    if (!known_.empty()) {
-      if (auto settled = SettleSome(); !settled) return settled;
-    }
-    if (auto waited = WaitForCapture(); !waited) return waited;
-    PublishWhenDue();
+Result<void> SweepRun::Step() {
+  state_.TakeCommands();
+  if (state_.stopping()) return Error{ErrorCode::kInterrupted, "sweep " + sweep_id_ + " stopped"};
+  if (auto held = state_.Held(); !held) return held;
+  if (auto started = StartCaptures(); !started) return started;
+  if (!known_.empty()) {
+    if (auto settled = SettleSome(); !settled) return settled;
   }
+  if (auto waited = WaitForCapture(); !waited) return waited;
+  PublishWhenDue();
   return {};
 }
 

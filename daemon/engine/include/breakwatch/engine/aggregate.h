@@ -73,4 +73,12 @@ Result<Aggregate> FoldHistory(store::CurrentState& state, AggregateOptions optio
 // The same, and replaces the store's `current`.
 Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options);
 
+// The store's `current`, or the folded history if `current` is of an older program or has damaged rows.
+struct LoadedAggregate {
+  Aggregate aggregate;
+  bool is_stored = true;  // false: it was folded again, and `current` is out of date
+};
+// Writes nothing.
+Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options);
+
 }  // namespace breakwatch::engine

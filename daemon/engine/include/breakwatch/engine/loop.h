@@ -48,10 +48,11 @@ struct LoopParts {
   const Clock& clock;
   ProgressListener& progress;
   CommandQueue& commands;
-  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon started.
-  std::function<void(SnapshotPtr snapshot, bool urgent)> publish;
-  std::function<void()> events_stored;          // may be empty; must not block
-  std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones are kept; may be empty
+  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon started. May be empty.
+  std::function<void(SnapshotPtr snapshot, bool urgent)> publish{};
+  std::function<void()> events_stored{};  // may be empty; must not block
+  // kReload: the new options, or why the old ones are kept. May be empty.
+  std::function<Result<LoopOptions>()> reload{};
   // By name; `python` is its interpreter if no setting names it, else empty. May be empty: there is none.
   std::function<Result<FurtherToolchain>(const std::string& name, const std::string& python)> open_toolchain{};
   // Memory that captures may still take, in bytes. May be empty: unbounded.
@@ -70,18 +71,15 @@ class Loop {
 
   // Loads `current` and publishes it, before any sweep.
   Result<void> Start();
-  // Plans without capturing or storing anything.
-  Result<Plan> PlanOnly(const SweepRequest& request);
-  // Runs one sweep. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
+  // Runs one sweep by one toolchain. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
   // unfinished and can be resumed. kNotFound: nothing to resume. kStore: stored results are kept, resumable too.
   Result<Sweep> RunSweep(const SweepRequest& request);
-  // The same; if the request names no toolchain, also sweeps the models by each further one. `sweeps` are those that
-  // ended, the primary one's first; `error` is the first error.
+  // The same; if the request names no toolchain, also sweeps the models by each further one.
   struct Swept {
-    std::vector<Sweep> sweeps;
-    std::optional<Error> error;
+    std::vector<Sweep> sweeps;   // those that ended, the primary toolchain's first
+    std::optional<Error> error;  // the first one
   };
-  Swept RunSweeps(const SweepRequest& request);
+  Swept RunByEveryToolchain(const SweepRequest& request);
   // Sweeps at the interval and on commands until kStop, which ends it at once; first resumes an unfinished sweep.
   // Any number of ticks and equal requests during a sweep cause one more; a request for the default list also counts
   // as a tick, a request for other models gets its own sweep. The first tick comes one interval after the newest
