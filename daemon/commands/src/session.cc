@@ -153,7 +153,9 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   const auto open_toolchain = [this](const std::string& name, const std::string& python) {
     return OpenToolchain(name, python);
   };
-  engine::LoopParts parts{.store = *store_,
+  engine::LoopParts parts{.sweeps = *store_,
+                          .event_log = *store_,
+                          .current = *store_,
                           .lister = *lister_,
                           .runner = *runner_,
                           .clock = *app_.clock,
