@@ -3,9 +3,12 @@
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
+#include <array>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "breakwatch/store/store.h"
 
@@ -23,7 +26,7 @@ class ScratchStore {
     store_ = std::move(*opened);
     Sweep sweep;
     sweep.id = "bench";
-    Must(store_->BeginSweep(sweep, Plan{}, {}, {}));
+    Must(store_->BeginSweep(sweep, Plan{}, {}, {}, {}));
   }
   ~ScratchStore() {
     store_.reset();
@@ -31,6 +34,10 @@ class ScratchStore {
   }
 
   Store* operator->() { return store_.get(); }
+  void Append(ModelResult result, std::vector<Event> events = {}, CurrentChange change = {}) {
+    const std::array writes{ResultWrite{std::move(result), std::move(events), std::move(change)}};
+    Must(store_->AppendResults(writes));
+  }
   static void Must(const Result<void>& result) {
     if (!result) throw std::runtime_error(result.error().message);
   }
@@ -84,7 +91,7 @@ void AppendResults(benchmark::State& state) {
     CurrentChange change;
     change.upserts.resize(1);
     change.upserts[0].model = result.info.id;
-    ScratchStore::Must(store->AppendResult(result, EventsOf(result), change));
+    store.Append(result, EventsOf(result), change);
   }
   state.SetItemsProcessed(state.iterations());
 }
@@ -118,7 +125,7 @@ BENCHMARK(DeliverEvents)->UseRealTime()->Unit(benchmark::kMicrosecond);
 // `store rebuild` without its fold.
 void ReplayHistory(benchmark::State& state) {
   ScratchStore store;
-  for (std::size_t i = 0; i < 1000; ++i) ScratchStore::Must(store->AppendResult(ResultWithSites(i, 10), {}, {}));
+  for (std::size_t i = 0; i < 1000; ++i) store.Append(ResultWithSites(i, 10));
   std::int64_t steps = 0;
   for (auto _ : state)
     ScratchStore::Must(

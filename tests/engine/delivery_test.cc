@@ -1,7 +1,7 @@
 #include "breakwatch/engine/delivery.h"
 
 #include "engine/delivery_fixture.h"
-#include "fakes/store_wrapper.h"
+#include "fakes/event_log_wrapper.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -146,48 +146,48 @@ TEST_F(DeliveryTest, DoesNotCallAnOptionalExporterBehind) {
 // --- the store
 
 // Fails the calls that a test selects.
-class FailingStore : public fakes::StoreWrapper {
+class FailingLog : public fakes::EventLogWrapper {
  public:
-  using StoreWrapper::StoreWrapper;
+  using EventLogWrapper::EventLogWrapper;
   Result<void> SetCursor(const std::string& exporter, std::int64_t id) override {
     if (fails) return Error{ErrorCode::kStore, "database is locked", true};
-    return StoreWrapper::SetCursor(exporter, id);
+    return EventLogWrapper::SetCursor(exporter, id);
   }
   Result<std::int64_t> NewestEventId() override {
     if (fails) return Error{ErrorCode::kStore, "database is locked", true};
-    return StoreWrapper::NewestEventId();
+    return EventLogWrapper::NewestEventId();
   }
   bool fails = false;
 };
 
 TEST_F(DeliveryTest, DoesNotSendEventsAgainIfTheCursorCouldNotBeStored) {
-  FailingStore store(*store_);
-  pump_ = std::make_unique<DeliveryPump>(store, clock_, options_);
+  FailingLog log(*store_);
+  pump_ = std::make_unique<DeliveryPump>(log, clock_, options_);
   FakeEventExporter& events = AddEvents();
   FakeMetricExporter& metrics = AddMetrics();
   Store(3);
   Run();
-  store.fails = true;
+  log.fails = true;
   Store(2);
   Publish("one");
   Run(hours(1));
   EXPECT_EQ(metrics.delivered.size(), 1u);
-  store.fails = false;
+  log.fails = false;
   Run(seconds(61));
   EXPECT_EQ(Ids(events), UpTo(5));
   EXPECT_EQ(*store_->Cursor("events"), 5);
 }
 
 TEST_F(DeliveryTest, SendsEventsWhereTheQueuedLettersCannotBeRead) {
-  class WithoutLetters : public fakes::StoreWrapper {
+  class WithoutLetters : public fakes::EventLogWrapper {
    public:
-    using StoreWrapper::StoreWrapper;
+    using EventLogWrapper::EventLogWrapper;
     Result<std::int64_t> CountQueuedLetters(const std::string&) override { return 1; }
     Result<std::vector<StoredEvent>> QueuedLetters(const std::string&, int, std::size_t) override {
       return std::vector<StoredEvent>();
     }
-  } store(*store_);
-  pump_ = std::make_unique<DeliveryPump>(store, clock_, options_);
+  } log(*store_);
+  pump_ = std::make_unique<DeliveryPump>(log, clock_, options_);
   FakeEventExporter& events = AddEvents();
   Store(3);
   Run();
@@ -198,9 +198,9 @@ TEST_F(DeliveryTest, SendsEventsWhereTheQueuedLettersCannotBeRead) {
 TEST_F(DeliveryTest, SendsSnapshotsWithoutAStoreAndEventsWhenItOpens) {
   bool there = false;
   pump_ = std::make_unique<DeliveryPump>(
-      [&]() -> Result<std::unique_ptr<store::Store>> {
+      [&]() -> Result<std::unique_ptr<store::EventLog>> {
         if (!there) return Error{ErrorCode::kStore, "no such file", true};
-        return OpenStoreAt(folder_.Url(), clock_);
+        return std::unique_ptr<store::EventLog>(OpenStoreAt(folder_.Url(), clock_));
       },
       clock_, options_);
   FakeMetricExporter& metrics = AddMetrics();

@@ -27,11 +27,12 @@ class DeliveryThreadTest : public ::testing::Test {
     DeliveryThread::Exporters exporters;
     exporters.metrics.push_back({std::move(metrics), required});
     exporters.events.push_back({std::move(events), required});
-    return std::make_unique<DeliveryThread>(
-        [this] {
-          return store::Store::Open({folder_.Url(), false}, RealClock());
-        },
-        std::move(exporters), RealClock(), DeliveryOptions{});
+    return std::make_unique<DeliveryThread>([this] { return OpenLog(); }, std::move(exporters), RealClock(),
+                                            DeliveryOptions{});
+  }
+  // A session of the delivery thread's own.
+  Result<std::unique_ptr<store::EventLog>> OpenLog() const {
+    return std::unique_ptr<store::EventLog>(OpenStoreAt(folder_.Url(), RealClock()));
   }
   void Store(int n) {
     Event tick;
@@ -131,11 +132,7 @@ TEST_F(DeliveryThreadTest, NeverBlocksThePublisher) {
   StuckExporter::Gate gate;
   DeliveryThread::Exporters exporters;
   exporters.metrics.push_back({std::make_unique<StuckExporter>(gate), true});
-  DeliveryThread delivery(
-      [this] {
-        return store::Store::Open({folder_.Url(), false}, RealClock());
-      },
-      std::move(exporters), RealClock(), DeliveryOptions{});
+  DeliveryThread delivery([this] { return OpenLog(); }, std::move(exporters), RealClock(), DeliveryOptions{});
   delivery.Publish(std::make_shared<Snapshot>(), true);
   {
     std::unique_lock lock(gate.mutex);

@@ -25,11 +25,14 @@ class LoopFixture : public ::testing::Test {
   }
 
   Loop MakeLoop() { return MakeLoop(*store_); }
-  Loop MakeLoop(store::Store& store) {
+  Loop MakeLoop(store::SweepStore& sweeps) { return MakeLoop(sweeps, *store_); }
+  Loop MakeLoop(store::SweepStore& sweeps, store::EventLog& event_log) {
     const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
       published_.emplace_back(std::move(snapshot), urgent);
     };
-    LoopParts parts{.store = store,
+    LoopParts parts{.sweeps = sweeps,
+                    .event_log = event_log,
+                    .current = *store_,
                     .lister = lister_,
                     .runner = runner_,
                     .clock = clock_,

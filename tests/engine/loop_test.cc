@@ -1,7 +1,7 @@
 #include "breakwatch/engine/loop.h"
 
 #include "engine/loop_fixture.h"
-#include "fakes/store_wrapper.h"
+#include "fakes/sweep_store_wrapper.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -381,14 +381,13 @@ TEST_F(LoopTest, KillsCapturesAtAStopAndLeavesThemWithoutStatus) {
   EXPECT_TRUE(published_.back().second);
 }
 
-// Refuses the n-th result, as a full disk does, and takes those after it.
-class FullOnceStore : public fakes::StoreWrapper {
+// Refuses the n-th write of results, as a full disk does, and takes those after it.
+class FullOnceStore : public fakes::SweepStoreWrapper {
  public:
-  FullOnceStore(store::Store& inner, int n) : StoreWrapper(inner), left_(n) {}
-  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                            const store::CurrentChange& change) override {
+  FullOnceStore(store::SweepStore& inner, int n) : SweepStoreWrapper(inner), left_(n) {}
+  Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
     if (--left_ == 0) return Error{ErrorCode::kStore, "database or disk is full"};
-    return StoreWrapper::AppendResult(result, events, change);
+    return SweepStoreWrapper::AppendResults(writes);
   }
 
  private:
@@ -413,9 +412,9 @@ TEST_F(LoopTest, EndsASweepWithTheStoresErrorAndLosesNothing) {
 }
 
 TEST_F(LoopTest, CapturesAgainWhatTheStoreNoLongerHas) {
-  class Forgetful : public fakes::StoreWrapper {
+  class Forgetful : public fakes::SweepStoreWrapper {
    public:
-    using StoreWrapper::StoreWrapper;
+    using SweepStoreWrapper::SweepStoreWrapper;
     Result<CaptureResult> LoadCapture(const std::string& id) override {
       return Error{ErrorCode::kNotFound, "no capture " + id};
     }

@@ -19,7 +19,7 @@ class PlanRequestTest : public LoopFixture {
     const auto current = LoadAggregate(*store_, options_.aggregate);
     if (!current) return current.error();
     return PlanRequest("sweep", request, *list,
-                       {.store = *store_,
+                       {.sweeps = *store_,
                         .current = current->aggregate,
                         .options = options_.plan,
                         .toolchain = toolchain,

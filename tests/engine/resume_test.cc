@@ -2,7 +2,8 @@
 
 #include "breakwatch/core/json.h"
 #include "engine/loop_fixture.h"
-#include "fakes/store_wrapper.h"
+#include "fakes/event_log_wrapper.h"
+#include "fakes/sweep_store_wrapper.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -14,29 +15,11 @@ using fakes::GoodCapture;
 
 struct Died {};
 
-// The process dies at its n-th write, before or just after it reached the disk.
-class MortalStore : public fakes::StoreWrapper {
+// The process dies at its n-th write, to whichever seam: before or just after it reached the disk.
+class Death {
  public:
-  MortalStore(store::Store& inner, int dies_at, bool written)
-      : StoreWrapper(inner), left_(dies_at), written_(written) {}
+  Death(int dies_at, bool written) : left_(dies_at), written_(written) {}
 
-  Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
-                          const store::CurrentChange& change, std::span<const store::SweepEnd> given_up) override {
-    return Live([&] { return StoreWrapper::BeginSweep(sweep, plan, events, change, given_up); });
-  }
-  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                            const store::CurrentChange& change) override {
-    return Live([&] { return StoreWrapper::AppendResult(result, events, change); });
-  }
-  Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events,
-                           const store::CurrentChange& change) override {
-    return Live([&] { return StoreWrapper::FinishSweep(sweep, events, change); });
-  }
-  Result<void> AppendEvents(std::span<const Event> events) override {
-    return Live([&] { return StoreWrapper::AppendEvents(events); });
-  }
-
- private:
   template <class Write>
   Result<void> Live(const Write& write) {
     const bool dies = --left_ == 0;
@@ -46,14 +29,47 @@ class MortalStore : public fakes::StoreWrapper {
     return result;
   }
 
+ private:
   int left_;
   const bool written_;
 };
 
-// The disk is full when a sweep begins.
-class FullStore : public fakes::StoreWrapper {
+class MortalSweeps : public fakes::SweepStoreWrapper {
  public:
-  using StoreWrapper::StoreWrapper;
+  MortalSweeps(store::SweepStore& inner, Death& death) : SweepStoreWrapper(inner), death_(death) {}
+
+  Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
+                          const store::CurrentChange& change, std::span<const store::SweepEnd> given_up) override {
+    return death_.Live([&] { return SweepStoreWrapper::BeginSweep(sweep, plan, events, change, given_up); });
+  }
+  Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
+    return death_.Live([&] { return SweepStoreWrapper::AppendResults(writes); });
+  }
+  Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events,
+                           const store::CurrentChange& change) override {
+    return death_.Live([&] { return SweepStoreWrapper::FinishSweep(sweep, events, change); });
+  }
+
+ private:
+  Death& death_;
+};
+
+class MortalLog : public fakes::EventLogWrapper {
+ public:
+  MortalLog(store::EventLog& inner, Death& death) : EventLogWrapper(inner), death_(death) {}
+
+  Result<void> AppendEvents(std::span<const Event> events) override {
+    return death_.Live([&] { return EventLogWrapper::AppendEvents(events); });
+  }
+
+ private:
+  Death& death_;
+};
+
+// The disk is full when a sweep begins.
+class FullStore : public fakes::SweepStoreWrapper {
+ public:
+  using SweepStoreWrapper::SweepStoreWrapper;
   Result<void> BeginSweep(const Sweep&, const Plan&, std::span<const Event>, const store::CurrentChange&,
                           std::span<const store::SweepEnd>) override {
     return Error{ErrorCode::kStore, "the disk is full", true, {}};
@@ -61,11 +77,11 @@ class FullStore : public fakes::StoreWrapper {
 };
 
 // A row of every plan is damaged and skipped.
-class TornStore : public fakes::StoreWrapper {
+class TornStore : public fakes::SweepStoreWrapper {
  public:
-  using StoreWrapper::StoreWrapper;
+  using SweepStoreWrapper::SweepStoreWrapper;
   Result<Plan> LoadPlan(const std::string& sweep_id) override {
-    auto plan = StoreWrapper::LoadPlan(sweep_id);
+    auto plan = SweepStoreWrapper::LoadPlan(sweep_id);
     if (plan && torn) plan->models.erase(plan->models.begin());
     return plan;
   }
@@ -85,11 +101,13 @@ class ResumeTest : public LoopFixture {
 
   // Runs until the n-th write kills the process. False if it was not killed.
   bool DieAt(int n, bool written, bool resume) {
-    MortalStore mortal(*store_, n, written);
+    Death death(n, written);
+    MortalSweeps sweeps(*store_, death);
+    MortalLog log(*store_, death);
     SweepRequest request;
     request.resume = resume;
     try {
-      (void)MakeLoop(mortal).RunSweep(request);
+      (void)MakeLoop(sweeps, log).RunSweep(request);
       return false;
     } catch (const Died&) {
       (void)runner_.StopAll();

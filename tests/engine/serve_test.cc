@@ -3,7 +3,7 @@
 #include <set>
 
 #include "engine/loop_fixture.h"
-#include "fakes/store_wrapper.h"
+#include "fakes/sweep_store_wrapper.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -21,12 +21,12 @@ class ServeTest : public LoopFixture {
   }
 
   Result<void> ServeUntil(std::function<bool()> done) { return ServeUntil(*store_, std::move(done)); }
-  Result<void> ServeUntil(store::Store& store, std::function<bool()> done) {
+  Result<void> ServeUntil(store::SweepStore& sweeps, std::function<bool()> done) {
     runner_.on_wait = [this, done = std::move(done)] {
       if (each_wait_) each_wait_();
       if (!stopped_ && done()) stopped_ = true, Stop();
     };
-    return MakeLoop(store).Serve();
+    return MakeLoop(sweeps).Serve();
   }
   std::size_t Finished() const { return progress_.finished.size(); }
   // The starts of sweeps, in seconds from the first.
@@ -155,11 +155,11 @@ TEST_F(ServeTest, ResumesAnUnfinishedSweepFirst) {
 }
 
 TEST_F(ServeTest, StartsANewSweepIfTheUnfinishedOneCannotBeResumed) {
-  class TornOnce : public fakes::StoreWrapper {
+  class TornOnce : public fakes::SweepStoreWrapper {
    public:
-    using StoreWrapper::StoreWrapper;
+    using SweepStoreWrapper::SweepStoreWrapper;
     Result<Plan> LoadPlan(const std::string& sweep_id) override {
-      auto plan = StoreWrapper::LoadPlan(sweep_id);
+      auto plan = SweepStoreWrapper::LoadPlan(sweep_id);
       if (plan && (torn.empty() || torn == sweep_id)) torn = sweep_id, plan->models.pop_back();
       return plan;
     }
@@ -226,7 +226,9 @@ TEST_F(ServeTest, RetriesAFailedSweepWithGrowingPauses) {
   fakes::FakeModelLister away;
   options_.sweep_interval = seconds(100'000);
   std::vector<std::int64_t> failures;
-  Loop loop(LoopParts{.store = *store_,
+  Loop loop(LoopParts{.sweeps = *store_,
+                      .event_log = *store_,
+                      .current = *store_,
                       .lister = away,
                       .runner = runner_,
                       .clock = clock_,
@@ -244,15 +246,14 @@ TEST_F(ServeTest, RetriesAFailedSweepWithGrowingPauses) {
 }
 
 TEST_F(ServeTest, ContinuesASweepAfterAStoreError) {
-  class FullOnce : public fakes::StoreWrapper {
+  class FullOnce : public fakes::SweepStoreWrapper {
    public:
-    using StoreWrapper::StoreWrapper;
-    Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                              const store::CurrentChange& change) override {
-      if (++results_ == 2) return Error{ErrorCode::kStore, "disk full"};
-      return StoreWrapper::AppendResult(result, events, change);
+    using SweepStoreWrapper::SweepStoreWrapper;
+    Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
+      if (++times_ == 2) return Error{ErrorCode::kStore, "disk full"};
+      return SweepStoreWrapper::AppendResults(writes);
     }
-    int results_ = 0;
+    int times_ = 0;
   } full(*store_);
   Ask("first");
   ASSERT_TRUE(ServeUntil(full, [this] { return Finished() >= 1; }).ok());

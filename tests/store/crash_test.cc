@@ -18,7 +18,7 @@ std::string Model(int number) { return "org/model-" + std::to_string(number); }
     const std::vector<Event> events(3, SampleEvent("graph_break", Model(i)));
     CurrentChange change;
     change.upserts = {SampleTracked(Model(i))};
-    if (!(*store)->AppendResult(SampleResult("s1", Model(i)), events, change)) ::_exit(2);
+    if (!AppendOne(**store, SampleResult("s1", Model(i)), events, change)) ::_exit(2);
     if (::write(acknowledged, &i, sizeof i) != sizeof i) ::_exit(3);
   }
 }

@@ -45,11 +45,11 @@ TEST(FullDiskTest, FailsTheStepKeepsTheRestAndContinuesWhenThereIsSpace) {
   const std::string url = "sqlite:" + (disk.path() / "breakwatch.db").string();
   auto store = Store::Open({url, false}, clock);
   ASSERT_OK(store);
-  ASSERT_OK((*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {}));
+  ASSERT_OK((*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {}, {}));
   const std::vector<Event> events{SampleEvent("model_captured")};
   int stored = 0;
   Result<void> appended;
-  while (stored < 100 && (appended = (*store)->AppendResult(Large(stored), events, {})).ok()) ++stored;
+  while (stored < 100 && (appended = AppendOne(**store, Large(stored), events)).ok()) ++stored;
   ASSERT_FALSE(appended.ok());
   EXPECT_EQ(appended.error().code, ErrorCode::kStore);
   EXPECT_TRUE(appended.error().retryable);
@@ -59,7 +59,7 @@ TEST(FullDiskTest, FailsTheStepKeepsTheRestAndContinuesWhenThereIsSpace) {
   EXPECT_EQ((*store)->Results("s1")->size(), static_cast<std::size_t>(stored));
   EXPECT_EQ(*(*store)->NewestEventId(), stored);
   std::filesystem::remove(ballast);
-  EXPECT_OK((*store)->AppendResult(Large(stored), events, {}));
+  EXPECT_OK(AppendOne(**store, Large(stored), events));
   EXPECT_OK((*store)->Check());
 }
 
@@ -70,11 +70,11 @@ int AppendUnderAFileSizeLimit(const std::string& url) {
     ::signal(SIGXFSZ, SIG_IGN);
     fakes::FakeClock clock;
     auto store = Store::Open({url, false}, clock);
-    if (!store || !(*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {})) ::_exit(10);
+    if (!store || !(*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {}, {})) ::_exit(10);
     const rlimit limit{1 << 20, 1 << 20};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     Result<void> appended;
-    for (int i = 0; i < 100 && appended.ok(); ++i) appended = (*store)->AppendResult(Large(i), {}, {});
+    for (int i = 0; i < 100 && appended.ok(); ++i) appended = AppendOne(**store, Large(i));
     if (appended.ok()) ::_exit(11);
     ::_exit(appended.error().code == ErrorCode::kStore && appended.error().retryable ? 0 : 12);
   }

@@ -27,10 +27,10 @@ class RepairTest : public ::testing::Test {
     for (const std::string sweep_id : {"s1", "s2"}) {
       std::vector<std::string> models;
       for (int i = 0; i < kModels; ++i) models.push_back(Model(i));
-      (void)(*store)->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {});
+      (void)(*store)->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {}, {});
       for (const std::string& model : models) {
         const std::vector<Event> events(3, SampleEvent("graph_break", model));
-        (void)(*store)->AppendResult(SampleResult(sweep_id, model), events, {});
+        (void)AppendOne(**store, SampleResult(sweep_id, model), events);
       }
       Sweep sweep = SampleSweep(sweep_id);
       sweep.state = SweepState::kFinished;
@@ -68,7 +68,7 @@ class RepairTest : public ::testing::Test {
       if (const auto found = (*store)->Results(sweep)) results += found->size();
     }
     // The repaired store accepts events, and their ids are not reused.
-    EXPECT_OK((*store)->BeginSweep(SampleSweep("s3"), SamplePlan("s3", {"a/b"}), {}, {}));
+    EXPECT_OK((*store)->BeginSweep(SampleSweep("s3"), SamplePlan("s3", {"a/b"}), {}, {}, {}));
     EXPECT_OK((*store)->AppendEvents(std::vector<Event>{SampleEvent("next")}));
     EXPECT_GT(*(*store)->NewestEventId(), 2 * 3 * kModels);
     return results;
@@ -286,9 +286,9 @@ TEST_F(DamagedPageTest, ResultsOnItAreLeftOutOfEveryAnswer) {
   EXPECT_TRUE(std::is_sorted(newest->begin(), newest->end(),
                              [](const auto& a, const auto& b) { return a.info.id < b.info.id; }));
   for (int i = 0; i < kModels; ++i) {
-    const auto latest = store_->LatestResult(Model(i));
-    ASSERT_OK(latest);
-    EXPECT_TRUE(latest->has_value()) << Model(i);
+    const auto of_model = store_->NewestResults({.model = Model(i)});
+    ASSERT_OK(of_model);
+    EXPECT_EQ(of_model->size(), 1u) << Model(i);
   }
   ExpectMost(Replayed(), 2 * kModels);
 }

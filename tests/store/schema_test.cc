@@ -64,7 +64,7 @@ TEST_P(StoreTest, OrdersSweepsOfAnOlderVersionByHistory) {
   ahead.started_at += std::chrono::hours{24 * 365};
   ahead.planned = 1;
   ahead.statuses = {{"full_graph", 1}};
-  ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}));
+  ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}, {}));
   Begin("s2", {"a/b"});
   ahead.state = SweepState::kFinished;
   Finish("s2");

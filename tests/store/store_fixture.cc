@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <array>
 #include <stdexcept>
 
 #include "dialect.h"
@@ -112,6 +113,12 @@ TrackedModel SampleTracked(const std::string& model) {
   return tracked;
 }
 
+Result<void> AppendOne(SweepStore& store, const ModelResult& result, std::span<const Event> events,
+                       const CurrentChange& change) {
+  const std::array writes{ResultWrite{result, {events.begin(), events.end()}, change}};
+  return store.AppendResults(writes);
+}
+
 void StoreTest::SetUp() {
   if (const std::string why = GetParam()->Unavailable(); !why.empty()) GTEST_SKIP() << why;
   url_ = GetParam()->NewDatabase();
@@ -127,10 +134,10 @@ std::unique_ptr<Store> StoreTest::Open(bool read_only) {
 }
 
 void StoreTest::Begin(const std::string& sweep_id, const std::vector<std::string>& models) {
-  ASSERT_OK(store_->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {}));
+  ASSERT_OK(store_->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {}, {}));
 }
 
-void StoreTest::Append(const ModelResult& result) { ASSERT_OK(store_->AppendResult(result, {}, {})); }
+void StoreTest::Append(const ModelResult& result) { ASSERT_OK(AppendOne(*store_, result)); }
 
 void StoreTest::StoreThreeModels() {
   Begin("s1", {"a/a", "b/b", "c/c"});
@@ -138,7 +145,7 @@ void StoreTest::StoreThreeModels() {
   for (const char* model : {"a/a", "b/b", "c/c"}) {
     CurrentChange change;
     change.upserts = {SampleTracked(model)};
-    ASSERT_OK(store_->AppendResult(SampleResult("s1", model), events, change));
+    ASSERT_OK(AppendOne(*store_, SampleResult("s1", model), events, change));
   }
   Finish("s1");
   ASSERT_OK(store_->Check());

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ Plan SamplePlan(const std::string& sweep_id, const std::vector<std::string>& mod
 ModelResult SampleResult(const std::string& sweep_id, const std::string& model);
 Event SampleEvent(const std::string& name, const std::string& model = "");
 TrackedModel SampleTracked(const std::string& model);
+
+// Stores one result in a transaction of its own.
+Result<void> AppendOne(SweepStore& store, const ModelResult& result, std::span<const Event> events = {},
+                       const CurrentChange& change = {});
 
 class StoreTest : public ::testing::TestWithParam<std::shared_ptr<Backend>> {
  protected:

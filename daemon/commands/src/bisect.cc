@@ -78,7 +78,7 @@ class Bisector {
   App& app_;
   const BisectOptions& options_;
   ProgressListener& progress_;
-  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::SweepStore> store_;
   std::unique_ptr<Session> session_;
   std::set<std::string> behind_;  // exporters that did not accept everything in time
   std::string model_;

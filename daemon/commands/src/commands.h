@@ -45,7 +45,8 @@ struct ShowOptions {
 };
 int RunShow(App& app, const ShowOptions& options);
 // The newest result of each mode and toolchain of a model, those of the primary toolchain first.
-Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& settings, const std::string& model);
+Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Settings& settings,
+                                           const std::string& model);
 
 struct ReasonsOptions {
   std::string by = "events", sweep = "latest", mode;
@@ -101,7 +102,7 @@ int RunVersion(App& app);
 Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& options);
 
 // Finds a model by its id, or by a unique part of it. Error: kUsage with similar ids.
-Result<std::string> FindModel(store::Store& store, const std::string& selector);
+Result<std::string> FindModel(store::SweepStore& store, const std::string& selector);
 // Writes to a file; "" and "-" mean standard output. Returns the exit code.
 int Write(const App& app, const std::string& path, const std::string& text);
 

@@ -24,7 +24,7 @@ Error Nothing(const std::string& selector) {
   return {ErrorCode::kNotFound, "\"" + selector + "\" matches no result", false, {}};
 }
 
-Result<std::set<std::string>> ModelsOf(store::Store& store, const Sweep& sweep) {
+Result<std::set<std::string>> ModelsOf(store::SweepStore& store, const Sweep& sweep) {
   const auto plan = store.LoadPlan(sweep.id);
   if (!plan) return plan.error();
   std::set<std::string> models;
@@ -34,7 +34,7 @@ Result<std::set<std::string>> ModelsOf(store::Store& store, const Sweep& sweep) 
 
 // The newest finished sweep before the latest one that is comparable: same source, same toolchain, and at least half of
 // the models. So a sweep of one model by name, or by a further toolchain, is not compared with a scheduled sweep.
-Result<Sweep> Previous(store::Store& store) {
+Result<Sweep> Previous(store::SweepStore& store) {
   const auto latest = store.FindSweep("latest");
   if (!latest) return latest.error();
   const auto wanted = ModelsOf(store, *latest);
@@ -59,7 +59,7 @@ Result<Sweep> Previous(store::Store& store) {
                                          "one (`breakwatch report --list` lists them)"};
 }
 
-Result<Selected> OfSweep(store::Store& store, const std::string& selector) {
+Result<Selected> OfSweep(store::SweepStore& store, const std::string& selector) {
   auto sweep = selector == "previous" ? Previous(store) : store.FindSweep(selector);
   if (!sweep) return sweep.error();
   auto results = store.Results(sweep->id);
@@ -67,7 +67,7 @@ Result<Selected> OfSweep(store::Store& store, const std::string& selector) {
   return Selected{"sweep " + sweep->id + ", " + sweep->source + ", " + sweep->toolchain.Key(), std::move(*results)};
 }
 
-Result<Selected> OfToolchain(store::Store& store, const std::string& name) {
+Result<Selected> OfToolchain(store::SweepStore& store, const std::string& name) {
   auto results = store.NewestResults({.model = {}, .mode = {}, .toolchain = name, .revision = {}});
   if (!results) return results.error();
   std::string key = name;
@@ -77,7 +77,7 @@ Result<Selected> OfToolchain(store::Store& store, const std::string& name) {
   return Selected{"newest results of toolchain " + key, std::move(*results)};
 }
 
-Result<Selected> OfCommit(store::Store& store, const Settings& settings, const std::string& name,
+Result<Selected> OfCommit(store::SweepStore& store, const Settings& settings, const std::string& name,
                           const std::string& revision) {
   const auto model = FindModel(store, name);
   if (!model) return model.error();
@@ -103,7 +103,7 @@ void KeepMode(std::vector<ModelResult>& results, std::string mode) {
   std::erase_if(results, [&](const ModelResult& result) { return result.capture.mode != mode; });
 }
 
-Result<Selected> Select(store::Store& store, const Settings& settings, const std::string& selector,
+Result<Selected> Select(store::SweepStore& store, const Settings& settings, const std::string& selector,
                         const std::string& mode) {
   const std::size_t at = selector.rfind('@');
   auto selected = selector.starts_with(kToolchainPrefix) ? OfToolchain(store, selector.substr(kToolchainPrefix.size()))

@@ -135,8 +135,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
     record.event = DeliveryFailed(exporter, text);
     [[maybe_unused]] const bool taken = commands_.Push(std::move(record));  // queue full: the log has it
   };
-  delivery_ = std::make_unique<engine::DeliveryThread>([this] { return app_.open_store(app_.settings(), false); },
-                                                       std::move(*exporters), *app_.clock, delivery);
+  delivery_ = std::make_unique<engine::DeliveryThread>(EventLogOf(app_), std::move(*exporters), *app_.clock, delivery);
   const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
     {
       const std::lock_guard guard(snapshot_mutex_);
@@ -151,7 +150,9 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   // The memory of another host is unknown here.
   const auto& launcher = settings.capture.launcher;
   const bool here = launcher.empty() || launcher == std::vector<std::string>{"auto"};
-  engine::LoopParts parts{.store = *store_,
+  engine::LoopParts parts{.sweeps = *store_,
+                          .event_log = *store_,
+                          .current = *store_,
                           .lister = *lister_,
                           .runner = *runner_,
                           .clock = *app_.clock,

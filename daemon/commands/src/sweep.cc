@@ -203,9 +203,12 @@ Result<Plan> PlanOf(const App& app, const SweepRequest& request, CommandQueue& c
   const auto toolchain = ToolchainOf(app, request, options->plan.toolchain);
   if (!toolchain) return toolchain.error();
   const SystemTime now = app.clock->Now();
-  return engine::PlanRequest(
-      engine::MakeSweepId(now), request, *list,
-      {.store = **store, .current = current->aggregate, .options = options->plan, .toolchain = *toolchain, .now = now});
+  return engine::PlanRequest(engine::MakeSweepId(now), request, *list,
+                             {.sweeps = **store,
+                              .current = current->aggregate,
+                              .options = options->plan,
+                              .toolchain = *toolchain,
+                              .now = now});
 }
 
 }  // namespace

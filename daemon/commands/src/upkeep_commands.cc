@@ -58,10 +58,10 @@ std::string Lines(const std::vector<store::Damage>& damage) {
   return text;
 }
 
-Result<void> Rebuild(store::Store& store, const Settings& settings) {
+Result<void> Rebuild(store::CurrentState& state, const Settings& settings) {
   engine::AggregateOptions options;
   options.unranked_sweeps = settings.retention.unranked_sweeps;
-  return engine::RebuildCurrent(store, options);
+  return engine::RebuildCurrent(state, options);
 }
 
 // Rebuilds the derived tables of the copy and checks it.

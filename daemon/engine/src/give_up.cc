@@ -8,9 +8,9 @@ namespace breakwatch::engine {
 namespace {
 
 Result<store::SweepEnd> GiveUp(LoopState& state, Sweep sweep) {
-  auto results = state.parts.store.Results(sweep.id);
+  auto results = state.parts.sweeps.Results(sweep.id);
   if (!results) return results.error();
-  auto plan = state.parts.store.LoadPlan(sweep.id);
+  auto plan = state.parts.sweeps.LoadPlan(sweep.id);
   if (!plan && plan.error().retryable) return plan.error();
   if (!plan) plan = Plan{};  // damaged; an abandoned sweep does not use its plan
   sweep.statuses.clear(), sweep.modes.clear();
@@ -27,7 +27,7 @@ Result<store::SweepEnd> GiveUp(LoopState& state, Sweep sweep) {
 }  // namespace
 
 Result<std::vector<store::SweepEnd>> GiveUpUnfinished(LoopState& state) {
-  auto unfinished = state.parts.store.Unfinished();
+  auto unfinished = state.parts.sweeps.Unfinished();
   if (!unfinished) return unfinished.error();
   std::vector<store::SweepEnd> ends;
   for (Sweep& old : *unfinished) {
@@ -41,7 +41,7 @@ Result<std::vector<store::SweepEnd>> GiveUpUnfinished(LoopState& state) {
 Error GiveUpDamaged(LoopState& state, const Sweep& sweep) {
   auto end = GiveUp(state, sweep);
   if (!end) return end.error();
-  if (auto ended = state.parts.store.FinishSweep(end->sweep, end->events, end->change); !ended) return ended.error();
+  if (auto ended = state.parts.sweeps.FinishSweep(end->sweep, end->events, end->change); !ended) return ended.error();
   state.EventsStored();
   return {ErrorCode::kStore,
           "the plan of sweep " + sweep.id +

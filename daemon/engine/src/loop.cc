@@ -59,7 +59,7 @@ Loop::Swept Loop::Impl::RunByEveryToolchain(const Request& request) {
   if (!first) return {{}, first.error()};
   Swept out{{*first}, std::nullopt};
   if (!request.sweep.toolchain.name.empty() || state_.options.extra_toolchains.empty()) return out;
-  auto plan = parts().store.LoadPlan(first->id);
+  auto plan = parts().sweeps.LoadPlan(first->id);
   if (!plan) return out.error = plan.error(), out;
   if (!plan->primary) return out;  // a resumed sweep of a further toolchain
   // A copy, because a reload during a sweep replaces the options.
@@ -115,10 +115,10 @@ void Loop::Impl::ScheduleRetry(const Request& request, const Swept& swept) {
 }
 
 Result<void> Loop::Impl::ScheduleFirst() {
-  auto unfinished = parts().store.NewestUnfinished();
+  auto unfinished = parts().sweeps.NewestUnfinished();
   if (!unfinished) return unfinished.error();
   resume_first_ = unfinished->has_value();
-  auto newest = parts().store.Sweeps(kLookBack);
+  auto newest = parts().sweeps.Sweeps(kLookBack);
   if (!newest) return newest.error();
   std::erase_if(*newest, [](const Sweep& sweep) { return IsImport(sweep); });
   std::optional<std::chrono::nanoseconds> since;
@@ -147,7 +147,7 @@ std::optional<Request> Loop::Impl::NextDue() {
 }
 
 bool Loop::Impl::HasUnfinished() {
-  auto unfinished = parts().store.NewestUnfinished();
+  auto unfinished = parts().sweeps.NewestUnfinished();
   return unfinished && unfinished->has_value();
 }
 

@@ -54,7 +54,7 @@ void LoopState::TakeCommands() {
         break;
       case Command::Kind::kStoreEvent: {
         const std::array events = {std::move(command->event)};
-        if (parts.store.AppendEvents(events)) EventsStored();  // a failing store reports it at its next write
+        if (parts.event_log.AppendEvents(events)) EventsStored();  // a failing store reports it at its next write
         break;
       }
       case Command::Kind::kSweep:
@@ -78,16 +78,16 @@ void LoopState::Reload(const std::string& command_id) {
   const std::array events = {ConfigReloaded(refused)};
   // The settings are used or refused even if the store cannot take the event. The store reports the error at its next
   // write.
-  if (parts.store.AppendEvents(events)) EventsStored();
+  if (parts.event_log.AppendEvents(events)) EventsStored();
   parts.progress.OnServed(command_id, refused);
 }
 
 Result<void> LoopState::EnsureAggregate() {
   if (aggregate_) return {};
-  auto loaded = LoadAggregate(parts.store, options.aggregate);
+  auto loaded = LoadAggregate(parts.current, options.aggregate);
   if (!loaded) return loaded.error();
   aggregate_ = std::move(loaded->aggregate);
-  return loaded->is_stored ? Result<void>() : parts.store.ReplaceCurrent(aggregate_->ToCurrent());
+  return loaded->is_stored ? Result<void>() : parts.current.ReplaceCurrent(aggregate_->ToCurrent());
 }
 
 void LoopState::CountWorkers() {

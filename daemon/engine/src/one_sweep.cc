@@ -29,7 +29,7 @@ Result<Sweep> ChooseSweep(LoopState& state, const SweepRequest& request) {
     sweep.id = MakeSweepId(sweep.started_at);
     return sweep;
   }
-  auto unfinished = state.parts.store.NewestUnfinished();
+  auto unfinished = state.parts.sweeps.NewestUnfinished();
   if (!unfinished) return unfinished.error();
   if (!*unfinished) return Error{ErrorCode::kNotFound, "nothing to resume: every sweep is finished"};
   return **std::move(unfinished);
@@ -57,7 +57,7 @@ Result<Plan> ListAndPlan(LoopState& state, const std::string& sweep_id, const Sw
   auto toolchain = UseToolchainOf(state, request);
   if (!toolchain) return toolchain.error();
   return PlanRequest(sweep_id, request, *list,
-                     {.store = state.parts.store,
+                     {.sweeps = state.parts.sweeps,
                       .current = state.aggregate(),
                       .options = state.options.plan,
                       .toolchain = *std::move(toolchain),
@@ -69,7 +69,7 @@ void NoteInterruption(LoopState& state, Sweep sweep) {
   sweep.state = SweepState::kInterrupted;
   sweep.finished_at = state.parts.clock.Now();
   const std::array events = {SweepFinished(sweep)};
-  if (state.parts.store.FinishSweep(sweep, events, {})) state.EventsStored();
+  if (state.parts.sweeps.FinishSweep(sweep, events, {})) state.EventsStored();
 }
 
 bool IsComplete(const Sweep& sweep, const Plan& plan) {
@@ -91,7 +91,7 @@ Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, con
   sweep.complete = IsComplete(sweep, plan);
   const std::array events = {SweepFinished(sweep)};
   const store::CurrentChange change = state.aggregate().Finish(sweep, plan);
-  if (auto finished = state.parts.store.FinishSweep(sweep, events, change); !finished) return finished.error();
+  if (auto finished = state.parts.sweeps.FinishSweep(sweep, events, change); !finished) return finished.error();
   state.EventsStored();
   state.Publish(/*urgent=*/true);
   state.parts.progress.OnFinished(sweep);
@@ -115,7 +115,7 @@ Result<Sweep> Begin(LoopState& state, Sweep sweep, const SweepRequest& request) 
   const std::vector<Event> events = BeginEvents(sweep, *plan);
   const store::CurrentChange change = state.aggregate().Begin(sweep, *plan);
   // In one transaction: if the new sweep cannot begin, the old ones can still be resumed.
-  if (auto begun = state.parts.store.BeginSweep(sweep, *plan, events, change, given_up); !begun) return begun.error();
+  if (auto begun = state.parts.sweeps.BeginSweep(sweep, *plan, events, change, given_up); !begun) return begun.error();
   state.EventsStored();
   state.parts.progress.OnPlan(*plan, 0);
   SweepRun run(state, sweep.id, *plan);
@@ -123,14 +123,14 @@ Result<Sweep> Begin(LoopState& state, Sweep sweep, const SweepRequest& request) 
 }
 
 Result<Sweep> Resume(LoopState& state, Sweep sweep) {
-  auto plan = state.parts.store.LoadPlan(sweep.id);
+  auto plan = state.parts.sweeps.LoadPlan(sweep.id);
   if (!plan && plan.error().retryable) return plan.error();
   const bool damaged = !plan || plan->models.size() != static_cast<std::size_t>(std::max(sweep.planned, 0));
   if (damaged) return GiveUpDamaged(state, sweep);
-  auto results = state.parts.store.Results(sweep.id);
+  auto results = state.parts.sweeps.Results(sweep.id);
   if (!results) return results.error();
   const std::array events = {SweepResumed(sweep, results->size())};
-  if (auto appended = state.parts.store.AppendEvents(events); !appended) return appended.error();
+  if (auto appended = state.parts.event_log.AppendEvents(events); !appended) return appended.error();
   state.EventsStored();
   state.parts.progress.OnPlan(*plan, results->size());
   SweepRun run(state, sweep.id, *plan);
@@ -149,7 +149,7 @@ Error ReportFailure(LoopState& state, const Request& request, const SweepFailure
   const Error& error = failure.error;
   if (error.code != ErrorCode::kInterrupted && error.code != ErrorCode::kStore) {
     const std::array events = {SweepFailed(failure.sweep_id.value_or(""), error)};
-    if (state.parts.store.AppendEvents(events)) state.EventsStored();
+    if (state.parts.event_log.AppendEvents(events)) state.EventsStored();
   }
   if (state.EnsureAggregate()) state.Publish(/*urgent=*/true);
   if (!failure.sweep_id) {

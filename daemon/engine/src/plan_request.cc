@@ -79,16 +79,16 @@ PlanOptions OptionsOf(const SweepRequest& request, const PlanInputs& inputs) {
   return options;
 }
 
-Result<Known> KnownOf(const RankedList& list, const PlanOptions& options, store::Store& store) {
+Result<Known> KnownOf(const RankedList& list, const PlanOptions& options, store::SweepStore& sweeps) {
   Known known;
   for (const std::string& mode : options.modes) {
-    auto of_mode = store.Histories(StructuresOf(list, options, mode), mode);
+    auto of_mode = sweeps.Histories(StructuresOf(list, options, mode), mode);
     if (!of_mode) return of_mode.error();
     known.histories.merge(*of_mode);
   }
   std::vector<std::string> models;
   for (const RankedModel& model : list.models) models.push_back(model.info.id);
-  auto revisions = store.LatestRevisions(models);
+  auto revisions = sweeps.LatestRevisions(models);
   if (!revisions) return revisions.error();
   known.revisions = *std::move(revisions);
   return known;
@@ -132,7 +132,7 @@ Result<RankedList> ListModels(ModelLister& lister, const SweepRequest& request, 
 Result<Plan> PlanRequest(const std::string& sweep_id, const SweepRequest& request, const RankedList& list,
                          const PlanInputs& inputs) {
   const PlanOptions options = OptionsOf(request, inputs);
-  const auto known = KnownOf(list, options, inputs.store);
+  const auto known = KnownOf(list, options, inputs.sweeps);
   if (!known) return known.error();
   return MakePlan(sweep_id, list, *known, options, inputs.now);
 }

@@ -39,7 +39,7 @@ bool IsGivenUp(const Sweep& sweep) {
   return sweep.state == SweepState::kFinished && ended < sweep.planned;
 }
 
-Result<std::optional<Sweep>> Store::NewestUnfinished() {
+Result<std::optional<Sweep>> SweepStore::NewestUnfinished() {
   auto unfinished = Unfinished();
   if (!unfinished) return unfinished.error();
   return unfinished->empty() ? std::optional<Sweep>() : std::move(unfinished->front());

@@ -18,7 +18,9 @@
 #include "breakwatch/core/sweep.h"
 #include "breakwatch/engine/aggregate.h"
 #include "breakwatch/engine/make_plan.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/current_state.h"
+#include "breakwatch/store/event_log.h"
+#include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
 
@@ -42,7 +44,9 @@ struct FurtherToolchain {
 
 // Everything the loop uses; all outlive it.
 struct LoopParts {
-  store::Store& store;
+  store::SweepStore& sweeps;  // these three are of one store
+  store::EventLog& event_log;
+  store::CurrentState& current;
   ModelLister& lister;
   CaptureRunner& runner;
   const Clock& clock;

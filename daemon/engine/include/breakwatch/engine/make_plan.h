@@ -12,7 +12,7 @@
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/plan.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
 

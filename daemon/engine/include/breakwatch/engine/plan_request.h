@@ -11,7 +11,7 @@
 #include "breakwatch/core/progress.h"
 #include "breakwatch/engine/aggregate.h"
 #include "breakwatch/engine/make_plan.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
 
@@ -30,7 +30,7 @@ Result<RankedList> ListModels(ModelLister& lister, const SweepRequest& request, 
 
 // The state that a plan depends on.
 struct PlanInputs {
-  store::Store& store;
+  store::SweepStore& sweeps;
   const Aggregate& current;
   const PlanOptions& options;  // of the settings; its toolchain is the primary one
   Toolchain toolchain;         // captures this plan
