@@ -8,7 +8,7 @@
 namespace breakwatch::commands {
 namespace {
 
-constexpr std::size_t kLongestMeaning = 92;
+constexpr std::size_t kLongestMeaning = 92, kWidestLine = 120;
 
 std::string_view NameOf(int exit_code) {
   switch (exit_code) {
@@ -289,11 +289,14 @@ std::string ExamplesText(const CommandHelp& help) {
 }
 
 std::string ExitCodesText(const CommandHelp& help) {
-  std::string text;
+  std::string text, line;
   for (const int code : help.exit_codes) {
-    text += (text.empty() ? "Exit codes: " : ", ") + std::to_string(code) + " " + std::string(NameOf(code));
+    const std::string word = std::to_string(code) + " " + std::string(NameOf(code));
+    if (!line.empty()) line += ", ";
+    if (line.size() + word.size() > kWidestLine) text += line.substr(0, line.size() - 1) + "\n  ", line.clear();
+    line += (text.empty() && line.empty() ? "Exit codes: " : "") + word;
   }
-  return text + ".";
+  return text + line + ".";
 }
 
 }  // namespace
