@@ -13,11 +13,6 @@
 namespace breakwatch::config {
 namespace {
 
-std::string Place(const std::string& name, const YAML::Mark& mark) {
-  if (mark.is_null()) return name;
-  return name + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
-}
-
 // The names one level below a section: "exporters." -> pushgateway, loki, ...
 std::vector<std::string> Children(const std::string& prefix) {
   std::set<std::string> names;
@@ -113,7 +108,7 @@ class Walker {
     const auto wrong = SetField(key, ToRaw(value), reading_.settings);
     const YAML::Mark at = value.IsNull() || value.Mark().is_null() ? mark : value.Mark();
     if (wrong) return Problem(at, "\"" + key.name + "\": " + *wrong);
-    reading_.places[key.name] = Place(name_, at);
+    reading_.places[key.name] = PlaceOf(name_, at);
   }
 
   void Unknown(const YAML::Node& name, const std::string& prefix) {
@@ -123,7 +118,7 @@ class Walker {
   }
 
   void Problem(const YAML::Mark& mark, const std::string& text) {
-    reading_.problems.push_back(Place(name_, mark) + ": " + text);
+    reading_.problems.push_back(PlaceOf(name_, mark) + ": " + text);
   }
 
   const std::string& name_;
@@ -133,17 +128,22 @@ class Walker {
 
 }  // namespace
 
+std::string PlaceOf(const std::string& name, const YAML::Mark& mark) {
+  if (mark.is_null()) return name;
+  return name + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
+}
+
 void ReadYaml(const std::string& name, const std::string& text, FileReading reading) {
   try {
     const YAML::Node document = YAML::Load(text);
     if (const auto rest = SecondDocument(text)) {
-      reading.problems.push_back(Place(name, *rest) + ": expected the end of the settings, a single document");
+      reading.problems.push_back(PlaceOf(name, *rest) + ": expected the end of the settings, a single document");
       return;
     }
     Walker(name, reading).Section(document, "");
   } catch (const YAML::Exception& error) {
     // Too deep, badly indented, an unknown alias, ...
-    reading.problems.push_back(Place(name, error.mark) + ": not YAML: " + Shown(error.msg));
+    reading.problems.push_back(PlaceOf(name, error.mark) + ": not YAML: " + Shown(error.msg));
   }
 }
 

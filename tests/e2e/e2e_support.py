@@ -99,8 +99,15 @@ class Hub:
         (self.folder / "recording.json").write_text(
             json.dumps({"format": 1, "recorded_at": "2024-01-01T00:00:00Z", "endpoint": "https://example.org"})
         )
-        (self.folder / "models.jsonl").write_text("".join(json.dumps(m) + "\n" for m in self.models.values()))
+        self._write_listing()
         return sha
+
+    def remove(self, model_id):
+        del self.models[model_id]
+        self._write_listing()
+
+    def _write_listing(self):
+        (self.folder / "models.jsonl").write_text("".join(json.dumps(m) + "\n" for m in self.models.values()))
 
 
 class Program:

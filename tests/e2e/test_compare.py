@@ -76,7 +76,10 @@ def test_previous_skips_a_sweep_by_a_further_toolchain(breakwatch, hub):
 def test_the_latest_sweep_has_no_previous_without_a_similar_sweep(breakwatch, hub):
     hub.model("org/model", 1)
     breakwatch.run("sweep")
-    assert "report --list" in breakwatch.run("compare", "previous", "latest", code=1).stderr
+    done = breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", code=0)
+    assert "no_baseline" in done.stderr and "report --list" in done.stderr
+    found = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)
+    assert found["gate"]["verdict"] == "no_baseline"
 
 
 def test_commits_and_toolchains_are_selected_by_name(breakwatch, hub):
@@ -89,7 +92,7 @@ def test_commits_and_toolchains_are_selected_by_name(breakwatch, hub):
     found = json.loads(breakwatch.run("compare", "previous", "toolchain:default", "--json").stdout)
     assert found["verdicts"] == {"worse": 1, "better": 1, "same": 1}
     rows = breakwatch.run("compare", "previous", "latest", "--format", "csv").stdout.splitlines()
-    assert len(rows) == 4 and rows[0].startswith("model,verdict,")
+    assert len(rows) == 4 and rows[0].startswith("model,mode,verdict,")
 
 
 def test_a_selector_without_results_is_reported(breakwatch, hub):

@@ -72,7 +72,7 @@ TEST(CompareTest, JsonHasEveryModelAndTotalsOfBothSides) {
 TEST(CompareTest, CsvHasARowPerModel) {
   const auto rows = ParseCsv(RenderComparison(Sample(), Format::kCsv));
   ASSERT_EQ(rows.size(), 9u);
-  EXPECT_EQ(rows[0][1], "verdict");
+  EXPECT_EQ(rows[0][2], "verdict");
 }
 
 TEST(CompareTest, ModelsThatStayedAreListedOnRequestOnly) {

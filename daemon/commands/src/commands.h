@@ -9,6 +9,7 @@
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/command.h"
 #include "breakwatch/report/table.h"
+#include "gate.h"
 
 namespace breakwatch::commands {
 
@@ -18,6 +19,7 @@ struct SweepOptions {
   std::string toolchain;            // --toolchain
   std::string output;               // plan: --output
   bool track = false, resume = false, local_gateway = false, quiet = false;
+  GateOptions gate;  // of the first sweep's results; no baseline: no gate
 };
 int RunSweep(App& app, const SweepOptions& options);
 int RunPlan(App& app, const SweepOptions& options);
@@ -63,8 +65,17 @@ int RunReport(App& app, const ReportOptions& options);
 struct CompareOptions {
   std::string a, b, mode, format = "text", output, fail_on;
   bool all = false;
+  GateOptions gate;
 };
 int RunCompare(App& app, const CompareOptions& options);
+
+struct BaselineOptions {
+  std::string path = kDefaultBaseline, sweep = "latest";
+  bool keep = false;  // lines of models that the sweep did not contain stay
+};
+int RunBaselineUpdate(App& app, const BaselineOptions& options);
+int RunBaselineShow(App& app, const BaselineOptions& options);
+int RunBaselineDiff(App& app, const BaselineOptions& options);
 
 struct BisectOptions {
   std::string model, from, to, mode = "eval", format = "text", output;

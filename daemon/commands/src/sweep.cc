@@ -128,7 +128,8 @@ int FailSweep(const App& app, Error error) {
 }
 
 // Prints the results of all sweeps of a request, one per toolchain. `reported`: their reports are written.
-int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us, bool reported) {
+int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us, bool reported,
+                const GateOptions& gate) {
   int code = kExitOk;
   for (const Sweep& sweep : swept.sweeps) {
     if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
@@ -136,6 +137,9 @@ int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swep
   }
   if (swept.error) return FirstThatApplies(code, FailSweep(app, *swept.error));
   PrintPlaces(app, by_us, reported);
+  if (!gate.baseline.empty() && !swept.sweeps.empty()) {
+    code = FirstThatApplies(code, GateSweep(app, swept.sweeps.front(), gate));
+  }
   return reported ? code : FirstThatApplies(code, kExitStore);
 }
 
@@ -148,7 +152,7 @@ std::optional<Sweep> NewestAmong(const App& app, const std::vector<Sweep>& repor
   return is_among ? std::optional(reported.back()) : std::nullopt;
 }
 
-int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress) {
+int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress, const GateOptions& gate) {
   Fanout fanout;
   SweepFiles files(app);
   fanout.Add(progress);
@@ -168,7 +172,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   }
   const std::vector<std::string> behind = (*session)->Drain();
   (*session)->StoreLateEvents();
-  return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true, !files.failed());
+  return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true, !files.failed(), gate);
 }
 
 Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
@@ -230,10 +234,11 @@ int RunSweep(App& app, const SweepOptions& options) {
   if (*followed) {
     NameFlagsWithoutEffect(app, "the daemon of " + app.settings().state_dir + " uses its own settings",
                            FlagsTyped(app, /*of_a_request=*/false));
-    return ConcludeAll(app, *request, **followed, /*by_us=*/false, DidDaemonReport(app, (*followed)->sweeps));
+    return ConcludeAll(app, *request, **followed, /*by_us=*/false, DidDaemonReport(app, (*followed)->sweeps),
+                       options.gate);
   }
   if (options.local_gateway) UseLocalGateway(app);
-  return SweepHere(app, *request, progress);
+  return SweepHere(app, *request, progress, options.gate);
 }
 
 int RunPlan(App& app, const SweepOptions& options) {
