@@ -150,8 +150,8 @@ void CommandTest::Fill(App& app) {
     installed_[target + "/bin/python"] = mixed;
     return Result<void>();
   };
-  app.with_toolchain = [this](const Settings& settings, const std::string& name) {
-    return WithToolchain(settings, name);
+  app.with_toolchain = [this](const Settings& settings, const ToolchainRef& toolchain) {
+    return WithToolchain(settings, toolchain);
   };
   app.toolchain_names = [](const Settings& settings) { return std::vector<std::string>{settings.capture.toolchain}; };
   app.ignored_config_keys = [](const Settings&) { return engine::IgnoredKeys(); };
@@ -188,17 +188,15 @@ Result<Toolchain> CommandTest::Describe(const Settings& settings) const {
   return toolchain;
 }
 
-Result<Settings> CommandTest::WithToolchain(Settings settings, const std::string& name) const {
+Result<Settings> CommandTest::WithToolchain(Settings settings, const ToolchainRef& toolchain) const {
   auto& capture = settings.capture;
-  std::string python = name == capture.toolchain ? kPython : "";
-  for (const std::string& entry : capture.toolchains) {
-    if (entry.starts_with(name + "=")) {
-      python = entry.substr(name.size() + 1);
-      break;
-    }
+  std::string python = toolchain.python;
+  if (python.empty() && toolchain.name == capture.toolchain) python = kPython;
+  for (const ToolchainRef& entry : capture.toolchains) {
+    if (python.empty() && entry.name == toolchain.name) python = entry.python;
   }
-  if (python.empty()) return Error{ErrorCode::kUsage, "unknown toolchain " + name};
-  capture.toolchain = name;
+  if (python.empty()) return Error{ErrorCode::kUsage, "unknown toolchain " + toolchain.name};
+  capture.toolchain = toolchain.name;
   capture.worker = {python};
   return settings;
 }

@@ -114,7 +114,7 @@ class CommandTest : public ::testing::Test {
   static std::string FastDirectory();
   void Fill(App& app);
   Result<Toolchain> Describe(const Settings& settings) const;
-  Result<Settings> WithToolchain(Settings settings, const std::string& name) const;
+  Result<Settings> WithToolchain(Settings settings, const ToolchainRef& toolchain) const;
 
   std::map<std::string, Toolchain> installed_;               // by interpreter
   std::map<std::string, fakes::FakeCaptureRunner> workers_;  // by versions

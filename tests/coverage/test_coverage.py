@@ -77,7 +77,7 @@ def test_cases_are_the_librarys_own_tables():
     assert not [cls for _, cls, _ in cases if cls.endswith(("Config", "Processor"))]
 
 
-def test_what_takes_pictures_was_called_with_them():
+def test_models_with_images_were_called_with_images():
     """A model of text and pictures that is called with text alone has no breaks where it may have dozens."""
     of = {entry["name"]: entry["config"] for entry in tables.read_lines(cover.SIZED)}
     rows = [row for row in tables.read_rows(cover.TABLE) if row["kind"] == "sized" and row["verdict"] in cover.GOOD]

@@ -71,9 +71,9 @@ inline CaptureResult FailedCapture(Status status, const std::string& detail) {
 // reports `wake_fd`, or moves the clock to a finite `until`, or waits for the descriptor for a bounded time.
 class FakeCaptureRunner : public CaptureRunner {
  public:
-  explicit FakeCaptureRunner(FakeClock& clock, std::size_t workers = 2) : clock_(clock), workers_(workers) {}
+  explicit FakeCaptureRunner(FakeClock& clock, std::size_t capacity = 2) : clock_(clock), capacity_(capacity) {}
 
-  std::size_t Capacity() const override { return workers_ - running_.size(); }
+  std::size_t Capacity() const override { return capacity_ - running_.size(); }
 
   Result<void> Start(const CaptureJob& job) override {
     if (unable_) return *unable_;
@@ -157,7 +157,7 @@ class FakeCaptureRunner : public CaptureRunner {
   }
 
   FakeClock& clock_;
-  std::size_t workers_;
+  std::size_t capacity_;
   std::deque<Running> running_;
   std::map<std::string, std::deque<CaptureResult>> script_;
   std::optional<Error> unable_;

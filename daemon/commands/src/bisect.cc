@@ -5,13 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "bisect_toolchain.h"
 #include "breakwatch/compare/attribute.h"
 #include "breakwatch/compare/compare.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
-#include "corner_toolchain.h"
 #include "session.h"
 #include "signals.h"
 #include "warnings_only.h"
@@ -163,8 +163,8 @@ Result<EndText> Bisector::EarlierState(const State& to) {
     const bool alike = capture.toolchain.torch == to.tools.versions.torch &&
                        capture.toolchain.transformers == to.tools.versions.transformers &&
                        result.info.sha == to.model.info.sha;
-    const CornerToolchain by = ParseCornerToolchain(capture.toolchain.name);
-    if (alike || !HasNumbers(capture.status) || by.kind == CornerToolchain::Kind::kMixed) continue;
+    const BisectToolchain by = ParseBisectToolchain(capture.toolchain.name);
+    if (alike || !HasNumbers(capture.status) || by.kind == BisectToolchain::Kind::kMixed) continue;
     if (now) {
       const auto change = compare::CompareModel(result, *now);
       if (change.new_sites.empty() && change.gone_sites.empty() && change.changed_sites.empty()) continue;
@@ -206,7 +206,7 @@ Result<Tools> Bisector::Mixed(const Tools& torch, const Tools& rest) {
       return tools;
     }
   }
-  const CornerToolchain mixed{CornerToolchain::Kind::kMixed,
+  const BisectToolchain mixed{BisectToolchain::Kind::kMixed,
                               "torch" + torch.versions.torch + "-transformers" + rest.versions.transformers};
   const std::string name = mixed.StoredName();
   std::error_code ignored;
@@ -268,8 +268,8 @@ Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& mo
   SweepRequest request;
   request.trigger = SweepTrigger::kBisect;
   const bool is_primary = tools.toolchain.name == settings().capture.toolchain;
-  const auto kind = is_primary ? CornerToolchain::Kind::kPrimary : CornerToolchain::Kind::kConfigured;
-  request.toolchain.name = CornerToolchain{kind, tools.toolchain.name}.StoredName();
+  const auto kind = is_primary ? BisectToolchain::Kind::kPrimary : BisectToolchain::Kind::kConfigured;
+  request.toolchain.name = BisectToolchain{kind, tools.toolchain.name}.StoredName();
   std::error_code ignored;
   const auto python = std::filesystem::absolute(tools.toolchain.python, ignored);
   // If the path does not exist here, it is relative to the project's folder, for the daemon and for this process.

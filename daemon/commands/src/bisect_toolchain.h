@@ -6,7 +6,7 @@
 
 namespace breakwatch::commands {
 
-struct CornerToolchain {
+struct BisectToolchain {
   enum class Kind {
     kConfigured,  // a configured one, by its name
     kPrimary,     // the primary one under a further name, so that nothing of a bisection is published
@@ -20,6 +20,6 @@ struct CornerToolchain {
 };
 
 // Of a StoredName().
-CornerToolchain ParseCornerToolchain(std::string_view stored_name);
+BisectToolchain ParseBisectToolchain(std::string_view stored_name);
 
 }  // namespace breakwatch::commands

@@ -1,4 +1,4 @@
-#include "corner_toolchain.h"
+#include "bisect_toolchain.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -7,7 +7,7 @@ constexpr std::string_view kPrimarySuffix = "-bisect", kMixedPrefix = "mixed-";
 
 }  // namespace
 
-std::string CornerToolchain::StoredName() const {
+std::string BisectToolchain::StoredName() const {
   switch (kind) {
     case Kind::kConfigured:
       return name;
@@ -19,8 +19,8 @@ std::string CornerToolchain::StoredName() const {
   return name;
 }
 
-CornerToolchain ParseCornerToolchain(std::string_view stored_name) {
-  using Kind = CornerToolchain::Kind;
+BisectToolchain ParseBisectToolchain(std::string_view stored_name) {
+  using Kind = BisectToolchain::Kind;
   if (stored_name.starts_with(kMixedPrefix)) {
     return {Kind::kMixed, std::string(stored_name.substr(kMixedPrefix.size()))};
   }
