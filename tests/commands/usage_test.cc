@@ -32,7 +32,7 @@ TEST_F(UsageTest, NeedsACommand) {
 
 TEST_F(UsageTest, NeedsTheArgumentsOfACommand) {
   EXPECT_THAT(Run("show"), Fails(kExitUsage, "model"));
-  EXPECT_THAT(Run("compare latest"), Fails(kExitUsage, "b "));
+  EXPECT_THAT(Run("compare latest"), Fails(kExitUsage, "old and new results"));
   EXPECT_THAT(Run("import trace --commit abc"), Fails(kExitUsage, "--model"));
 }
 

@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
+
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::config {
 namespace {
@@ -21,9 +22,9 @@ class AllowListTest : public testing::Test {
     const auto read = Read(text);
     return read ? "" : read.error().message;
   }
-  ~AllowListTest() override { std::filesystem::remove(path_); }
 
-  const std::string path_ = testing::TempDir() + "/allow_list_test.yaml";
+  const fakes::TemporaryDirectory directory_;
+  const std::string path_ = directory_ / "allow.yaml";
 };
 
 TEST_F(AllowListTest, ReadsModelsSitesReasonsAndFlakyModels) {
@@ -57,7 +58,7 @@ TEST_F(AllowListTest, EveryProblemIsNamedWithItsPlace) {
   EXPECT_THAT(Problem("allow:\n  - {model: m, site: s, owner: o, why: w, expires: 2027-01-31}\n"),
               HasSubstr("exactly one of"));
   EXPECT_THAT(Problem("flaky:\n  - {site: s, owner: o, why: w, expires: 2027-01-31}\n"), HasSubstr("selects a model"));
-  EXPECT_THAT(Problem("allow: [\n"), HasSubstr("allow_list_test.yaml:"));
+  EXPECT_THAT(Problem("allow: [\n"), HasSubstr("allow.yaml:"));
   EXPECT_THAT(Problem("allow:\n  - {model: m, owner: o, why: w, until: 2027-01-31}\n"),
               HasSubstr("unknown key \"until\""));
 }

@@ -130,10 +130,18 @@ struct Sides {
 };
 
 // With --baseline the only selector is B's.
-Result<Sides> SidesOfBaseline(store::SweepStore& store, const Settings& settings, const CompareOptions& options) {
-  if (!options.b.empty()) {
+Result<void> CheckSelectors(const CompareOptions& options) {
+  const bool has_baseline = !options.gate.baseline.empty();
+  if (has_baseline && !options.b.empty()) {
     return Error{ErrorCode::kUsage, "--baseline is A: name only the new results, or nothing for the latest sweep"};
   }
+  if (!has_baseline && options.b.empty()) {
+    return Error{ErrorCode::kUsage, "name old and new results, for example `breakwatch compare previous latest`"};
+  }
+  return {};
+}
+
+Result<Sides> SidesOfBaseline(store::SweepStore& store, const Settings& settings, const CompareOptions& options) {
   const std::string selector = options.a.empty() ? "latest" : options.a;
   auto baseline = ReadBaseline(options.gate.baseline);
   if (!baseline) return baseline.error();
@@ -147,9 +155,6 @@ Result<Sides> SidesOfBaseline(store::SweepStore& store, const Settings& settings
 
 Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const CompareOptions& options) {
   if (!options.gate.baseline.empty()) return SidesOfBaseline(store, settings, options);
-  if (options.a.empty() || options.b.empty()) {
-    return Error{ErrorCode::kUsage, "name old and new results, for example `breakwatch compare previous latest`"};
-  }
   auto b = Select(store, settings, options.b, options.mode);
   if (!b) return b.error();
   auto a = Select(store, settings, options.a, options.mode);
@@ -164,6 +169,7 @@ Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const 
 int RunCompare(App& app, const CompareOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
+  if (auto checked = CheckSelectors(options); !checked) return Fail(app, checked.error());
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   const auto rules = RulesOf(app, options.gate);
