@@ -1,4 +1,4 @@
-# breakwatch: `make sweep` and `make test` do everything; the other targets are for those who work on it.
+# breakwatch: `make sweep` and `make test` do everything; the other targets are for developers.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -9,8 +9,8 @@ HUB ?= snapshot
 TOP ?= 30
 # Another index for the torch wheels, such as a CPU-only one, which saves 4 GB.
 TORCH_INDEX ?=
-# The distribution's own interpreter where there is one: it is built with profile-guided and link-time optimization, and
-# tracing is interpretation (a sixth less core time a capture than under the same release built without).
+# Prefer the distribution's own interpreter: it is built with profile-guided and link-time optimization. Tracing runs in
+# the interpreter, so a capture takes a sixth less core time than with the same release built without.
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 PRESET ?= release
 JOBS ?= $(shell nproc)
@@ -22,7 +22,7 @@ VENV_KEY = $(shell { cat $(LOCK); echo "$(TORCH_INDEX) $(PYTHON)"; } | sha256sum
 TEST_VENV_KEY = $(shell { cat $(LOCK) $(TEST_LOCK); echo "$(PYTHON)"; } | sha256sum | cut -c1-12)
 PROGRAM := build/$(PRESET)/breakwatch
 SWEEP_FLAGS ?=
-# How many models the benchmark has, and its further flags: BENCH_FLAGS=--record keeps the figures.
+# The number of models in the benchmark, and its other flags: BENCH_FLAGS=--record stores the figures.
 BENCH_SET ?= 60
 BENCH_FLAGS ?=
 
@@ -39,7 +39,7 @@ help: ## List all targets
 
 # --- set-up -------------------------------------------------------------------------------------------------------
 
-# $(call install,PACKAGES): what is missing, as root or by sudo; otherwise the list and the command.
+# $(call install,PACKAGES): installs missing packages as root or by sudo; otherwise prints the list and the command.
 define install
 missing=""; for p in $(1); do dpkg-query -W -f='$${Status}' "$$p" 2>/dev/null | grep -q '^install ok installed' || missing="$$missing $$p"; done; \
 if [ -n "$$missing" ]; then \
@@ -74,7 +74,8 @@ venv: packages ## Install the default toolchain into .venv from its lock file
 	  if [ -d .venv ] && [ ! -L .venv ]; then rm -rf .venv; fi; ln -sfn ".venv-$(VENV_KEY)" .venv; \
 	fi
 
-# Another toolchain beside the default one: what is asked for exactly, the rest as pip resolves it, kept in a lock beside.
+# Makes another toolchain: exactly the requested versions, the rest as pip resolves it, recorded in a lock file beside
+# it.
 TORCH ?=
 TRANSFORMERS ?=
 NAMED_TOOLCHAIN := $(TOOLCHAIN)
@@ -129,10 +130,10 @@ test-venv: venv
 	  echo "$(TEST_VENV_KEY)" >.venv-test/.key; \
 	fi
 
-# What the tests capture in besides the default. Without it they are skipped, with that reason.
+# The further toolchains of the tests. Without one, its tests are skipped with that reason.
 SECOND_TOOLCHAIN := TORCH=2.13.0 TRANSFORMERS=5.8.0
 OLDEST_TOOLCHAIN := TORCH=2.6.0 TRANSFORMERS=4.57.6
-# The older releases of torch came before numpy 2.3 and were never run beside it.
+# The older releases of torch are older than numpy 2.3 and were never tested with it.
 OLDER_PACKAGES := torchvision timm scipy pyyaml numpy<2.3
 
 .PHONY: test-toolchain

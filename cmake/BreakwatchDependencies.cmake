@@ -1,4 +1,4 @@
-# Every third-party package, found once; each room links what it names.
+# Finds every third-party package once; each library links the ones that it names.
 find_package(Threads REQUIRED)
 find_package(CURL REQUIRED)
 find_package(ZLIB REQUIRED)
@@ -22,7 +22,7 @@ find_library(SOCI_POSTGRESQL soci_postgresql REQUIRED)
 find_path(SOCI_INCLUDE soci/soci.h REQUIRED)
 add_library(breakwatch_soci INTERFACE)
 target_include_directories(breakwatch_soci SYSTEM INTERFACE ${SOCI_INCLUDE} /usr/include/postgresql)
-# It hides type information that the check of virtual tables asks for.
+# It removes type information that the sanitizer's check of virtual tables needs.
 if(BREAKWATCH_SANITIZER)
   target_compile_options(breakwatch_soci INTERFACE -fno-sanitize=vptr)
 endif()
@@ -32,6 +32,6 @@ target_link_libraries(breakwatch_soci INTERFACE ${SOCI_CORE} ${SOCI_SQLITE3} ${S
 find_library(HTTPLIB cpp-httplib REQUIRED)
 add_library(breakwatch_httplib INTERFACE)
 target_link_libraries(breakwatch_httplib INTERFACE ${HTTPLIB} OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
-# The library was built with these, and they change its classes' layout.
+# The library was built with these definitions, which change the layout of its classes.
 target_compile_definitions(breakwatch_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT
                                                         CPPHTTPLIB_BROTLI_SUPPORT)

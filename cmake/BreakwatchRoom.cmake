@@ -1,5 +1,5 @@
 include(GoogleTest)
-# Warnings, sanitizers, and the two functions that make every room and every test look alike.
+# Warnings, sanitizers, and the two functions that define every library and every test in the same form.
 add_library(breakwatch_flags INTERFACE)
 target_compile_options(breakwatch_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
                                                   -Wno-sign-conversion -Werror=return-type)
@@ -8,12 +8,12 @@ if(BREAKWATCH_SANITIZER)
   target_link_options(breakwatch_flags INTERFACE -fsanitize=${BREAKWATCH_SANITIZER})
 endif()
 
-# Tests are compiled once and run once: in the release preset the compiler's time is what counts.
+# Tests are compiled once and run once: in the release preset the time of the compiler matters.
 add_library(breakwatch_test_flags INTERFACE)
 target_compile_options(breakwatch_test_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-O0;-g0>)
 
-# The headers that most files include, compiled once for the rooms and once for the tests, whose flags are others. The dev
-# preset does without, so that its build finds a file that does not include what it uses.
+# The headers that most files include are precompiled, once for the libraries and once for the tests, which have other
+# flags. The dev preset does not precompile, so its build finds files that lack an include.
 add_library(breakwatch_headers OBJECT ${CMAKE_CURRENT_LIST_DIR}/precompiled.cc)
 target_link_libraries(breakwatch_headers PRIVATE breakwatch_flags nlohmann_json::nlohmann_json)
 target_precompile_headers(breakwatch_headers PRIVATE
@@ -39,13 +39,14 @@ function(breakwatch_room name)
   target_include_directories(breakwatch_${name} PUBLIC include PRIVATE src)
   target_link_libraries(breakwatch_${name} PUBLIC ${ROOM_PUBLIC} PRIVATE breakwatch_flags ${ROOM_PRIVATE})
   target_precompile_headers(breakwatch_${name} REUSE_FROM breakwatch_headers)
-  # Tests may see private headers, and nobody else can.
+  # Tests may include private headers; no other target can.
   add_library(breakwatch_${name}_internal INTERFACE)
   target_include_directories(breakwatch_${name}_internal INTERFACE src)
   target_link_libraries(breakwatch_${name}_internal INTERFACE breakwatch_${name})
 endfunction()
 
-# breakwatch_test(core SOURCES status_test.cc ... LINK targets...): one program per room, labelled by it.
+# breakwatch_test(core SOURCES status_test.cc ... LINK targets...): one program for each library, labelled with its
+# name.
 function(breakwatch_test room)
   cmake_parse_arguments(TEST "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${room}_test ${TEST_SOURCES})

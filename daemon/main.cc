@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   app.make_runner = [&](const Settings& s) { return wiring::MakeRunner(app, s); };
   app.describe_toolchain = [&](const Settings& s) { return wiring::DescribeToolchain(app, s); };
   app.compose_toolchain = wiring::ComposeToolchain;
-  app.with_toolchain = [](const Settings& s, const std::string& name) { return wiring::WithToolchain(s, name); };
+  app.with_toolchain = [](const Settings& s, const ToolchainRef& t) { return wiring::WithToolchain(s, t); };
   app.toolchain_names = [](const Settings& s) { return wiring::ToolchainNames(s.capture); };
   app.ignored_config_keys = [](const Settings&) { return wiring::IgnoredConfigKeys(); };
   app.make_exporters = [&](const Settings& s) { return wiring::MakeExporters(app, s); };

@@ -1,10 +1,10 @@
 #include "breakwatch/config/inputs_file.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/json_text.h"
+#include "read_file.h"
 
 namespace breakwatch::config {
 namespace {
@@ -17,15 +17,14 @@ constexpr int kMaxInputsDepth = 32;
 Result<std::map<std::string, std::string>> ReadInputsFile(const std::string& path) {
   std::map<std::string, std::string> specs;
   if (path.empty()) return specs;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxInputsBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
   const auto wrong = [&](const std::string& why) {
     return Error{ErrorCode::kConfig, "capture.inputs_file " + path + ": " + why};
   };
-  if (auto checked = CheckJson(text, kMaxInputsBytes, kMaxInputsDepth); !checked) return wrong(checked.error().message);
-  const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto text = ReadAtMost(path, kMaxInputsBytes);
+  if (!text) return wrong(text.error().message);
+  if (auto checked = CheckJson(*text, kMaxInputsBytes, kMaxInputsDepth); !checked)
+    return wrong(checked.error().message);
+  const auto document = nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) return wrong("expected an object of input specs by model id or model_type:NAME");
   for (const auto& [name, spec] : document.items()) {
     if (!spec.is_object()) return wrong("\"" + name + "\": expected an object");

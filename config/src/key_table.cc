@@ -99,7 +99,7 @@ std::vector<Key> CaptureKeys() {
        .check = Name},
       {KEY(capture.toolchains),
        .doc = "Further toolchains as NAME=PYTHON; a name without an entry is .venv-NAME/bin/python.", .restart = true,
-       .check = NamedPath},
+       .check = NamedPython},
       {KEY(capture.extra_toolchains), .doc = "Toolchains that sweep the same models after the primary one.",
        .names = true, .check = Name},
       {KEY(capture.zygotes), .doc = "Worker processes, with one capture each at a time; 0: one for each core.",
@@ -118,12 +118,12 @@ std::vector<Key> CaptureKeys() {
       {KEY(capture.allow_factories), .doc = "Let workers run your own code, for python: and script: models.",
        .restart = true},
       {KEY(capture.modes),
-       .doc = "Modes; each gives a result of its own. One or more of eval, train, dynamic, fullgraph, nested, export, "
+       .doc = "Modes; each has its own result. One or more of eval, train, dynamic, fullgraph, nested, export, "
               "recompile, cold.",
        .names = true, .allowed = ModeNames()},
       {KEY(capture.calls),
-       .doc = "Calls to capture: default; minimal adds one with the required arguments only; all also adds one with "
-              "every optional tensor.",
+       .doc = "Calls to capture: default, minimal or all. With minimal, also the call with the required arguments "
+              "only. With all, that call and one with every optional tensor.",
        .allowed = CallNames()},
       {KEY(capture.verify_share),
        .doc = "Share of the captured models that each sweep captures again at full depth, to compare with the reduced "

@@ -17,7 +17,10 @@ struct TypeNameOf {
   std::string operator()(FieldOf<std::optional<std::int64_t>>) const { return "an integer or null"; }
   std::string operator()(FieldOf<double>) const { return "a number"; }
   std::string operator()(FieldOf<std::string>) const { return "text"; }
-  std::string operator()(FieldOf<std::vector<std::string>>) const { return "a list of texts"; }
+  template <class T>
+  std::string operator()(FieldOf<std::vector<T>>) const {
+    return "a list of texts";
+  }
   std::string operator()(FieldOf<milliseconds>) const { return "a duration such as 500ms, 30s, 5m or 24h"; }
   std::string operator()(FieldOf<std::optional<milliseconds>>) const {
     return "a duration such as 30s, 5m or 24h, or null";
@@ -32,6 +35,11 @@ std::vector<std::string> FlagNames(const std::string& key) {
 }
 
 }  // namespace
+
+bool IsList(const Key& key) {
+  return std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field) ||
+         std::holds_alternative<FieldOf<std::vector<ToolchainRef>>>(key.field);
+}
 
 std::span<const Key> Keys() {
   static const std::vector<Key> keys = MakeKeyTable();
@@ -79,7 +87,7 @@ std::vector<Flag> Flags() {
                      .doc = key.doc,
                      .default_text = ValueText(key, Settings{}),
                      .type = TypeName(key),
-                     .is_list = std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field),
+                     .is_list = IsList(key),
                      .is_bool = std::holds_alternative<FieldOf<bool>>(key.field)});
   }
   return flags;

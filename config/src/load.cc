@@ -3,15 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/text.h"
 #include "check.h"
 #include "parse.h"
+#include "read_file.h"
 #include "read_yaml.h"
 
 namespace breakwatch::config {
@@ -20,7 +18,6 @@ namespace {
 constexpr const char* kServiceStateDir = "/var/lib/breakwatch";
 constexpr std::string_view kFilesVariable = "BREAKWATCH_CONFIG_FILE";
 
-bool IsList(const Key& key) { return std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field); }
 bool IsOptional(const Key& key) {
   return std::holds_alternative<FieldOf<std::optional<bool>>>(key.field) ||
          std::holds_alternative<FieldOf<std::optional<std::int64_t>>>(key.field) ||
@@ -70,7 +67,7 @@ class Loader {
   explicit Loader(const Sources& sources) : sources_(sources) {}
 
   Result<Loaded> Run() {
-    for (const Key& key : Keys()) loaded_.origins[key.name] = "default";
+    for (const Key& key : Keys()) loaded_.origins[key.name] = Origin();
     Files();
     Environment();
     Flags();
@@ -92,7 +89,7 @@ class Loader {
     for (const std::string& file : loaded_.files) {
       std::map<std::string, std::string> places;
       ReadYamlFile(file, {loaded_.settings, places, problems_});
-      for (const auto& [key, place] : places) loaded_.origins[key] = "file " + place;
+      for (const auto& [key, place] : places) loaded_.origins[key] = {Origin::Kind::kFile, place};
     }
   }
 
@@ -102,7 +99,7 @@ class Loader {
       names.push_back(EnvironmentName(key));
       const auto found = sources_.environment.find(names.back());
       if (found != sources_.environment.end()) {
-        Set(key, RawOf(key, found->second), "environment " + found->first);
+        Set(key, RawOf(key, found->second), {Origin::Kind::kEnvironment, found->first});
       }
     }
     // Only a warning: orchestrators set variables such as BREAKWATCH_SERVICE_HOST.
@@ -126,20 +123,20 @@ class Loader {
   void Flags() {
     for (const auto& [name, values] : sources_.flags) {
       const Key* key = FindKey(name);
-      const std::string origin = "flag --" + name;
+      const Origin origin{Origin::Kind::kFlag, "--" + name};
       if (!key || key->is_secret) {
-        problems_.push_back(origin + ": unknown setting");
+        problems_.push_back(origin.Text() + ": unknown setting");
       } else if (!IsList(*key) && values.size() > 1) {
-        problems_.push_back(origin + ": given " + std::to_string(values.size()) + " times");
+        problems_.push_back(origin.Text() + ": given " + std::to_string(values.size()) + " times");
       } else {
         Set(*key, RawOf(*key, values), origin);
       }
     }
   }
 
-  void Set(const Key& key, const Raw& raw, const std::string& origin) {
+  void Set(const Key& key, const Raw& raw, const Origin& origin) {
     if (const auto wrong = SetField(key, raw, loaded_.settings)) {
-      problems_.push_back(origin + ": " + *wrong);
+      problems_.push_back(origin.Text() + ": " + *wrong);
     } else {
       loaded_.origins[key.name] = origin;
     }
@@ -148,16 +145,16 @@ class Loader {
   // The default is below the working directory. A service without a configured one runs in /, and /var belongs to the
   // system. systemd passes the directory of a unit's StateDirectory=.
   void StateDirectory() {
-    std::string& origin = loaded_.origins["state_dir"];
-    if (origin != "default") return;
+    Origin& origin = loaded_.origins["state_dir"];
+    if (origin != Origin()) return;
     const auto given = sources_.environment.find("STATE_DIRECTORY");
     std::error_code error;
     if (given != sources_.environment.end() && !given->second.empty()) {
       loaded_.settings.state_dir = given->second.substr(0, given->second.find(':'));
-      origin = "environment STATE_DIRECTORY";
+      origin = {Origin::Kind::kEnvironment, "STATE_DIRECTORY"};
     } else if (std::filesystem::current_path(error) == "/") {
       loaded_.settings.state_dir = kServiceStateDir;
-      origin = "default, as the working directory is /";
+      origin.place = "as the working directory is /";
     }
   }
 
@@ -172,27 +169,29 @@ class Loader {
     };
     for (const auto& [less, more] : kPairs) {
       if (field(less) <= field(more)) continue;
-      if (std::string& origin = loaded_.origins[less]; origin == "default") {
+      if (Origin& origin = loaded_.origins[less]; origin == Origin()) {
         field(less) = field(more);
-        origin = std::string("default, at most ") + more;
-      } else if (std::string& bound = loaded_.origins[more]; bound == "default") {
+        origin.place = std::string("at most ") + more;
+      } else if (Origin& bound = loaded_.origins[more]; bound == Origin()) {
         field(more) = field(less);
-        bound = std::string("default, at least ") + less;
+        bound.place = std::string("at least ") + less;
       }
     }
   }
 
   void Together() {
-    const bool from_environment = loaded_.origins["store.url"].starts_with("environment ");
+    const bool from_environment = loaded_.origins["store.url"].kind == Origin::Kind::kEnvironment;
     const Findings findings = CheckTogether(loaded_.settings, from_environment);
     for (const Finding& problem : findings.problems) problems_.push_back(Placed(problem));
     for (const Finding& warning : findings.warnings) loaded_.warnings.push_back(Placed(warning));
   }
 
   std::string Placed(const Finding& finding) {
-    std::string origin = loaded_.origins[finding.key];
-    if (origin.starts_with("file ")) origin.erase(0, 5);
-    return (origin.starts_with("default") ? "" : origin + ": ") + "\"" + finding.key + "\": " + finding.text;
+    const Origin& origin = loaded_.origins[finding.key];
+    const std::string place = origin.kind == Origin::Kind::kDefault ? ""
+                              : origin.kind == Origin::Kind::kFile  ? origin.place + ": "
+                                                                    : origin.Text() + ": ";
+    return place + "\"" + finding.key + "\": " + finding.text;
   }
 
   std::string Joined() const {
@@ -228,14 +227,9 @@ Result<Loaded> Load(const Sources& sources) { return Loader(sources).Run(); }
 Result<std::string> ReadSecret(const std::string& secret, const std::string& file) {
   if (file.empty()) return secret;
   constexpr std::size_t kMaxSecret = 64 << 10;
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  std::string text(kMaxSecret + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (stream.bad() || (text.empty() && errno != 0)) {
-    return Error{ErrorCode::kConfig, file + ": cannot be read: " + std::strerror(errno)};
-  }
+  auto read = ReadAtMost(file, kMaxSecret);
+  if (!read) return read.error().Within(file);
+  std::string text = *std::move(read);
   if (text.size() > kMaxSecret) return Error{ErrorCode::kConfig, file + ": is longer than 64 KiB"};
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();

@@ -120,14 +120,24 @@ struct Setter {
     return std::nullopt;
   }
   std::optional<std::string> operator()(FieldOf<std::vector<std::string>> field) const {
+    if (const auto expected = UnfitList()) return expected;
+    field(settings) = raw.items;
+    return std::nullopt;
+  }
+  std::optional<std::string> operator()(FieldOf<std::vector<ToolchainRef>> field) const {
+    if (const auto expected = UnfitList()) return expected;
+    field(settings).clear();
+    for (const std::string& item : raw.items) field(settings).push_back(ParseToolchainRef(item));
+    return std::nullopt;
+  }
+
+  std::optional<std::string> UnfitList() const {
     if (raw.kind != Raw::Kind::kList) return TypeName(key);
     for (const std::string& item : raw.items) {
       if (const auto expected = Unfit(item)) return "each item to be " + *expected;
     }
-    field(settings) = raw.items;
     return std::nullopt;
   }
-
   std::optional<std::string> Unfit(const std::string& text) const {
     const bool known = std::find(key.allowed.begin(), key.allowed.end(), text) != key.allowed.end();
     if (!key.allowed.empty() && !known) return TypeName(key);
@@ -144,10 +154,10 @@ struct Setter {
 };
 
 std::string Got(const Key& key, const Raw& raw) {
+  constexpr std::size_t kMaxShownBytes = 80;
   if (raw.kind == Raw::Kind::kNull) return "nothing";
   if (raw.kind == Raw::Kind::kMap) return "a mapping";
-  if (raw.kind == Raw::Kind::kList && !std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field))
-    return "a list";
+  if (raw.kind == Raw::Kind::kList && !IsList(key)) return "a list";
   if (key.is_secret) return "something else";
   std::string shown = raw.text;
   for (const std::string& item : raw.items) shown += (shown.empty() ? "" : ", ") + item;
@@ -155,15 +165,12 @@ std::string Got(const Key& key, const Raw& raw) {
     // A URL may contain a password, even in a key that should not have one.
     if (const auto at = shown.rfind('@'); at != std::string::npos) shown = "..." + shown.substr(at);
   }
-  for (char& c : shown) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  shown = ToUtf8(shown);
+  shown = ShortLine(shown, kMaxShownBytes);
   const bool text = std::holds_alternative<FieldOf<std::string>>(key.field) || raw.kind == Raw::Kind::kQuoted;
   if (text && raw.kind == Raw::Kind::kQuoted && !std::holds_alternative<FieldOf<std::string>>(key.field)) {
-    return "the text \"" + Truncate(shown, 80) + "\"";
+    return "the text \"" + shown + "\"";
   }
-  return "\"" + Truncate(shown, 80) + "\"";
+  return "\"" + shown + "\"";
 }
 
 }  // namespace

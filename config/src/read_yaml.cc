@@ -3,22 +3,15 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "breakwatch/core/text.h"
 #include "parse.h"
+#include "read_file.h"
 
 namespace breakwatch::config {
 namespace {
-
-std::string Place(const std::string& name, const YAML::Mark& mark) {
-  if (mark.is_null()) return name;
-  return name + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
-}
 
 // The names one level below a section: "exporters." -> pushgateway, loki, ...
 std::vector<std::string> Children(const std::string& prefix) {
@@ -79,12 +72,7 @@ std::optional<YAML::Mark> SecondDocument(const std::string& text) {
   return documents.starts.back();
 }
 
-std::string Printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  }
-  return Truncate(ToUtf8(text), 120);
-}
+std::string Shown(const std::string& text) { return ShortLine(text, 120); }
 
 class Walker {
  public:
@@ -120,17 +108,17 @@ class Walker {
     const auto wrong = SetField(key, ToRaw(value), reading_.settings);
     const YAML::Mark at = value.IsNull() || value.Mark().is_null() ? mark : value.Mark();
     if (wrong) return Problem(at, "\"" + key.name + "\": " + *wrong);
-    reading_.places[key.name] = Place(name_, at);
+    reading_.places[key.name] = PlaceOf(name_, at);
   }
 
   void Unknown(const YAML::Node& name, const std::string& prefix) {
-    std::string text = "unknown key \"" + Printable(prefix + name.Scalar()) + "\"";
+    std::string text = "unknown key \"" + Shown(prefix + name.Scalar()) + "\"";
     const auto near = NearestName(name.Scalar(), Children(prefix));
     Problem(name.Mark(), text + (near ? "; did you mean \"" + *near + "\"?" : ""));
   }
 
   void Problem(const YAML::Mark& mark, const std::string& text) {
-    reading_.problems.push_back(Place(name_, mark) + ": " + text);
+    reading_.problems.push_back(PlaceOf(name_, mark) + ": " + text);
   }
 
   const std::string& name_;
@@ -140,32 +128,32 @@ class Walker {
 
 }  // namespace
 
+std::string PlaceOf(const std::string& name, const YAML::Mark& mark) {
+  if (mark.is_null()) return name;
+  return name + ":" + std::to_string(mark.line + 1) + ":" + std::to_string(mark.column + 1);
+}
+
 void ReadYaml(const std::string& name, const std::string& text, FileReading reading) {
   try {
     const YAML::Node document = YAML::Load(text);
     if (const auto rest = SecondDocument(text)) {
-      reading.problems.push_back(Place(name, *rest) + ": expected the end of the settings, a single document");
+      reading.problems.push_back(PlaceOf(name, *rest) + ": expected the end of the settings, a single document");
       return;
     }
     Walker(name, reading).Section(document, "");
   } catch (const YAML::Exception& error) {
     // Too deep, badly indented, an unknown alias, ...
-    reading.problems.push_back(Place(name, error.mark) + ": not YAML: " + Printable(error.msg));
+    reading.problems.push_back(PlaceOf(name, error.mark) + ": not YAML: " + Shown(error.msg));
   }
 }
 
 void ReadYamlFile(const std::string& path, FileReading reading) {
   const auto refuse = [&](const std::string& why) { reading.problems.push_back(path + ": " + why); };
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return refuse("cannot be read: " + std::string(std::strerror(errno)));
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.bad()) return refuse("cannot be read: " + std::string(std::strerror(errno)));
-  if (text.size() > kMaxFileBytes) return refuse("is longer than 1 MiB");
-  if (ToUtf8(text) != text) return refuse("is not UTF-8 text");
-  ReadYaml(path, text, reading);
+  const auto text = ReadAtMost(path, kMaxFileBytes);
+  if (!text) return refuse(text.error().message);
+  if (text->size() > kMaxFileBytes) return refuse("is longer than 1 MiB");
+  if (ToUtf8(*text) != *text) return refuse("is not UTF-8 text");
+  ReadYaml(path, *text, reading);
 }
 
 bool ParseFlowList(const std::string& text, std::vector<std::string>& items) {

@@ -1,6 +1,8 @@
 // Reads settings from a YAML file and reports problems with line and column.
 #pragma once
 
+#include <yaml-cpp/mark.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +19,8 @@ struct FileReading {
   std::vector<std::string>& problems;          // "config.yaml:12:5: ..."
 };
 
+// "config.yaml:12:5"; without a mark, the name alone.
+std::string PlaceOf(const std::string& name, const YAML::Mark& mark);
 // Applies a file. Values that cannot be applied are added to the problems.
 void ReadYamlFile(const std::string& path, FileReading reading);
 // The same for a text; `name` precedes each problem.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/keys.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::config {
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string Dump(const Json& json) { return JsonDocument(json, 2); }
 
 // Numbers and booleans as JSON values, durations and sizes as text, secrets hidden.
 Json ValueJson(const Key& key, const Settings& settings) {
@@ -46,6 +47,17 @@ std::string Padded(const std::string& text, std::size_t width) {
   return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
 }
 
+bool DocListsValues(const Key& key) {
+  return !key.allowed.empty() && key.doc.find(key.allowed.back()) != std::string::npos;
+}
+
+// Does not repeat the values that the doc lists.
+std::string ShortTypeName(const Key& key) {
+  if (!DocListsValues(key)) return TypeName(key);
+  return std::holds_alternative<FieldOf<std::vector<std::string>>>(key.field) ? "a list of these values"
+                                                                              : "one of these values";
+}
+
 std::string FlagText(const Key& key) { return key.is_secret ? "none, because it is a secret" : "--" + key.name; }
 
 // "hub.top" with open section "hub": closes and opens sections until the key's parent is the current one.
@@ -65,6 +77,20 @@ void OpenSections(const std::string& name, std::vector<std::string>& open, std::
 
 }  // namespace
 
+std::string Origin::Text() const {
+  switch (kind) {
+    case Kind::kDefault:
+      return place.empty() ? "default" : "default, " + place;
+    case Kind::kFile:
+      return "file " + place;
+    case Kind::kEnvironment:
+      return "environment " + place;
+    case Kind::kFlag:
+      return "flag " + place;
+  }
+  return place;
+}
+
 std::string ShowText(const Loaded& loaded) {
   std::size_t name_width = 0, value_width = 0;
   for (const Key& key : Keys()) {
@@ -74,7 +100,7 @@ std::string ShowText(const Loaded& loaded) {
   std::string out;
   for (const Key& key : Keys()) {
     out += Padded(key.name, name_width) + "  " + Padded(ValueText(key, loaded.settings), value_width) + "  " +
-           loaded.origins.at(key.name) + "\n";
+           loaded.origins.at(key.name).Text() + "\n";
   }
   return out;
 }
@@ -85,7 +111,7 @@ std::string ShowJson(const Loaded& loaded) {
     settings.push_back({{"key", key.name},
                         {"value", ValueJson(key, loaded.settings)},
                         {"default", ValueJson(key, Settings{})},
-                        {"origin", loaded.origins.at(key.name)},
+                        {"origin", loaded.origins.at(key.name).Text()},
                         {"type", TypeName(key)}});
   }
   return Dump({{"settings", settings}, {"files", loaded.files}, {"warnings", loaded.warnings}});
@@ -95,7 +121,7 @@ std::string CheckText(const Loaded& loaded) {
   std::string out = "ok:";
   for (const std::string& file : loaded.files) out += " " + file;
   const auto changed = std::count_if(loaded.origins.begin(), loaded.origins.end(),
-                                     [](const auto& origin) { return !origin.second.starts_with("default"); });
+                                     [](const auto& origin) { return origin.second.kind != Origin::Kind::kDefault; });
   out += (loaded.files.empty() ? " no file, " : ", ") + std::to_string(changed) + " of " +
          std::to_string(Keys().size()) + " settings differ from the default\n";
   for (const std::string& warning : loaded.warnings) out += "warning: " + warning + "\n";
@@ -108,11 +134,11 @@ Result<std::string> ExplainText(std::string_view key_or_prefix) {
   std::string out;
   for (const Key* key : *keys) {
     out += std::string(out.empty() ? "" : "\n") + key->name + "\n  " + key->doc + "\n";
-    out += "  type         " + TypeName(*key) + "\n";
+    out += "  type         " + ShortTypeName(*key) + "\n";
     out += "  default      " + ValueText(*key, Settings{}) + "\n";
     out += "  environment  " + EnvironmentName(*key) + "\n";
     out += "  flag         " + FlagText(*key) + "\n";
-    out += std::string("  reload       ") + (key->restart ? "needs a restart" : "takes effect") + "\n";
+    out += std::string("  changes      take effect after a ") + (key->restart ? "restart" : "reload") + "\n";
   }
   return out;
 }
@@ -145,8 +171,8 @@ std::string ExampleYaml() {
     if (key.is_secret) continue;
     OpenSections(key.name, open, out);
     const std::string indent(2 * open.size(), ' ');
-    const bool says_values = !key.allowed.empty() && key.doc.find(key.allowed.back()) == std::string::npos;
-    out += indent + "# " + key.doc + (says_values ? " One of " + TypeName(key) + "." : "") + "\n";
+    const bool lists_values = !key.allowed.empty() && !DocListsValues(key);
+    out += indent + "# " + key.doc + (lists_values ? " One of " + TypeName(key) + "." : "") + "\n";
     out += indent + key.name.substr(key.name.rfind('.') + 1) + ": " + ValueText(key, Settings{}) + "\n";
   }
   return out;

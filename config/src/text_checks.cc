@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "breakwatch/core/capture.h"
 #include "breakwatch/core/mode.h"
 
 namespace breakwatch::config {
@@ -74,9 +75,9 @@ Expected Name(const std::string& text) {
 
 Expected NameOrEmpty(const std::string& text) { return text.empty() ? std::nullopt : Name(text); }
 
-Expected NamedPath(const std::string& text) {
-  const std::size_t equals = std::min(text.find('='), text.size());
-  if (!Name(text.substr(0, equals)) && text.size() > equals + 1) return std::nullopt;
+Expected NamedPython(const std::string& text) {
+  const ToolchainRef toolchain = ParseToolchainRef(text);
+  if (!Name(toolchain.name) && !toolchain.python.empty()) return std::nullopt;
   return "NAME=PYTHON such as old=.venv-old/bin/python";
 }
 

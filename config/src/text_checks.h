@@ -14,7 +14,7 @@ Expected StoreUrlText(const std::string& text);  // or empty
 Expected ListenAddress(const std::string& text);
 Expected Name(const std::string& text);  // letters, digits, "_", "-", ".": safe in a path and a label
 Expected NameOrEmpty(const std::string& text);
-Expected NamedPath(const std::string& text);      // NAME=PATH
+Expected NamedPython(const std::string& text);    // NAME=PYTHON
 Expected ToolchainMode(const std::string& text);  // a Name, or NAME/MODE
 Expected OneLine(const std::string& text);        // printable, at most 128 bytes
 

@@ -31,6 +31,11 @@ struct Writer {
     for (const std::string& item : value) text += (text.empty() ? "" : ", ") + Quoted(Redacted(item));
     return "[" + text + "]";
   }
+  std::string operator()(const std::vector<ToolchainRef>& value) const {
+    std::vector<std::string> texts;
+    for (const ToolchainRef& toolchain : value) texts.push_back(toolchain.Text());
+    return (*this)(texts);
+  }
   std::string operator()(milliseconds value) const { return DurationText(value); }
   template <class T>
   std::string operator()(const std::optional<T>& value) const {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes breakwatch.json, the Grafana dashboard, beside this file. Run it after a change; a test compares.
+"""Writes breakwatch.json, the Grafana dashboard, beside this file. Run it after a change; a test compares the two.
 
-Classic JSON: the newer schema cannot be provisioned from files everywhere.
+The classic JSON format is used, because not every Grafana can provision the newer schema from files.
 """
 
 import json

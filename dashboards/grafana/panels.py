@@ -1,4 +1,4 @@
-"""Grafana's panels, as few kinds and settings of them as the dashboard needs."""
+"""Grafana's panels: only the kinds and settings that the dashboard needs."""
 
 PROMETHEUS = {"type": "prometheus", "uid": "${datasource}"}
 LOKI = {"type": "loki", "uid": "${loki}"}
@@ -71,7 +71,7 @@ def column_unit(column, unit):
 
 
 def column_hidden(column):
-    """Out of sight, and yet there for links: a column that is excluded is not."""
+    """Hides a column and keeps it available for links, which an excluded column is not."""
     return {"matcher": {"id": "byName", "options": column}, "properties": [{"id": "custom.hidden", "value": True}]}
 
 

@@ -1,8 +1,8 @@
-"""What the dashboard shows, row by row.
+"""The content of the dashboard, row by row.
 
-The queries compare states, now and `$compare` ago: compile_breaks_total is what the last capture found, so rate() and
-increase() of it mean nothing. Pools hold disjoint models and a series is scraped once, so sums over pools are right.
-A cell is (width, height, panel).
+The queries compare states, now and `$compare` ago. compile_breaks_total is a state, the result of the last capture, so
+rate() and increase() of it have no meaning. Pools hold disjoint models and a series is scraped once, so sums over pools
+are right. A cell is (width, height, panel).
 """
 
 from panels import LOKI, bars, column_hidden, column_unit, link, panel, series, stat, table, target
@@ -275,6 +275,17 @@ def change_row():
     ]
 
 
+def workers():
+    counts = ("started", "failed_starts", "lost", "retried_captures", "ignored_results")
+    expression = "max by (job, pool, toolchain) (breakwatch_workers_{}_total{})"
+    return table(
+        "Worker processes",
+        "Since the program started: workers started, failed before they were ready and lost; captures tried again.",
+        [(count.replace("_", " "), expression.format(count, JOB)) for count in counts],
+        "lost",
+    )
+
+
 def sweep_row():
     def each(name):
         return f"max by (job, pool) ({name}{JOB})"
@@ -369,6 +380,7 @@ def sweep_row():
                 stack=True,
             ),
         ),
+        (24, 5, workers()),
     ]
 
 

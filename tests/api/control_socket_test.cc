@@ -55,7 +55,7 @@ class ControlSocketTest : public testing::Test {
   std::unique_ptr<ControlSocket> socket_;
 };
 
-TEST_F(ControlSocketTest, HandsARequestOverAndFollowsItsSweep) {
+TEST_F(ControlSocketTest, SendsARequestAndFollowsItsSweep) {
   Heard heard;
   SweepRequest request;
   request.list.top = 5;
@@ -70,7 +70,7 @@ TEST_F(ControlSocketTest, HandsARequestOverAndFollowsItsSweep) {
   plan.models.resize(1);
   Sweep sweep;
   sweep.id = "s1";
-  socket_->OnResult(result, 9, 9);  // of a sweep before: not ours
+  socket_->OnResult(result, 9, 9);  // of an earlier sweep: not for this follower
   socket_->OnAccepted(command.id, "s1");
   socket_->OnPlan(plan, 0);
   socket_->OnResult(result, 1, 1);
@@ -112,7 +112,7 @@ TEST_F(ControlSocketTest, FollowsTheSweepsOfEveryToolchainAndPassesTheFirstError
   result.info.id = "org/later";
   result.capture.detail = "clean";
   socket_->OnFinished(first);
-  socket_->OnResult(result, 1, 1);  // of the further toolchain
+  socket_->OnResult(result, 1, 1);  // by the further toolchain
   socket_->OnFinished(second);
   const Error gone{ErrorCode::kUsage, "no toolchain oldest"};
   socket_->OnServed(command.id, &gone);
@@ -130,14 +130,14 @@ TEST_F(ControlSocketTest, FollowsTheSweepsOfEveryToolchainAndPassesTheFirstError
 TEST_F(ControlSocketTest, CarriesAnImportedCaptureAndAnInterpreter) {
   Heard heard;
   SweepRequest request;
-  request.toolchain = "mixed", request.python = "/opt/mixed/bin/python";
+  request.toolchain = {"mixed", "/opt/mixed/bin/python"};
   request.saved_plan.emplace().models.resize(1);
   request.saved_plan->models[0].info.id = "org/name";
   request.imported.emplace().detail = "read from a trace";
   request.imported->breaks = 7;
   auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, request, heard); });
   const Command command = NextCommand();
-  EXPECT_EQ(command.request.python, "/opt/mixed/bin/python");
+  EXPECT_EQ(command.request.toolchain, request.toolchain);
   ASSERT_TRUE(command.request.imported);
   EXPECT_EQ(command.request.imported->breaks, 7);
   EXPECT_EQ(command.request.saved_plan->models[0].info.id, "org/name");
@@ -145,7 +145,7 @@ TEST_F(ControlSocketTest, CarriesAnImportedCaptureAndAnInterpreter) {
   followed.get();
 }
 
-// A gate that a drain passes when the test lets it.
+// A gate at which a drain waits until the test opens it.
 class Gate {
  public:
   void Pass() {
@@ -159,7 +159,7 @@ class Gate {
   std::promise<void> entered_, open_;
 };
 
-TEST_F(ControlSocketTest, TellsEveryFollowerOfItsOwnSweepWhenTheyEndDuringOneWait) {
+TEST_F(ControlSocketTest, ReportsTheOwnSweepToEveryFollowerWhenSweepsEndDuringOneWait) {
   Gate gate;
   std::atomic<int> drains{0};
   drain_ = [&](const std::stop_token&) {
@@ -187,7 +187,7 @@ TEST_F(ControlSocketTest, TellsEveryFollowerOfItsOwnSweepWhenTheyEndDuringOneWai
   EXPECT_EQ((*end_of_two)->sweeps.front().id, "s2");
 }
 
-TEST_F(ControlSocketTest, GivesTheWaitForExportersUpWhenItEnds) {
+TEST_F(ControlSocketTest, EndsTheWaitForExportersWhenItStops) {
   std::promise<void> entered;
   drain_ = [&](const std::stop_token& stop) {
     entered.set_value();
@@ -208,16 +208,16 @@ TEST_F(ControlSocketTest, GivesTheWaitForExportersUpWhenItEnds) {
   EXPECT_EQ((*end)->behind, std::vector<std::string>{"loki"});
 }
 
-TEST_F(ControlSocketTest, PassesOnThatThereIsNothingToResume) {
+TEST_F(ControlSocketTest, ReportsThatThereIsNothingToResume) {
   Heard heard;
   auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
   socket_->OnRefused(NextCommand().id, {ErrorCode::kNotFound, "nothing to resume"});
   const auto end = followed.get();
-  ASSERT_FALSE(end);  // unlike "no daemon"
+  ASSERT_FALSE(end);  // unlike without a daemon
   EXPECT_EQ(end.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(ControlSocketTest, SaysWhenTheDaemonGoesAway) {
+TEST_F(ControlSocketTest, ReportsThatTheDaemonEnded) {
   Heard heard;
   auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, {}, heard); });
   NextCommand();
@@ -235,7 +235,7 @@ TEST_F(ControlSocketTest, IsNotThereWithoutADaemon) {
   EXPECT_FALSE(end->has_value());
 }
 
-// What a client that speaks no protocol of ours is answered.
+// The response to a client that does not use the protocol.
 std::string AnswerTo(const std::string& path, const std::string& line) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -251,7 +251,7 @@ std::string AnswerTo(const std::string& path, const std::string& line) {
   return {buffer, static_cast<std::size_t>(std::max<ssize_t>(size, 0))};
 }
 
-TEST_F(ControlSocketTest, RefusesWhatIsNoRequestAndGoesOn) {
+TEST_F(ControlSocketTest, RejectsWhatIsNotARequestAndContinues) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   for (const std::string& line :
        {std::string("garbage\n"), std::string("[]\n"), std::string("{\"type\":5}\n"), std::string("{\"type\":null}\n"),
@@ -271,26 +271,26 @@ TEST_F(ControlSocketTest, RefusesAnImportThatIsNotOfOneModel) {
             std::string::npos);
 }
 
-// The answer to another user of this machine, as whom only this thread acts.
+// The response to another user of this machine; only this thread acts as that user.
 Result<std::optional<Followed>> FollowAsAnotherUser(const std::string& path, const SweepRequest& request) {
   constexpr uid_t kNobody = 65534;
   return std::async(std::launch::async,
                     [&] {
                       Heard heard;
-                      // The C library's own function would change every thread.
+                      // The C library's function would change the user of every thread.
                       EXPECT_EQ(syscall(SYS_setresuid, kNobody, kNobody, 0), 0);
                       return FollowSweep(path, request, heard);
                     })
       .get();
 }
 
-TEST_F(ControlSocketTest, AnotherUserNamesNothingThatIsRun) {
+TEST_F(ControlSocketTest, AnotherUserCannotNameAProgram) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
   std::filesystem::permissions(dir_, std::filesystem::perms::all);
   std::filesystem::permissions(path_, std::filesystem::perms::all);
   SweepRequest python, toolchain, script, plan;
-  python.toolchain = "default", python.python = "/tmp/evil";
-  toolchain.toolchain = "other";
+  python.toolchain = {"default", "/tmp/evil"};
+  toolchain.toolchain.name = "other";
   script.list.ids = {"script:/tmp/evil.py"};
   plan.saved_plan.emplace().models.resize(1);
   plan.saved_plan->models[0].info.id = "python:evil:make";
@@ -301,17 +301,17 @@ TEST_F(ControlSocketTest, AnotherUserNamesNothingThatIsRun) {
   }
   EXPECT_FALSE(commands_.Pop());
   SweepRequest plain;
-  plain.toolchain = "default";
+  plain.toolchain.name = "default";
   auto followed = std::async(std::launch::async, [&] { return FollowAsAnotherUser(path_, plain); });
   const Command command = NextCommand();
-  EXPECT_EQ(command.request.toolchain, "default");
+  EXPECT_EQ(command.request.toolchain.name, "default");
   socket_->OnRefused(command.id, {ErrorCode::kInternal, "enough seen"});
   EXPECT_EQ(followed.get().error().message, "enough seen");
 }
 
-TEST_F(ControlSocketTest, TheDaemonsOwnUserNamesWhatItLikes) {
+TEST_F(ControlSocketTest, TheDaemonsOwnUserCanNameAProgram) {
   SweepRequest request;
-  request.toolchain = "other", request.list.ids = {"script:mine.py"};
+  request.toolchain.name = "other", request.list.ids = {"script:mine.py"};
   Heard heard;
   auto followed = std::async(std::launch::async, [&] { return FollowSweep(path_, request, heard); });
   const Command command = NextCommand();
@@ -320,7 +320,7 @@ TEST_F(ControlSocketTest, TheDaemonsOwnUserNamesWhatItLikes) {
   followed.get();
 }
 
-TEST_F(ControlSocketTest, IsTheOwnersAlone) {
+TEST_F(ControlSocketTest, IsAccessibleToItsOwnerOnly) {
   struct stat info {};
   ASSERT_EQ(stat(path_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);

@@ -7,7 +7,7 @@ namespace {
 
 TEST(SweepRequestJsonTest, SurvivesTheRoundTrip) {
   SweepRequest request;
-  request.trigger = "cli";
+  request.trigger = SweepTrigger::kCli;
   request.list.top = 7;
   request.list.filters = {"license:mit"};
   request.list.gated = false;

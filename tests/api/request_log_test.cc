@@ -17,7 +17,7 @@ class RequestLogTest : public testing::Test {
     const auto document = log_->Find(id);
     return document ? json::parse(*document) : json();
   }
-  // Its log's thread has concluded it.
+  // Waits until the log's thread has finished the request.
   json Ended(const std::string& id) const {
     while (Ask(id)["finished_at"].is_null()) std::this_thread::yield();
     return Ask(id);
@@ -31,7 +31,7 @@ class RequestLogTest : public testing::Test {
   std::function<std::vector<std::string>(const std::stop_token&)> drain_ = [](const std::stop_token&) {
     return std::vector<std::string>{};
   };
-  // As digits: sweeps, exporters behind, an error, by name.
+  // In short form: sweeps, exporters behind, an error, by name.
   std::unique_ptr<RequestLog> log_ = std::make_unique<RequestLog>(
       RealClock(), [this](const std::stop_token& stop) { return drain_(stop); },
       [](const Followed& outcome, bool by_name) {
@@ -66,7 +66,7 @@ TEST_F(RequestLogTest, FollowsARequestUntilTheExportersAreDone) {
   EXPECT_EQ(done["exit_code"], 2101);
 }
 
-TEST_F(RequestLogTest, SaysWhyASweepThatBeganDidNotEnd) {
+TEST_F(RequestLogTest, ReportsWhyASweepThatBeganDidNotEnd) {
   const std::string id = log_->Add(Kind::kSweep, false).value();
   log_->OnAccepted(id, "s1");
   const Error error{ErrorCode::kUnavailable, "the Hub is away"};

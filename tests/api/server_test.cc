@@ -84,13 +84,16 @@ class ServerTest : public testing::Test {
             RealClock(),
             [this] { return snapshot_; },
             [this] { return std::vector{loki_}; },
+            [] {
+              return WorkersOfAll{{"default", {.lost = 3}}};
+            },
             [] { return ReloadState{}; },
             [] { return SweepRequest{}; },
             requests_,
             {"default", "old"}};
   }
-  // The server's answer to these bytes. Reads until it closes the connection, or is silent for a time below its own
-  // read timeout.
+  // The server's response to these bytes. Reads until the server closes the connection, or sends nothing for a time
+  // below its own read timeout.
   std::string AnswerTo(const std::string& bytes) {
     const std::string address = server_->Address();
     sockaddr_in peer{};
@@ -189,6 +192,7 @@ TEST_F(ServerTest, ServesItsOwnMetricsAndTheModels) {
   EXPECT_NE(own.find("breakwatch_daemon_info{version=\"1.2.3\"} 1"), std::string::npos) << own;
   EXPECT_NE(own.find("process_resident_memory_bytes "), std::string::npos);
   EXPECT_NE(own.find("breakwatch_events_pending{exporter=\"loki\"} 7"), std::string::npos);
+  EXPECT_NE(own.find("breakwatch_workers_lost_total{toolchain=\"default\"} 3"), std::string::npos) << own;
   const std::string models = client_->Get("/metrics/models")->body;
   EXPECT_NE(models.find("compile_breaks_total{"), std::string::npos);
   EXPECT_NE(models.find("reason=\"none\""), std::string::npos);
@@ -216,7 +220,7 @@ TEST_F(ServerTest, ListsReasonsWithTheirTotals) {
   EXPECT_EQ(reasons[0]["leverage"], 1);
 }
 
-TEST_F(ServerTest, AnswersQuestionsOfTheStore) {
+TEST_F(ServerTest, AnswersFromTheStore) {
   Start();
   EXPECT_EQ(GetJson("/api/v1/sweeps")["sweeps"].size(), 2u);
   EXPECT_EQ(GetJson("/api/v1/sweeps/s1")["sweep_id"], "s1");
@@ -236,7 +240,7 @@ TEST_F(ServerTest, AnswersQuestionsOfTheStore) {
   EXPECT_EQ(client_->Get("/api/v1/sweeps")->status, 500);
 }
 
-TEST_F(ServerTest, TakesASweepOnlyWithTheToken) {
+TEST_F(ServerTest, AcceptsASweepOnlyWithTheToken) {
   StartWith("s3cret");
   EXPECT_EQ(client_->Post("/api/v1/sweeps", "{}", "application/json")->status, 401);
   client_->set_bearer_token_auth("wrong!");
@@ -245,12 +249,12 @@ TEST_F(ServerTest, TakesASweepOnlyWithTheToken) {
   EXPECT_EQ(client_->Post("/api/v1/sweeps", "{\"tpo\":1}", "application/json")->status, 400);
   const auto accepted = client_->Post("/api/v1/sweeps", "{\"top\":3}", "application/json");
   ASSERT_EQ(accepted->status, 202);
-  EXPECT_EQ(client_->Post("/api/v1/sweeps", "{}", "application/json")->status, 503);  // the queue holds one
+  EXPECT_EQ(client_->Post("/api/v1/sweeps", "{}", "application/json")->status, 503);  // the queue has one entry
   const auto command = commands_.Pop();
   ASSERT_TRUE(command);
   EXPECT_EQ(command->id, json::parse(accepted->body)["id"]);
   EXPECT_EQ(command->request.list.top, 3);
-  EXPECT_EQ(command->request.trigger, "api");
+  EXPECT_EQ(command->request.trigger, SweepTrigger::kApi);
 }
 
 TEST_F(ServerTest, RefusesChangesWithoutAConfiguredToken) {
@@ -272,7 +276,7 @@ TEST_F(ServerTest, ReloadsWhenTheLifecycleIsOn) {
 
 TEST_F(ServerTest, BoundsABodyOfUnknownLength) {
   StartWith("t");
-  constexpr std::size_t kEnd = 64u << 20;  // more than buffers on the way hold
+  constexpr std::size_t kEnd = 64u << 20;  // more than the buffers between client and server
   std::size_t sent = 0;
   const auto response = client_->Post(
       "/api/v1/sweeps",
@@ -282,13 +286,13 @@ TEST_F(ServerTest, BoundsABodyOfUnknownLength) {
         return sink.write(std::string(4096, ' ').data(), 4096);
       },
       "application/json");
-  // The server answers and closes while the client still sends, which may then not see the answer.
+  // The server responds and closes while the client still sends, so the client may not receive the response.
   if (response) EXPECT_EQ(response->status, 413);
   EXPECT_LT(sent, kEnd);
   EXPECT_EQ(client_->Get("/-/healthy")->status, 200);
 }
 
-TEST_F(ServerTest, ARequestNamesNothingThatIsRun) {
+TEST_F(ServerTest, ARequestCannotNameAProgram) {
   StartWith("t");
   client_->set_bearer_token_auth("t");
   const std::string known = "configured: default or old";
@@ -312,7 +316,7 @@ TEST_F(ServerTest, ARequestNamesNothingThatIsRun) {
   EXPECT_EQ(StatusOf(R"({"toolchain":"old","models":["org/name@main"],"modes":["eval"],"sort":"likes"})"), 202);
 }
 
-TEST_F(ServerTest, WhatARequestCannotMeanIsRefusedWithTheNamesThatThereAre) {
+TEST_F(ServerTest, AnUnknownNameIsRejectedWithTheKnownNames) {
   StartWith("t");
   client_->set_bearer_token_auth("t");
   EXPECT_THAT(MessageOf(R"({"sort":"stars"})"), HasSubstr("trendingScore"));
@@ -328,7 +332,7 @@ TEST_F(ServerTest, WhatARequestCannotMeanIsRefusedWithTheNamesThatThereAre) {
   }
 }
 
-TEST_F(ServerTest, ATakenRequestCanBeAskedFor) {
+TEST_F(ServerTest, TheStateOfAnAcceptedRequestIsAvailable) {
   StartWith("t");
   client_->set_bearer_token_auth("t");
   const auto accepted = client_->Post("/api/v1/sweeps", "{}", "application/json");
@@ -339,11 +343,11 @@ TEST_F(ServerTest, ATakenRequestCanBeAskedFor) {
   EXPECT_EQ(GetJson("/api/v1/requests")["requests"].size(), 1u);
   EXPECT_EQ(client_->Get("/api/v1/requests/api-1")->status, 404);
   ASSERT_EQ(StatusOf("{}"), 202);
-  EXPECT_EQ(StatusOf("{}"), 503);  // the queue holds one: this one is no request
+  EXPECT_EQ(StatusOf("{}"), 503);  // the queue has one entry: this request is not accepted
   EXPECT_EQ(GetJson("/api/v1/requests")["requests"].size(), 2u);
 }
 
-TEST_F(ServerTest, ABodyOfNoSoundLengthIsRefusedAndItsConnectionClosed) {
+TEST_F(ServerTest, ABodyWithAnInvalidLengthIsRejectedAndItsConnectionClosed) {
   StartWith("t");
   const std::string post = "POST /api/v1/sweeps HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n";
   for (const char* header : {"Content-Length: abc", "Content-Length: -5", "Content-Length: 2x", "Content-Length: +2",

@@ -34,14 +34,14 @@ class RunnerProgramTest : public testing::Test {
   const std::string kProgram = BREAKWATCH_RUNNER;
 };
 
-TEST_F(RunnerProgramTest, TellsWhatItIsAndWhatItWasLinkedWith) {
+TEST_F(RunnerProgramTest, PrintsItsVersionAndThoseOfItsLibraries) {
   const Run run = Call("--version");
   EXPECT_EQ(run.code, 0) << run.output;
   EXPECT_THAT(run.output, AllOf(StartsWith("breakwatch-runner "), HasSubstr("\ntorch "), HasSubstr("\nabi cxx11\n"),
                                 HasSubstr("\ncomputes yes\n")));
 }
 
-TEST_F(RunnerProgramTest, TellsTheSameAsJson) {
+TEST_F(RunnerProgramTest, PrintsTheSameAsJson) {
   const Run run = Call("--version --json");
   EXPECT_EQ(run.code, 0) << run.output;
   const auto object = nlohmann::json::parse(run.output, nullptr, false);
@@ -51,7 +51,7 @@ TEST_F(RunnerProgramTest, TellsTheSameAsJson) {
   EXPECT_FALSE(object["cpu_capability"].get<std::string>().empty());
 }
 
-TEST_F(RunnerProgramTest, RefusesWhatItDoesNotKnow) {
+TEST_F(RunnerProgramTest, RejectsUnknownArguments) {
   for (const char* arguments : {"", "--json", "--version --verbose"}) {
     const Run run = Call(arguments);
     EXPECT_EQ(run.code, 64) << arguments;

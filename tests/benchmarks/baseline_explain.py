@@ -1,10 +1,10 @@
-"""The straightforward way to count graph breaks, which the benchmark compares with: one process per model.
+"""The straightforward method to count graph breaks, with which the benchmark compares: one process for each model.
 
     python baseline_explain.py config.json [--architecture CLASS] [--task TASK]
 
-Builds the model as anyone would, calls torch._dynamo.explain on it once and prints one JSON line. The shrunk config
-and the inputs come from the worker's own functions, so that both sides trace the same thing; nothing else does. Kept
-plain on purpose, and never tuned.
+Builds the model in the usual way, calls torch._dynamo.explain on it once and prints one JSON line. Only the reduced
+config and the inputs come from the worker's own functions, so that both sides trace the same. It is kept simple on
+purpose, and never tuned.
 """
 
 import argparse

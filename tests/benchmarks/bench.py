@@ -1,28 +1,29 @@
-"""`make bench`: five figures in one run, each with its goal; exit code 1 when one is missed.
+"""`make bench`: five figures in one run, each with its goal. Exit code 1 if a goal is missed.
 
     .venv/bin/python tests/benchmarks/bench.py [--set 60|20] [--record] [--first N] [--baseline-from history]
 
-The set is 60 models unless told otherwise (`make bench BENCH_SET=20`); the 20 are those of the first figures in
-history.jsonl, with their goals, and stay comparable with them.
+The set has 60 models by default (`make bench BENCH_SET=20` selects the other). The set of 20 is the one of the first
+figures in history.jsonl, with its own goals, and stays comparable with them.
 
-1. Captures a minute. `breakwatch sweep --rebuild always` with two zygotes over the models of bench_models.json,
-   against baseline_explain.py on the same models, a process each, two at once. The whole sweep counts, from the start
-   of the program to its end: starting the zygotes and the second capture, at full depth, of every model that breaks.
-   That second capture is no capture more, though the baseline has none like it: one model, one capture. Only models
-   with an answer on both sides count. What the others took counts for breakwatch, and not for the baseline, which has
-   no bound on the sizes it tries: its time is that of its counted processes, as if they had kept two places busy all
-   the time. The same is told in processor time, which does not depend on what else the machine does; the goal is about
-   the clock. Nothing is exported, nothing verified at random. Both run
-   once before, on one model, so that the disk's cache is warm; what is imported is then in memory for both. Each
-   baseline process gets one thread, as each zygote has, so that two do not fight for the cores.
-   The start of a zygote is also told by itself; it is part of the sweep's time all the same.
-   Both the number itself and how many times the baseline's it is have a goal. With `--baseline-from history` the last
-   recorded baseline of the set stands in for a fresh one: for development, never recorded.
+1. Captures a minute. `breakwatch sweep --rebuild always` with two zygotes over the models of bench_models.json is
+   compared with baseline_explain.py on the same models: one process for each model, two at a time.
+   - The time is that of the whole sweep, from the start of the program to its end. It includes the start of the
+     zygotes and the second capture, at full depth, of every model that breaks. A model counts as one capture, although
+     the baseline makes no second one.
+   - Only models with a result on both sides count. The time of the other models is included for breakwatch, but not
+     for the baseline, because the sizes that it tries are not bounded. The baseline's time is that of its counted
+     processes, as if two of them had always run.
+   - The figure is also reported in processor time, which does not depend on other load. The goal is about wall time.
+   - Nothing is exported, and no model is verified at random. Both sides run once before, on one model, so that the disk
+     cache is warm. Each baseline process has one thread, as each zygote has.
+   - The start of a zygote is also reported separately.
+   - Both the figure and its ratio to the baseline have a goal. `--baseline-from history` uses the last recorded
+     baseline of the set: for development only, such a run is never recorded.
 2. Share of core time inside tracing: processor time of the captures' create, eager and capture phases, divided by that
-   of the whole tree of the sweep: the program, the sandbox, the zygotes with their imports, all children. The tree
-   is sampled in /proc and its highest sum taken, which misses at most the last SAMPLE_S.
-3. Peak memory: resident memory of the largest capture, from its own process's account.
-4. Resident memory at rest: VmRSS of `breakwatch serve` alone, on the store of that sweep, once its metrics were read.
+   of all processes of the sweep: the program, the sandbox, the zygotes with their imports, all children. The process
+   tree is sampled in /proc, and the highest sum counts. This misses at most the last SAMPLE_S.
+3. Peak memory: resident memory of the largest capture, as measured by its own process.
+4. Resident memory at rest: VmRSS of `breakwatch serve` alone, on the store of that sweep, after its metrics were read.
 """
 
 import argparse
@@ -60,7 +61,7 @@ EXPLAIN_LIMIT_S = 90
 
 
 class Stop(Exception):
-    """The benchmark cannot be made."""
+    """The benchmark cannot run."""
 
 
 # --- what is captured
@@ -81,7 +82,7 @@ def load_models(name: str, first: int) -> list:
 
 
 def environment(folder: Path) -> dict:
-    """The same for both sides; nothing of the user's cache is read or written."""
+    """The same for both sides; the user's cache is neither read nor written."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "BREAKWATCH_"))}
     return {**kept, "HF_HOME": str(folder / "hf"), "HF_HUB_CACHE": str(folder / "hf/hub")}
 
@@ -98,7 +99,7 @@ def _children(pid: int) -> list:
 
 
 def tree_seconds(pid: int) -> float:
-    """Processor seconds so far of all that live below `pid`, itself and what they have waited for included."""
+    """Processor seconds used so far by `pid`, all processes below it, and the children that they have waited for."""
     total, queue = 0.0, [pid]
     while queue:
         process = queue.pop()
@@ -109,7 +110,8 @@ def tree_seconds(pid: int) -> float:
 
 
 class TreeClock(threading.Thread):
-    """Samples a tree until told to stop. A zygote that is killed takes its time with it: the highest sum counts."""
+    """Samples a process tree until it is stopped. The time of a killed zygote disappears from the tree, so the highest
+    sum counts."""
 
     def __init__(self, pid: int):
         super().__init__(name="tree-clock", daemon=True)
@@ -181,7 +183,7 @@ def baseline(models: list, folder: Path) -> dict:
 
 
 def zygote_start_s(folder: Path) -> float:
-    """From the start of one zygote, alone, to its first line."""
+    """From the start of a single zygote to its first line."""
     begun = time.monotonic()
     process = subprocess.Popen([sys.executable, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -250,7 +252,7 @@ def versions(results: list) -> dict:
 
 
 def last_baseline(name: str) -> dict:
-    """What the last recorded run over the set found for the baseline."""
+    """The baseline's result in the last recorded run of the set."""
     lines = HISTORY.read_text().splitlines() if HISTORY.exists() else []
     found = [entry for entry in map(json.loads, lines) if str(entry.get("set", 20)) == name]
     if not found:
@@ -292,7 +294,7 @@ def print_models(measured: dict) -> None:
 
 
 def compared(results: list, theirs: dict, past: dict) -> tuple:
-    """(models counted, the baseline's figures): of this run, or of a recorded one."""
+    """(models counted, figures of the baseline): of this run, or of a recorded one."""
     if theirs is None:
         counted = {result["model"] for result in results if result["status"] in figures.CAPTURED}
         names = ("baseline_per_minute", "baseline_counted_wall_s", "baseline_counted_cpu_s")
@@ -305,7 +307,7 @@ def compared(results: list, theirs: dict, past: dict) -> tuple:
 
 
 def conclude(measured: dict, name: str, past: dict) -> tuple:
-    """(what is recorded, the figures with a goal)."""
+    """(what is recorded, the figures that have a goal)."""
     ours = measured["ours"]
     results = ours["results"]
     both, baseline_figures = compared(results, measured["theirs"], past)

@@ -1,13 +1,13 @@
-"""What the benchmark makes of what it measured. Pure: no process, no clock, no file."""
+"""Computes the figures of the benchmark from its measurements. Pure: no process, no clock, no file."""
 
 import dataclasses
 
-# A capture that came to an answer; every other end costs its time and counts for nothing, on both sides.
+# Statuses of a successful capture. Any other status costs its time and counts as no capture, on both sides.
 CAPTURED = ("full_graph", "graph_breaks")
-# Phases of a capture that are its purpose. Making inputs is left out: it is small, and no tracing.
+# The phases that are the purpose of a capture. Making inputs is not included: it is short, and not tracing.
 PURPOSE = ("create", "eager", "capture")
 
-# Of each set: captures a minute (none for the first set), times the baseline's, share of core time inside tracing.
+# For each set: captures a minute (none for the first set), ratio to the baseline, share of core time inside tracing.
 GOALS = {"60": (150.0, 12.0, 0.90), "20": (None, 8.0, 0.80)}
 PEAK_GOAL_MB = 6144.0
 REST_GOAL_MB = 20.0
@@ -15,7 +15,7 @@ REST_GOAL_MB = 20.0
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """One number and what it should be."""
+    """One number and its goal."""
 
     name: str
     value: float
@@ -41,7 +41,7 @@ def per_minute(captures: int, seconds: float) -> float:
 
 
 def common(results: list, baseline: list) -> set:
-    """Models that have an answer on both sides. A second capture, at full depth, is no model more."""
+    """Models with a result on both sides. A second capture at full depth does not count as another model."""
     explained = {row["model"] for row in baseline if row["ok"]}
     return {result["model"] for result in results if result["status"] in CAPTURED} & explained
 
@@ -51,11 +51,11 @@ def total(rows: list, models: set, name: str) -> float:
 
 
 def purpose_seconds(results: list) -> float:
-    """Processor seconds inside create, eager and capture, rounded down where it is not known exactly.
+    """Processor seconds inside create, eager and capture; rounded down if they are not known exactly.
 
-    Phases are told in seconds of wall time, which is more than processor time as soon as a capture waits for a core;
-    `cpu_s` is all the processor time of the capture's child. So a capture counts the smaller of the two: its share
-    of cpu_s by phase. A child is one thread: its phases cannot take more than that.
+    Phases are measured in seconds of wall time, which exceeds processor time as soon as a capture waits for a core.
+    `cpu_s` is all the processor time of the capture's child. So a capture counts the smaller of the two: the phases'
+    share of cpu_s. A child has one thread, so its phases cannot take more than that.
     """
     total = 0.0
     for result in results:
@@ -72,12 +72,12 @@ def share(part: float, whole: float) -> float:
 
 
 def ratio(ours: float, theirs: float) -> float:
-    """How many times as many; 0 where there is nothing to compare with, which misses every goal."""
+    """The ratio of two numbers; 0 if there is nothing to compare with, which misses every goal."""
     return ours / theirs if theirs > 0 else 0.0
 
 
 def with_goals(values: dict, name: str) -> list:
-    """The figures of a set that have a goal, from what was measured."""
+    """The figures of a set that have a goal, computed from the measurements."""
     per_minute_goal, ratio_goal, share_goal = GOALS[name]
     found = [
         Figure("captures a minute, times the baseline's", values["ratio"], ratio_goal, True),
@@ -92,7 +92,7 @@ def with_goals(values: dict, name: str) -> list:
 
 def parse_stat(text: str) -> float:
     """Clock ticks that a process and the children it waited for have used, from /proc/PID/stat."""
-    fields = text.rsplit(")", 1)[1].split()  # the name may hold blanks and brackets
+    fields = text.rsplit(")", 1)[1].split()  # the name may contain blanks and brackets
     return float(sum(int(field) for field in fields[11:15]))
 
 
@@ -106,7 +106,8 @@ def parse_resident_mb(status: str) -> float:
 
 
 def disagreements(results: list, baseline: list) -> list:
-    """Models that one side finds whole and the other broken. Numbers are not compared: the two count differently."""
+    """Models for which one side finds a full graph and the other finds breaks. Numbers are not compared, because the
+    two count differently."""
     other = {row["model"]: row for row in baseline}
     found = []
     for result in results:

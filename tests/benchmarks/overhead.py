@@ -1,22 +1,26 @@
-"""What a capture costs besides create, eager and capture: the fork, the confinement, the inputs, the result, the exit.
+"""The cost of a capture besides create, eager and capture: the fork, the confinement, the inputs, the result, the exit.
 
-    .venv/bin/python tests/benchmarks/overhead.py [--set 20|60] [--first N]
+    .venv/bin/python tests/benchmarks/overhead.py [--set 20
+    60] [--first N]
 
-Drives one zygote over the benchmark's models and takes from each capture's processor time (of its own processes, as
-the kernel counted it) what the child itself measured inside those three phases. Processor time only: it says nearly
-the same on a busy machine. Prints each model and, as the last line, the median and the worst; exit code 1 when the
-median is above the goal. Making inputs is part of it and told beside: models with pictures or sounds among text are
-asked how many features they make.
+Runs the benchmark's models in one zygote. From the processor time of each capture (of its own processes, as counted by
+the kernel), it subtracts the time that the child measured inside those three phases. Processor time hardly depends on
+the load of the machine. Prints each model and, as the last line, the median and the maximum; exit code 1 if the median
+is above the goal. The time of making inputs is included and also printed separately: models with images or sound among
+text are called for the number of their features.
 """
 
 import argparse
 import json
-import os
 import statistics
-import subprocess
 import sys
+from pathlib import Path
 
 import bench
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "coverage"))
+
+import workers  # noqa: E402
 
 GOAL_S = 0.050
 PURPOSE = ("create", "eager", "capture")
@@ -24,23 +28,14 @@ PURPOSE = ("create", "eager", "capture")
 
 def captures(models: list):
     """The result of each model, in turn, from one zygote."""
-    process = subprocess.Popen([sys.executable, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                               env={**os.environ, "PYTHONPATH": str(bench.WORKER)})
+    worker = workers.Worker()
     try:
         for model in models:
             with open(model["config"], encoding="utf-8") as file:
-                job = {"type": "capture", "job": model["model"], "model": model["model"], "config": json.load(file),
-                       "task": model["task"], "depth": "auto"}
-            process.stdin.write(json.dumps(job) + "\n")
-            process.stdin.flush()
-            for line in process.stdout:
-                message = json.loads(line)
-                if message["type"] == "result":
-                    yield message
-                    break
+                yield worker.ask({"type": "capture", "job": model["model"], "model": model["model"],
+                                  "config": json.load(file), "task": model["task"], "depth": "auto"})
     finally:
-        process.communicate('{"type":"exit"}\n', timeout=60)
+        worker.close()
 
 
 def main() -> int:

@@ -1,11 +1,14 @@
-// How fast the store takes results and hands events out. On SQLite in the folder for temporary files; set
-// TMPDIR to the disk that matters. An append is one durable transaction, as in a sweep.
+// Measures how fast the store appends results and reads events. Uses SQLite in the folder for temporary files: set
+// TMPDIR to the disk to measure. An append is one durable transaction, as in a sweep.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
+#include <array>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "breakwatch/store/store.h"
 
@@ -23,7 +26,7 @@ class ScratchStore {
     store_ = std::move(*opened);
     Sweep sweep;
     sweep.id = "bench";
-    Must(store_->BeginSweep(sweep, Plan{}, {}, {}));
+    Must(store_->BeginSweep(sweep, Plan{}, {}, {}, {}));
   }
   ~ScratchStore() {
     store_.reset();
@@ -31,6 +34,10 @@ class ScratchStore {
   }
 
   Store* operator->() { return store_.get(); }
+  void Append(ModelResult result, std::vector<Event> events = {}, CurrentChange change = {}) {
+    const std::array writes{ResultWrite{std::move(result), std::move(events), std::move(change)}};
+    Must(store_->AppendResults(writes));
+  }
   static void Must(const Result<void>& result) {
     if (!result) throw std::runtime_error(result.error().message);
   }
@@ -75,7 +82,7 @@ std::vector<Event> EventsOf(const ModelResult& result) {
   return std::vector<Event>(result.capture.sites.size() + 1, event);
 }
 
-// A result with so many sites, an event each, and its row of `current`.
+// A result with this number of sites, one event for each, and its row of `current`.
 void AppendResults(benchmark::State& state) {
   ScratchStore store;
   std::size_t number = 0;
@@ -84,7 +91,7 @@ void AppendResults(benchmark::State& state) {
     CurrentChange change;
     change.upserts.resize(1);
     change.upserts[0].model = result.info.id;
-    ScratchStore::Must(store->AppendResult(result, EventsOf(result), change));
+    store.Append(result, EventsOf(result), change);
   }
   state.SetItemsProcessed(state.iterations());
 }
@@ -98,7 +105,7 @@ void AppendEvents(benchmark::State& state) {
 }
 BENCHMARK(AppendEvents)->Arg(1)->Arg(1000)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
-// What delivery does when it catches up: a batch, then its cursor.
+// As in delivery when it catches up: a batch, then its cursor.
 void DeliverEvents(benchmark::State& state) {
   ScratchStore store;
   const std::vector<Event> events(100'000, EventsOf(ResultWithSites(0, 0)).front());
@@ -118,7 +125,7 @@ BENCHMARK(DeliverEvents)->UseRealTime()->Unit(benchmark::kMicrosecond);
 // `store rebuild` without its fold.
 void ReplayHistory(benchmark::State& state) {
   ScratchStore store;
-  for (std::size_t i = 0; i < 1000; ++i) ScratchStore::Must(store->AppendResult(ResultWithSites(i, 10), {}, {}));
+  for (std::size_t i = 0; i < 1000; ++i) store.Append(ResultWithSites(i, 10));
   std::int64_t steps = 0;
   for (auto _ : state)
     ScratchStore::Must(

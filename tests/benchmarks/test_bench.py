@@ -1,4 +1,4 @@
-"""The benchmark's arithmetic: what it reads, what it divides by what, and when a goal is missed."""
+"""The arithmetic of the benchmark: what it reads, what it divides, and when a goal is missed."""
 
 import hashlib
 import json
@@ -75,7 +75,7 @@ def test_a_process_whose_name_holds_brackets_is_read():
     assert figures.parse_stat(f"42 (a) b (c) S {numbers}") == 14 + 15 + 16 + 17
 
 
-def test_resident_memory_is_told_in_millions_of_bytes():
+def test_resident_memory_is_in_millions_of_bytes():
     assert figures.parse_resident_mb("Name:\tbreakwatch\nVmHWM:\t  30000 kB\nVmRSS:\t  10000 kB\n") == 10.24
 
 
@@ -96,7 +96,7 @@ def test_the_summary_is_one_line_with_every_goal_and_verdict():
     assert line == "bench: ratio 3.50 (goal >= 8: missed); rest 14.00 MB (goal < 20 MB: hit)"
 
 
-def test_a_model_broken_on_one_side_only_is_told():
+def test_a_model_with_breaks_on_one_side_only_is_reported():
     ours = [result("full_graph", model="a"), result("graph_breaks", model="b"), result("failed_eager", model="c")]
     theirs = [{"model": "a", "ok": True, "graph_break_count": 2}, {"model": "b", "ok": True, "graph_break_count": 1},
               {"model": "c", "ok": True, "graph_break_count": 1}]
@@ -123,7 +123,7 @@ def test_the_models_are_those_of_the_rule(name):
     assert models == ids[::every][:int(name)]
 
 
-def test_the_script_that_is_compared_with_answers(tmp_path):
+def test_the_baseline_script_prints_a_result(tmp_path):
     pytest.importorskip("transformers")
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"model_type": "bert", "num_hidden_layers": 1}))

@@ -1,5 +1,6 @@
-// How fast traces are read, and in how much memory. The trace has the shape of real ones: by bytes, what torch 2.15
-// wrote for small compiled modules (chromium events, metrics of 40 kB, graphs, breaks with their tracebacks).
+// Measures how fast traces are read, and with how much memory. The trace has the composition of real ones: by bytes,
+// what torch 2.15 wrote for small compiled modules (chromium events, metrics of 40 kB, graphs, breaks with their
+// tracebacks).
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -39,7 +40,7 @@ std::string Compilation(int frame) {
   return text + Metrics(frame, 0, "\"dynamo_config\": \"{" + config + "}\", \"fail_type\": null");
 }
 
-// Made once: the first benchmark that asks waits for it.
+// Made once, by the first benchmark that needs it.
 const std::string& BigTrace() {
   static const std::string folder = [] {
     std::string pattern = std::filesystem::temp_directory_path() / "breakwatch-bench-XXXXXX";

@@ -77,7 +77,7 @@ TEST_F(ComposeTest, ReplacesWhatWasMadeBefore) {
   EXPECT_TRUE(fs::exists(fs::path(old) / "lib/python3.11/site-packages/torch/of")) << "the sources stay";
 }
 
-TEST_F(ComposeTest, SaysWhyTwoCannotBeOne) {
+TEST_F(ComposeTest, ReportsWhyTwoToolchainsCannotBeCombined) {
   const std::string old = Environment("old", "2.13.0", "5.8.0");
   const std::string other = Environment("other", "2.15.0", "5.23.0", "python3.12");
   const auto python = ComposeToolchain(old, other, folder_ / "mixed");

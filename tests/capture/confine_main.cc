@@ -1,4 +1,4 @@
-// What `breakwatch sandbox-exec` does, as a program of its own.
+// A program that does the same as `breakwatch sandbox-exec`.
 #include "breakwatch/capture/confine.h"
 
 int main(int argc, char** argv) { return breakwatch::capture::ConfineAndExec({argv + 1, argv + argc}); }

@@ -19,7 +19,7 @@ class DescribeTest : public WorkerFixture {
   }
 };
 
-TEST_F(DescribeTest, TellsTheToolchainWithoutACapture) {
+TEST_F(DescribeTest, ReportsTheToolchainWithoutACapture) {
   const auto toolchain = DescribeToolchain(Options("good"), "nightly");
   ASSERT_TRUE(toolchain.ok()) << toolchain.error().message;
   EXPECT_EQ(toolchain->Key(), "nightly torch 2.0.0 transformers 5.0.0 python 3.11.2 cpu");
@@ -32,7 +32,7 @@ TEST_F(DescribeTest, QuotesAWorkerThatCannotDescribeItself) {
   EXPECT_THAT(ErrorOf("describe_newer"), AllOf(HasSubstr("protocol 9"), HasSubstr("protocol 1")));
 }
 
-TEST_F(DescribeTest, SaysThatTheProgramIsMissing) {
+TEST_F(DescribeTest, ReportsThatTheProgramIsMissing) {
   ZygoteOptions options = Options("good");
   options.worker = {"/nonexistent/python"};
   const auto toolchain = DescribeToolchain(options, "default");
@@ -40,7 +40,7 @@ TEST_F(DescribeTest, SaysThatTheProgramIsMissing) {
   EXPECT_THAT(toolchain.error().message, HasSubstr("/nonexistent/python: No such file"));
 }
 
-TEST_F(DescribeTest, SaysThatNoWorkerIsSet) {
+TEST_F(DescribeTest, ReportsThatNoWorkerIsSet) {
   ZygoteOptions options;
   EXPECT_THAT(DescribeToolchain(options, "default").error().message, HasSubstr("capture.worker"));
   MakeRunner(options);
@@ -54,7 +54,7 @@ TEST(RunProcessTest, KillsAProgramThatTakesTooLong) {
   EXPECT_TRUE(output->timed_out);
 }
 
-TEST(RunProcessTest, GivesBothOutputsAndTheCode) {
+TEST(RunProcessTest, ReturnsBothOutputsAndTheCode) {
   const auto output = RunProcess({"sh", "-c", "read x || echo out; echo err >&2; exit 4"}, {"PATH=/usr/bin:/bin"},
                                  milliseconds{10'000}, 1024);
   ASSERT_TRUE(output.ok());

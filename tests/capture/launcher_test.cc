@@ -1,4 +1,4 @@
-// The sandboxes, and how one is chosen. What a hostile program reaches in them is tried in tests/e2e/test_sandbox.py.
+// The sandboxes, and how one is selected. tests/e2e/test_sandbox.py tests what a hostile program reaches in them.
 #include "breakwatch/capture/launcher.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// Sets a variable of the environment for a scope.
+// Sets an environment variable for a scope.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -133,7 +133,8 @@ TEST_F(LauncherTest, HidesDotFilesOfAHomeThatIsShown) {
     if (choice.argv.empty()) GTEST_SKIP() << choice.why;
     const std::string in_home = "cat " + folder_ + "/home/";
     EXPECT_EQ(Inside(choice, in_home + ".ssh/id 2>/dev/null"), "") << choice.used;
-    EXPECT_EQ(Inside(choice, in_home + ".tool/env/file; " + in_home + "project/file"), "asked for\ntext\n") << choice.used;
+    EXPECT_EQ(Inside(choice, in_home + ".tool/env/file; " + in_home + "project/file"), "asked for\ntext\n")
+        << choice.used;
   }
 }
 
@@ -151,7 +152,7 @@ TEST_F(LauncherTest, HidesTheTokensOfTheHubWhereverTheyLie) {
   }
 }
 
-TEST_F(LauncherTest, GivesNoCapabilityAndNothingToWriteButBoundedMemory) {
+TEST_F(LauncherTest, HasNoCapabilityAndOnlyBoundedMemoryToWrite) {
   const LauncherChoice choice = DefaultLauncher(View({folder_}));
   SKIP_WITHOUT(kBubblewrap, choice);
   EXPECT_EQ(
@@ -224,7 +225,7 @@ TEST_F(LauncherTest, HidesSecretsBelowTheSystemsFolders) {
   }
 }
 
-// What a process is answered behind the filter, whatever a newer kernel's Landlock refuses beside it.
+// The results of system calls behind the filter, whatever a newer kernel's Landlock also denies.
 class FilterTest : public ::testing::Test {
  protected:
   // The exit code of a process that runs `body` behind the filter.
@@ -239,14 +240,14 @@ class FilterTest : public ::testing::Test {
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 98;
   }
-  // errno, 0 where it worked.
+  // errno, or 0 on success.
   template <class... Arguments>
   static int Call(long number, Arguments... arguments) {
     return syscall(number, arguments...) < 0 ? errno : 0;
   }
 };
 
-TEST_F(FilterTest, LetsNobodySignalTheDaemonOrEverybody) {
+TEST_F(FilterTest, PreventsSignalsToTheDaemonAndToAllProcesses) {
   const pid_t daemon = getpid(), group = getpgid(0);
   for (const pid_t process : {pid_t{-1}, pid_t{1}, daemon, -group}) {
     EXPECT_EQ(Behind(Sockets::kDenied, [&] { return Call(SYS_kill, process, 0); }), EPERM) << process;
@@ -261,7 +262,7 @@ TEST_F(FilterTest, LetsNobodySignalTheDaemonOrEverybody) {
   EXPECT_EQ(Behind(Sockets::kAllowed, [&] { return Call(SYS_kill, daemon, 0); }), 0);
 }
 
-TEST_F(FilterTest, LetsNobodySendDatagramsToSocketsOfOthers) {
+TEST_F(FilterTest, PreventsDatagramsToSocketsOfOthers) {
   const auto pair = [](int kind) {
     return [kind] {
       int ends[2];
@@ -283,7 +284,7 @@ TEST_F(FilterTest, RefusesEveryCallThatSetsAttributes) {
   }
 }
 
-TEST_F(LauncherTest, SaysWhatToDoWithoutAnySandbox) {
+TEST_F(LauncherTest, ReportsWhatToDoWithoutAnySandbox) {
   SandboxOptions options = View({});
   options.confine = {"/nonexistent/program"};
   const Variable programs("PATH", "/nonexistent");
@@ -293,7 +294,7 @@ TEST_F(LauncherTest, SaysWhatToDoWithoutAnySandbox) {
   EXPECT_THAT(choice.why, AllOf(HasSubstr("bwrap is not installed"), HasSubstr("apt-get install bubblewrap")));
 }
 
-// An interpreter below the home directory, an environment made of it, and a link to that.
+// An interpreter below the home directory, an environment made from it, and a link to that.
 TEST_F(LauncherTest, ShowsAnInterpreterWithTheEnvironmentsItIsLinkedTo) {
   const std::string python = "/usr/bin/python3";
   std::error_code error;

@@ -1,4 +1,4 @@
-// Lines a worker may say: the seeds of the mutation test and of the fuzzer's corpus.
+// Lines that a worker may send: the seeds of the mutation test and of the fuzzer's corpus.
 #pragma once
 
 #include <string>

@@ -45,20 +45,20 @@ TEST(MessageTest, ReadsAFullResult) {
   EXPECT_THAT(result.mode_detail_json, HasSubstr("first_error"));
 }
 
-TEST(MessageTest, ReadsWhatCanBeDoneWhereThereIsNoAnswer) {
+TEST(MessageTest, ReadsTheSuggestionOfAFailedCapture) {
   const auto message = ParseMessage(
       R"({"type":"result","job":"a","status":"timeout","detail":"d","suggestion":"raise capture.capture_s"})");
   ASSERT_TRUE(message.ok()) << message.error().message;
   EXPECT_EQ(std::get<CaptureResult>(*message).suggestion, "raise capture.capture_s");
 }
 
-TEST(MessageTest, KnowsATypeOfANewerProtocolForOne) {
+TEST(MessageTest, RecognisesATypeOfANewerProtocol) {
   const auto message = ParseMessage(R"({"type":"weather"})");
   ASSERT_TRUE(message.ok());
   EXPECT_EQ(std::get<OfNewerProtocol>(*message).type, "weather");
 }
 
-TEST(MessageTest, SaysWhyALineIsNotTheProtocol) {
+TEST(MessageTest, ReportsWhyALineIsNotTheProtocol) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "not JSON"},
       {"Traceback (most recent call last):", "Traceback"},
@@ -79,7 +79,7 @@ TEST(MessageTest, SaysWhyALineIsNotTheProtocol) {
   }
 }
 
-TEST(MessageTest, RefusesAResultThatNoWorkerMayGive) {
+TEST(MessageTest, RejectsAResultThatNoWorkerMaySend) {
   const auto wrong = [](const std::string& fields) {
     return !ParseMessage(R"({"type":"result","job":"a","detail":"d",)" + fields + "}").ok();
   };
@@ -139,7 +139,7 @@ TEST(MessageTest, NamesASourceOnlyWhereTheJobIsOne) {
   EXPECT_EQ(nlohmann::json::parse(line)["source"]["factory"], "a:b");
 }
 
-// Every line either is understood or refused with a text; the same seed each time. The fuzzer looks further.
+// Every line is either parsed or rejected with a text; the random seed is fixed. The fuzzer tests more.
 TEST(MessageTest, SurvivesMutatedLines) {
   std::mt19937 random(20261121);
   const std::vector<std::string> corpus = MessageCorpus();

@@ -1,4 +1,4 @@
-// One capture by the real worker, in the sandbox where there is one. Takes as long as importing torch.
+// One capture by the real worker, in the sandbox if there is one. Takes as long as importing torch.
 #include "breakwatch/capture/launcher.h"
 #include "worker_fixture.h"
 

@@ -1,4 +1,4 @@
-// The runner with workers that hang, die, talk nonsense or never come up.
+// The runner with workers that hang, die, send invalid messages or never start.
 #include <gmock/gmock.h>
 
 #include "capture_deadline.h"
@@ -22,31 +22,31 @@ class RunnerLossTest : public WorkerFixture {
   }
 };
 
-TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerFallsSilent) {
+TEST_F(RunnerLossTest, RetriesACaptureOnceIfItsWorkerIsSilent) {
   const int said = Fifo("said");
   MakeRunner("hang_once");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
   ASSERT_TRUE(WorkerHolds(said));
   clock_.Advance(std::chrono::seconds{21});
   EXPECT_EQ(WaitFinished().status, Status::kFullGraph);
-  EXPECT_EQ(runner_->Stats().retried, 1);
-  EXPECT_EQ(runner_->Stats().started, 2);
+  EXPECT_EQ(Counts().retried_captures, 1);
+  EXPECT_EQ(Counts().started, 2);
   EXPECT_THAT(log_, Contains(AllOf(HasSubstr("sent nothing for 20 s"), HasSubstr("sample/a"))));
   close(said);
 }
 
-TEST_F(RunnerLossTest, LeavesAWorkerAloneUntilItsSilenceIsTooLong) {
+TEST_F(RunnerLossTest, DoesNotKillAWorkerBeforeItsSilenceIsTooLong) {
   const int said = Fifo("said");
   MakeRunner("hang_once");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
   ASSERT_TRUE(WorkerHolds(said));
   clock_.Advance(std::chrono::seconds{19});
   runner_->Wait(clock_.Steady(), -1);
-  EXPECT_EQ(runner_->Stats().lost, 0);
+  EXPECT_EQ(Counts().lost, 0);
   close(said);
 }
 
-TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigterm) {
+TEST_F(RunnerLossTest, GivesUpACaptureAfterTwoSilentWorkersThatIgnoreSigterm) {
   const int said = Fifo("said");
   MakeRunner("stubborn");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
@@ -61,7 +61,7 @@ TEST_F(RunnerLossTest, GivesUpACaptureThatSilencesTwoWorkersThoughTheyIgnoreSigt
 }
 
 // Its worker runs and sends messages, which is enough for `silence`.
-TEST_F(RunnerLossTest, EndsACaptureWhosePhasePassesItsLimitWithoutItsWorkersDoing) {
+TEST_F(RunnerLossTest, EndsACaptureWhosePhaseExceedsItsLimitIfTheWorkerDoesNot) {
   const int said = Fifo("said");
   ZygoteOptions options = Options("hang");
   options.silence = std::chrono::hours{24};
@@ -77,7 +77,7 @@ TEST_F(RunnerLossTest, EndsACaptureWhosePhasePassesItsLimitWithoutItsWorkersDoin
   close(said);
 }
 
-TEST(CaptureDeadlineTest, BoundsPhasesThatFollowOneAnotherForEver) {
+TEST(CaptureDeadlineTest, BoundsAnEndlessSequenceOfPhases) {
   CaptureJob job = Job("a");
   const SteadyTime begun{};
   CaptureDeadline deadline(job, milliseconds{5'000}, begun);
@@ -103,14 +103,14 @@ TEST_F(RunnerLossTest, StartsNothingThatNeedsASandboxWithoutOne) {
   EXPECT_EQ(refused.status, Status::kNotAttempted);
   EXPECT_EQ(refused.detail, options.refuse_own);
   EXPECT_EQ(refused.sandbox, "none");
-  EXPECT_EQ(runner_->Stats().started, 0);
+  EXPECT_EQ(Counts().started, 0);
   ASSERT_TRUE(runner_->Start(Job("b")).ok());
   EXPECT_EQ(WaitFinished().status, Status::kFullGraph) << "a library's model may go without";
 }
 
-TEST_F(RunnerLossTest, TriesACaptureOnceMoreWhenItsWorkerDies) {
+TEST_F(RunnerLossTest, RetriesACaptureOnceIfItsWorkerDies) {
   EXPECT_EQ(Capture("dies_once").status, Status::kFullGraph);
-  EXPECT_EQ(runner_->Stats().lost, 1);
+  EXPECT_EQ(Counts().lost, 1);
   EXPECT_THAT(log_, ElementsAre(AllOf(HasSubstr("signal 9"), HasSubstr("dying"))));
 }
 
@@ -119,16 +119,16 @@ TEST_F(RunnerLossTest, QuotesTheWorkerWhenACaptureLosesTwo) {
   EXPECT_EQ(result.status, Status::kWorkerLost);
   EXPECT_THAT(result.detail, AllOf(HasSubstr("exited with code 7"), HasSubstr("Fatal: no more"), Not(HasSubstr("\n"))));
   EXPECT_EQ(result.error, "Fatal: no more");
-  EXPECT_EQ(runner_->Stats().started, 2);
+  EXPECT_EQ(Counts().started, 2);
   EXPECT_EQ(runner_->Capacity(), 1u);
 }
 
 TEST_F(RunnerLossTest, KeepsTheResultOfAWorkerThatDiesRightAfterIt) {
   EXPECT_EQ(Capture("answers_and_dies").status, Status::kFullGraph);
-  EXPECT_EQ(runner_->Stats().retried, 0);
+  EXPECT_EQ(Counts().retried_captures, 0);
 }
 
-TEST_F(RunnerLossTest, TakesWhatIsNotTheProtocolForALoss) {
+TEST_F(RunnerLossTest, TreatsAnInvalidMessageAsALoss) {
   EXPECT_EQ(Capture("garbage_once").status, Status::kFullGraph);
   EXPECT_THAT(log_, ElementsAre(HasSubstr("an invalid message")));
   const CaptureResult result = Capture("garbage");
@@ -160,7 +160,7 @@ TEST_F(RunnerLossTest, KillsWhatALostWorkerLeavesBehind) {
   for (;;) {
     char byte;
     const ssize_t n = read(alive, &byte, 1);
-    if (n == 0) break;  // nobody holds it any more
+    if (n == 0) break;  // no process has it open
     if (n == 1) {
       said += byte;
       continue;
@@ -208,7 +208,7 @@ TEST_F(RunnerLossTest, LetsACaptureWaitForAWorkerThatWorksWhenNoOtherComesUp) {
   ASSERT_TRUE(WorkerHolds(said));
   ASSERT_EQ(write(go, "\n", 1), 1);
   EXPECT_EQ(WaitFinished().job_id, "b");
-  EXPECT_EQ(runner_->Stats().started, 1);
+  EXPECT_EQ(Counts().started, 1);
   close(said), close(go);
 }
 
@@ -216,7 +216,7 @@ TEST_F(RunnerLossTest, GivesUpAWorkerThatNeverComesUp) {
   const CaptureResult result = Capture("exit_at_once");
   EXPECT_EQ(result.status, Status::kNotAttempted);
   EXPECT_THAT(result.detail, HasSubstr("No module named 'torch'"));
-  EXPECT_EQ(runner_->Stats().failed_starts, 3);
+  EXPECT_EQ(Counts().failed_starts, 3);
   const auto started = runner_->Start(Job("b"));
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().code, ErrorCode::kUnavailable);
@@ -225,17 +225,17 @@ TEST_F(RunnerLossTest, GivesUpAWorkerThatNeverComesUp) {
   clock_.Advance(std::chrono::minutes{1});
   EXPECT_TRUE(runner_->Start(Job("c")).ok());
   EXPECT_EQ(WaitFinished().status, Status::kNotAttempted);
-  EXPECT_EQ(runner_->Stats().failed_starts, 4);
+  EXPECT_EQ(Counts().failed_starts, 4);
 }
 
 TEST_F(RunnerLossTest, GivesUpAWorkerThatEndsRightAfterHello) {
   const CaptureResult result = Capture("hello_and_exit");
   EXPECT_THAT(result.status, testing::AnyOf(Status::kNotAttempted, Status::kWorkerLost)) << result.detail;
-  // At worst two starts fail, the third is given the capture before its end is seen; and all that once more.
-  EXPECT_LE(runner_->Stats().started, 6);
+  // In the worst case two starts fail and the third gets the capture before its end is noticed; all of that twice.
+  EXPECT_LE(Counts().started, 6);
 }
 
-TEST_F(RunnerLossTest, GivesUpAWorkerThatSaysNoHello) {
+TEST_F(RunnerLossTest, GivesUpAWorkerThatSendsNoHello) {
   const int said = Fifo("said");
   ZygoteOptions options = Options("no_hello");
   options.start_attempts = 2;
@@ -258,14 +258,14 @@ TEST_F(RunnerLossTest, NamesBothVersionsOfTheProtocol) {
   ASSERT_FALSE(started.ok());
   EXPECT_THAT(started.error().message, AllOf(HasSubstr("protocol 2"), HasSubstr("protocol 1")));
   EXPECT_FALSE(started.error().retryable);
-  EXPECT_EQ(runner_->Stats().started, 1);
+  EXPECT_EQ(Counts().started, 1);
 }
 
 TEST_F(RunnerLossTest, TakesAFirstLineThatIsNotHelloForAFailedStart) {
   EXPECT_THAT(Capture("speaks_first").detail, HasSubstr("sent a message before hello"));
 }
 
-TEST_F(RunnerLossTest, StopsAllAndSaysWhatWasUnderWay) {
+TEST_F(RunnerLossTest, StopsAllAndReportsWhatWasRunning) {
   const int said = Fifo("said");
   MakeRunner("stubborn");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());

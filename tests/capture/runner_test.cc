@@ -1,4 +1,4 @@
-// The runner with workers that behave.
+// The runner with workers that follow the protocol.
 #include <gmock/gmock.h>
 #include <sys/eventfd.h>
 
@@ -16,7 +16,7 @@ using testing::Not;
 
 class RunnerTest : public WorkerFixture {};
 
-TEST_F(RunnerTest, GivesTheResultOfACapture) {
+TEST_F(RunnerTest, ReturnsTheResultOfACapture) {
   MakeRunner("good");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
   const CaptureResult result = WaitFinished();
@@ -30,7 +30,7 @@ TEST_F(RunnerTest, StartsNoProcessBeforeTheFirstCapture) {
   MakeRunner("good");
   EXPECT_EQ(runner_->Capacity(), 1u);
   runner_->Wait(clock_.Steady(), -1);
-  EXPECT_EQ(runner_->Stats().started, 0);
+  EXPECT_EQ(Counts().started, 0);
 }
 
 TEST_F(RunnerTest, UsesOneProcessForManyCaptures) {
@@ -39,7 +39,7 @@ TEST_F(RunnerTest, UsesOneProcessForManyCaptures) {
     ASSERT_TRUE(runner_->Start(Job(id)).ok());
     EXPECT_EQ(WaitFinished().job_id, id);
   }
-  EXPECT_EQ(runner_->Stats().started, 1);
+  EXPECT_EQ(Counts().started, 1);
 }
 
 TEST_F(RunnerTest, CapturesAsManyAtATimeAsThereAreZygotes) {
@@ -52,7 +52,7 @@ TEST_F(RunnerTest, CapturesAsManyAtATimeAsThereAreZygotes) {
   ASSERT_TRUE(runner_->Start(Job("b")).ok());
   EXPECT_EQ(runner_->Capacity(), 0u);
   EXPECT_FALSE(runner_->Start(Job("c")).ok());
-  // Both zygotes hold a capture before either may continue.
+  // Both zygotes have a capture before either may continue.
   std::string held;
   while (held.size() < 4) {
     ASSERT_TRUE(runner_->Wait(clock_.Steady() + kPatience, said).woken);
@@ -137,7 +137,7 @@ TEST_F(RunnerTest, IgnoresAndCountsResultsOfCapturesThatHaveEnded) {
     ASSERT_TRUE(runner_->Start(Job(id)).ok());
     EXPECT_EQ(WaitFinished().job_id, id);
   }
-  EXPECT_GE(runner_->Stats().results_ignored, 2);
+  EXPECT_GE(Counts().ignored_results, 2);
   EXPECT_FALSE(runner_->Wait(clock_.Steady(), -1).finished);
 }
 
@@ -147,7 +147,7 @@ TEST_F(RunnerTest, IgnoresMessagesOfANewerWorker) {
   EXPECT_EQ(WaitFinished().status, Status::kFullGraph);
 }
 
-TEST_F(RunnerTest, GivesBackACaptureThatTheWorkerCannotRead) {
+TEST_F(RunnerTest, ReturnsACaptureThatTheWorkerCannotRead) {
   MakeRunner("refuses");
   ASSERT_TRUE(runner_->Start(Job("a")).ok());
   const CaptureResult result = WaitFinished();
@@ -185,7 +185,7 @@ TEST_F(RunnerTest, RemovesWhatAWorkerLeavesInItsScratchFolder) {
 TEST_F(RunnerTest, RemovesScratchFoldersOfDaemonsThatAreGone) {
   ZygoteOptions options = Options("good");
   options.scratch = folder_ + "/scratch";
-  // No process has the number after the greatest.
+  // No process has an id above the maximum.
   std::filesystem::create_directories(options.scratch + "/zygote-4194305-abcdef/capture");
   std::filesystem::create_directories(options.scratch + "/zygote-" + std::to_string(getpid()) + "-abcdef");
   MakeRunner(options);

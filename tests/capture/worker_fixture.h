@@ -1,4 +1,4 @@
-// A runner on the script worker, in a folder of its own, with a clock that the test moves.
+// A runner with the script worker, in its own folder, with a clock that the test moves.
 #pragma once
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 namespace breakwatch::capture {
 
-// How long a test waits for what must happen; shorter than any limit that is not under test.
+// How long a test waits for an event; shorter than any limit that is not under test.
 inline constexpr std::chrono::seconds kPatience{15};
 
 inline CaptureJob Job(const std::string& id) {
@@ -53,13 +53,13 @@ class WorkerFixture : public testing::Test {
   void MakeRunner(const std::string& mode) { MakeRunner(Options(mode)); }
   void MakeRunner(ZygoteOptions options) { runner_ = MakeZygoteRunner(std::move(options), clock_); }
 
-  // A FIFO the worker talks over. Opened for both directions it never reports its end.
+  // A FIFO through which the worker reports. It is open in both directions, so it never reports its end.
   int Fifo(const std::string& name, int flags = O_RDWR) {
     const std::string path = folder_ + "/" + name;
     mkfifo(path.c_str(), 0600);
     return open(path.c_str(), flags | O_NONBLOCK | O_CLOEXEC);
   }
-  // Waits until the worker holds a capture and takes note of it.
+  // Waits until the worker reports that it has a capture.
   bool WorkerHolds(int said) {
     const bool woken = runner_->Wait(clock_.Steady() + kPatience, said).woken;
     char buffer[256];
@@ -71,6 +71,7 @@ class WorkerFixture : public testing::Test {
     EXPECT_TRUE(waited.finished) << "nothing finished";
     return waited.finished.value_or(CaptureResult{});
   }
+  WorkerCounts Counts() const { return runner_->Workers().value(); }
   std::string Contents(const std::string& name) const {
     std::ifstream file(folder_ + "/" + name);
     std::stringstream text;
@@ -81,7 +82,7 @@ class WorkerFixture : public testing::Test {
   std::string folder_;
   fakes::FakeClock clock_;
   std::vector<std::string> log_;
-  std::unique_ptr<ZygoteRunner> runner_;
+  std::unique_ptr<CaptureRunner> runner_;
 };
 
 }  // namespace breakwatch::capture

@@ -1,4 +1,4 @@
-// The judgement over the cube of corners, against truth tables read without it.
+// Attribute, against truth tables that are evaluated independently.
 #include "breakwatch/compare/attribute.h"
 
 #include <gtest/gtest.h>
@@ -8,18 +8,19 @@
 namespace breakwatch::compare {
 namespace {
 
-Corners Of(unsigned truth) {
-  Corners values;
-  for (unsigned corner = 0; corner < kCorners; ++corner) values[corner] = truth >> corner & 1;
+CombinationValues Of(unsigned truth) {
+  CombinationValues values;
+  for (unsigned combination = 0; combination < kCombinations; ++combination)
+    values[combination] = truth >> combination & 1;
   return values;
 }
 
-// The factors that a function of all three hangs on.
+// The factors on which a function of all three depends.
 unsigned DependsOn(unsigned truth) {
   unsigned factors = 0;
   for (const unsigned factor : {1u, 2u, 4u}) {
-    for (unsigned corner = 0; corner < kCorners; ++corner) {
-      if ((truth >> corner & 1) != (truth >> (corner ^ factor) & 1)) factors |= factor;
+    for (unsigned combination = 0; combination < kCombinations; ++combination) {
+      if ((truth >> combination & 1) != (truth >> (combination ^ factor) & 1)) factors |= factor;
     }
   }
   return factors;
@@ -30,15 +31,15 @@ Cause Expected(unsigned truth) {
   if (first == last) return Cause::kNothing;
   if (std::popcount(factors) == 1) return Cause::kAlone;
   bool together = true, any = true;
-  for (unsigned corner = 0; corner < kCorners; ++corner) {
-    const bool is_new = (truth >> corner & 1) == last;
-    together = together && is_new == ((corner & factors) == factors);
-    any = any && is_new == ((corner & factors) != 0);
+  for (unsigned combination = 0; combination < kCombinations; ++combination) {
+    const bool is_new = (truth >> combination & 1) == last;
+    together = together && is_new == ((combination & factors) == factors);
+    any = any && is_new == ((combination & factors) != 0);
   }
   return together ? Cause::kTogether : any ? Cause::kAny : Cause::kInteraction;
 }
 
-TEST(AttributeTest, JudgesEveryPatternOfEightCorners) {
+TEST(AttributeTest, AttributesEveryPatternOfEightCombinations) {
   for (unsigned truth = 0; truth < 256; ++truth) {
     const Attribution by = Attribute(Of(truth), kAllFactors);
     EXPECT_EQ(CauseName(by.cause), CauseName(Expected(truth))) << truth;
@@ -49,15 +50,15 @@ TEST(AttributeTest, JudgesEveryPatternOfEightCorners) {
   }
 }
 
-// Each corner unknown, old or new: only what no missing corner can change is called certain.
-TEST(AttributeTest, IsCertainOnlyWithEveryCorner) {
+// Each combination is unknown, old or new. An attribution is certain only if no unknown combination can change it.
+TEST(AttributeTest, IsCertainOnlyWithEveryCombination) {
   unsigned certain = 0, unknown = 0;
   for (unsigned pattern = 0; pattern < 6561; ++pattern) {
-    Corners values;
+    CombinationValues values;
     bool whole = true;
-    for (unsigned corner = 0, rest = pattern; corner < kCorners; ++corner, rest /= 3) {
-      if (rest % 3 != 0) values[corner] = rest % 3 - 1;
-      whole = whole && values[corner].has_value();
+    for (unsigned combination = 0, rest = pattern; combination < kCombinations; ++combination, rest /= 3) {
+      if (rest % 3 != 0) values[combination] = rest % 3 - 1;
+      whole = whole && values[combination].has_value();
     }
     const Attribution by = Attribute(values, kAllFactors);
     unknown += by.cause == Cause::kUnknown;
@@ -70,10 +71,10 @@ TEST(AttributeTest, IsCertainOnlyWithEveryCorner) {
   EXPECT_GT(unknown, 0u);
 }
 
-TEST(AttributeTest, GivesEachFactorItsShareWhereSharesAddUp) {
-  Corners values;
-  for (unsigned corner = 0; corner < kCorners; ++corner) {
-    values[corner] = 5 + 3 * static_cast<int>(corner & 1) - 2 * static_cast<int>(corner >> 2 & 1);
+TEST(AttributeTest, AttributesEachFactorsShareIfTheSharesAddUp) {
+  CombinationValues values;
+  for (unsigned combination = 0; combination < kCombinations; ++combination) {
+    values[combination] = 5 + 3 * static_cast<int>(combination & 1) - 2 * static_cast<int>(combination >> 2 & 1);
   }
   const Attribution by = Attribute(values, kAllFactors);
   EXPECT_EQ(by.cause, Cause::kEach);
@@ -81,7 +82,7 @@ TEST(AttributeTest, GivesEachFactorItsShareWhereSharesAddUp) {
 }
 
 TEST(AttributeTest, LooksOnlyAtFactorsThatDiffer) {
-  Corners values;
+  CombinationValues values;
   values[0] = 1, values[kCommit] = 4;
   const Attribution by = Attribute(values, kCommit);
   EXPECT_EQ(by.cause, Cause::kAlone);
@@ -89,8 +90,8 @@ TEST(AttributeTest, LooksOnlyAtFactorsThatDiffer) {
   EXPECT_TRUE(by.certain);
 }
 
-TEST(AttributeTest, SaysAsFarAsKnownWithOneMixedCorner) {
-  Corners values;
+TEST(AttributeTest, IsUncertainWithOneMixedCombination) {
+  CombinationValues values;
   values[0] = 0, values[kTorch] = 0, values[kTorch | kTransformers] = 7;
   const Attribution by = Attribute(values, kTorch | kTransformers);
   EXPECT_EQ(by.cause, Cause::kAlone);
@@ -99,8 +100,8 @@ TEST(AttributeTest, SaysAsFarAsKnownWithOneMixedCorner) {
   EXPECT_EQ(by.missing, 1u << kTransformers);
 }
 
-TEST(AttributeTest, KnowsNothingOfTwoFactorsWithoutACornerBetween) {
-  Corners values;
+TEST(AttributeTest, IsUnknownForTwoFactorsWithoutAMixedCombination) {
+  CombinationValues values;
   values[0] = 0, values[kTorch | kTransformers] = 7;
   EXPECT_EQ(Attribute(values, kTorch | kTransformers).cause, Cause::kUnknown);
   values[0] = 7;

@@ -6,19 +6,19 @@
 namespace breakwatch::compare {
 namespace {
 
-std::vector<CornerResult> CornersOf(const std::vector<std::optional<Events>>& events, unsigned step = 1) {
-  std::vector<CornerResult> corners;
+std::vector<CombinationResult> CombinationsOf(const std::vector<std::optional<Events>>& events, unsigned step = 1) {
+  std::vector<CombinationResult> combinations;
   for (unsigned i = 0; i < events.size(); ++i) {
-    CornerResult corner;
-    corner.corner = i * step;
-    if (events[i]) corner.result = Captured("org/name", *events[i]);
-    corners.push_back(corner);
+    CombinationResult combination;
+    combination.combination = i * step;
+    if (events[i]) combination.result = Captured("org/name", *events[i]);
+    combinations.push_back(combination);
   }
-  return corners;
+  return combinations;
 }
 
 TEST(BisectTest, NamesTheOneFactorThatMovedEverySite) {
-  const auto found = Bisect("org/name", 3, CornersOf({Events{}, Events{{"a", 2}}, Events{}, Events{{"a", 2}}}));
+  const auto found = Bisect("org/name", 3, CombinationsOf({Events{}, Events{{"a", 2}}, Events{}, Events{{"a", 2}}}));
   EXPECT_EQ(found.verdict.cause, Cause::kAlone);
   EXPECT_EQ(found.verdict.factors, kTorch);
   EXPECT_EQ(found.text, "torch changed it");
@@ -26,10 +26,10 @@ TEST(BisectTest, NamesTheOneFactorThatMovedEverySite) {
   EXPECT_EQ(found.sites[0].after, 2);
 }
 
-TEST(BisectTest, GivesEverySiteItsOwnFactor) {
+TEST(BisectTest, AttributesEverySiteToItsOwnFactor) {
   const auto found = Bisect(
       "org/name", 3,
-      CornersOf({Events{{"old", 1}}, Events{{"a", 2}, {"old", 1}}, Events{{"b", 1}}, Events{{"a", 2}, {"b", 1}}}));
+      CombinationsOf({Events{{"old", 1}}, Events{{"a", 2}, {"old", 1}}, Events{{"b", 1}}, Events{{"a", 2}, {"b", 1}}}));
   EXPECT_EQ(found.verdict.cause, Cause::kEach);
   EXPECT_EQ(found.verdict.factors, kTorch | kTransformers);
   ASSERT_EQ(found.sites.size(), 3u);
@@ -39,45 +39,45 @@ TEST(BisectTest, GivesEverySiteItsOwnFactor) {
   EXPECT_EQ(found.sites[2].by.factors, kTransformers);
 }
 
-TEST(BisectTest, SaysThatTwoWereNeeded) {
-  const auto found = Bisect("org/name", 3, CornersOf({Events{}, Events{}, Events{}, Events{{"a", 1}}}));
+TEST(BisectTest, ReportsThatTwoFactorsWereNeeded) {
+  const auto found = Bisect("org/name", 3, CombinationsOf({Events{}, Events{}, Events{}, Events{{"a", 1}}}));
   EXPECT_EQ(found.verdict.cause, Cause::kTogether);
   EXPECT_EQ(found.text, "torch and transformers changed it together: it changes only if all of them are new");
 }
 
-TEST(BisectTest, SaysWhatIsKnownWhenACornerCannotBeBuilt) {
-  const auto found = Bisect("org/name", 3, CornersOf({Events{}, Events{}, std::nullopt, Events{{"a", 1}}}));
+TEST(BisectTest, ReportsWhatIsKnownIfACombinationHasNoResult) {
+  const auto found = Bisect("org/name", 3, CombinationsOf({Events{}, Events{}, std::nullopt, Events{{"a", 1}}}));
   EXPECT_EQ(found.verdict.factors, kTransformers);
   EXPECT_EQ(found.text, "transformers changed it, as far as known: some combinations could not be captured");
-  const auto nothing = Bisect("org/name", 3, CornersOf({Events{}, std::nullopt, std::nullopt, Events{{"a", 1}}}));
+  const auto nothing = Bisect("org/name", 3, CombinationsOf({Events{}, std::nullopt, std::nullopt, Events{{"a", 1}}}));
   EXPECT_EQ(nothing.verdict.cause, Cause::kUnknown);
 }
 
-TEST(BisectTest, TakesAFailedCornerForAMissingOneBetweenEndsWithNumbers) {
-  auto corners = CornersOf({Events{}, Events{}, Events{}, Events{{"a", 1}}});
-  corners[2].result = Failed("org/name", Status::kFailedCreate, "ImportError");
-  const auto found = Bisect("org/name", 3, corners);
+TEST(BisectTest, IgnoresAFailedCombinationIfBothEndsHaveNumbers) {
+  auto combinations = CombinationsOf({Events{}, Events{}, Events{}, Events{{"a", 1}}});
+  combinations[2].result = Failed("org/name", Status::kFailedCreate, "ImportError");
+  const auto found = Bisect("org/name", 3, combinations);
   EXPECT_EQ(found.verdict.factors, kTransformers);
   EXPECT_FALSE(found.verdict.certain);
 }
 
 TEST(BisectTest, AttributesAStatusWhereAnEndHasNoNumbers) {
-  auto corners = CornersOf({Events{}, Events{}, Events{}, Events{}});
-  corners[1].result = corners[3].result = Failed("org/name", Status::kFailedEager, "RuntimeError");
-  const auto found = Bisect("org/name", 3, corners);
+  auto combinations = CombinationsOf({Events{}, Events{}, Events{}, Events{}});
+  combinations[1].result = combinations[3].result = Failed("org/name", Status::kFailedEager, "RuntimeError");
+  const auto found = Bisect("org/name", 3, combinations);
   EXPECT_EQ(found.verdict.cause, Cause::kAlone);
   EXPECT_EQ(found.verdict.factors, kTorch);
   EXPECT_TRUE(found.sites.empty());
 }
 
-TEST(BisectTest, JudgesACommitAlone) {
-  const auto found = Bisect("org/name", kCommit, CornersOf({Events{}, Events{{"a", 1}}}, kCommit));
+TEST(BisectTest, AttributesAChangeToACommitAlone) {
+  const auto found = Bisect("org/name", kCommit, CombinationsOf({Events{}, Events{{"a", 1}}}, kCommit));
   EXPECT_EQ(found.text, "the model's commit changed it");
-  EXPECT_EQ(Bisect("org/name", kCommit, CornersOf({Events{}, Events{}}, kCommit)).verdict.cause, Cause::kNothing);
+  EXPECT_EQ(Bisect("org/name", kCommit, CombinationsOf({Events{}, Events{}}, kCommit)).verdict.cause, Cause::kNothing);
 }
 
-TEST(BisectTest, SaysThatAnEndIsMissing) {
-  const auto found = Bisect("org/name", kCommit, CornersOf({Events{}, std::nullopt}, kCommit));
+TEST(BisectTest, ReportsThatAnEndIsMissing) {
+  const auto found = Bisect("org/name", kCommit, CombinationsOf({Events{}, std::nullopt}, kCommit));
   EXPECT_EQ(found.verdict.cause, Cause::kUnknown);
   EXPECT_NE(found.text.find("could not be captured"), std::string::npos);
 }

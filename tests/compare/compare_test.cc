@@ -1,5 +1,6 @@
 #include "breakwatch/compare/compare.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sample_results.h"
@@ -7,17 +8,74 @@
 namespace breakwatch::compare {
 namespace {
 
-Verdict Judged(const ModelResult& a, const ModelResult& b) { return CompareModel(a, b).verdict; }
+Verdict VerdictOf(const ModelResult& a, const ModelResult& b) { return CompareModel(a, b).verdict; }
 
-TEST(CompareTest, JudgesByEventsAndThenBySites) {
+TEST(CompareTest, FewerBreaksAreBetterAndMoreAreWorse) {
   const auto clean = Captured("m", {}), one = Captured("m", {{"a", 1}}), two = Captured("m", {{"a", 2}});
-  EXPECT_EQ(Judged(clean, one), Verdict::kWorse);
-  EXPECT_EQ(Judged(two, one), Verdict::kBetter);
-  EXPECT_EQ(Judged(one, one), Verdict::kSame);
-  EXPECT_EQ(Judged(two, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse) << "as many events at more sites";
+  EXPECT_EQ(VerdictOf(clean, one), Verdict::kWorse);
+  EXPECT_EQ(VerdictOf(two, one), Verdict::kBetter);
+  EXPECT_EQ(VerdictOf(one, clean), Verdict::kBetter);
+  EXPECT_EQ(VerdictOf(one, one), Verdict::kSame);
+  EXPECT_EQ(VerdictOf(two, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse) << "as many events at more sites";
 }
 
-TEST(CompareTest, SaysWhichSitesCameAndWent) {
+TEST(CompareTest, EachQuantityHasItsDirection) {
+  const auto with = [](std::int64_t fallbacks, std::int64_t recompiles, std::int64_t ops) {
+    auto result = Captured("m", {{"a", 1}});
+    result.capture.frames_fallback = fallbacks, result.capture.recompiles = recompiles;
+    result.capture.ops_captured = ops;
+    return result;
+  };
+  const auto base = with(1, 1, 100);
+  EXPECT_EQ(VerdictOf(base, with(2, 1, 100)), Verdict::kWorse);
+  EXPECT_EQ(VerdictOf(base, with(1, 2, 100)), Verdict::kWorse);
+  EXPECT_EQ(VerdictOf(base, with(1, 1, 99)), Verdict::kWorse) << "fewer captured operations";
+  EXPECT_EQ(VerdictOf(base, with(0, 1, 100)), Verdict::kBetter);
+  EXPECT_EQ(VerdictOf(base, with(1, 0, 100)), Verdict::kBetter);
+  EXPECT_EQ(VerdictOf(base, with(1, 1, 101)), Verdict::kBetter);
+  const auto mixed = CompareModel(base, with(0, 1, 99));
+  EXPECT_EQ(mixed.verdict, Verdict::kMixed);
+  EXPECT_EQ(mixed.changes,
+            (std::vector<QuantityChange>{{"frames_fallback", 1, 0, false}, {"ops_captured", 100, 99, true}}));
+  EXPECT_EQ(CompareModel(base, with(1, 1, 99), {.quantities = {"ops_captured"}}).verdict, Verdict::kSame);
+}
+
+TEST(CompareTest, OperationsOfAnotherSizeAreNotCompared) {
+  auto a = Captured("m", {}), b = Captured("m", {});
+  a.capture.ops_captured = 100, b.capture.ops_captured = 50;
+  a.capture.params = 1000, b.capture.params = 500;
+  EXPECT_EQ(VerdictOf(a, b), Verdict::kSame);
+}
+
+TEST(CompareTest, ANewSiteIsWorseEvenIfThereAreFewerBreaks) {
+  const auto a = Captured("m", {{"a", 5}}), b = Captured("m", {{"b", 1}});
+  EXPECT_EQ(VerdictOf(a, b), Verdict::kWorse);
+  EXPECT_EQ(CompareModel(a, b, {.new_sites = true}).verdict, Verdict::kBetter);
+}
+
+TEST(CompareTest, AModelWhoseRepeatedCapturesDifferIsFlaky) {
+  auto flaky = Captured("m", {{"a", 2}});
+  flaky.capture.flaky = true;
+  const auto m = CompareModel(Captured("m", {{"a", 1}}), flaky);
+  EXPECT_EQ(m.verdict, Verdict::kFlaky);
+  EXPECT_THAT(m.why, testing::HasSubstr("breaks 1 -> 2"));
+  EXPECT_EQ(VerdictOf(flaky, flaky), Verdict::kSame);
+}
+
+TEST(CompareTest, ResultsOfSeveralModesAreMatchedByMode) {
+  auto train = Captured("m", {{"a", 3}});
+  train.capture.mode = "train";
+  auto worse = train;
+  worse.capture.breaks = 4;
+  const std::vector<ModelResult> a = {Captured("m", {}), train}, b = {Captured("m", {}), worse};
+  const Comparison c = Compare({"old", a}, {"new", b});
+  ASSERT_EQ(c.models.size(), 2u);
+  EXPECT_EQ(c.models[0].mode, "train");
+  EXPECT_EQ(c.models[0].verdict, Verdict::kWorse);
+  EXPECT_EQ(c.models[1].mode, "eval");
+}
+
+TEST(CompareTest, ReportsNewAndGoneSites) {
   const auto m = CompareModel(Captured("m", {{"a", 2}, {"b", 2}, {"c", 1}}), Captured("m", {{"b", 3}, {"c", 1}}));
   EXPECT_EQ(m.verdict, Verdict::kBetter);
   ASSERT_EQ(m.gone_sites.size(), 1u);
@@ -28,34 +86,32 @@ TEST(CompareTest, SaysWhichSitesCameAndWent) {
   EXPECT_TRUE(m.new_sites.empty());
 }
 
-TEST(CompareTest, CallsSitesThatChangedPlacesTheSameAndNamesThem) {
-  const auto m = CompareModel(Captured("m", {{"a", 1}}), Captured("m", {{"b", 1}}));
+TEST(CompareTest, ReportsASiteThatReplacesAnother) {
+  const auto m = CompareModel(Captured("m", {{"a", 1}}), Captured("m", {{"b", 1}}), {.new_sites = true});
   EXPECT_EQ(m.verdict, Verdict::kSame);
   EXPECT_EQ(m.new_sites.size(), 1u);
   EXPECT_EQ(m.gone_sites.size(), 1u);
 }
 
-TEST(CompareTest, SaysWhyModelsCannotBeCompared) {
+TEST(CompareTest, ReportsWhyModelsCannotBeCompared) {
   const auto good = Captured("m", {});
   const auto failed = Failed("m", Status::kFailedEager, "RuntimeError: sizes");
   EXPECT_EQ(CompareModel(good, failed).why, "full_graph -> failed_eager: RuntimeError: sizes");
-  EXPECT_EQ(Judged(failed, failed), Verdict::kSame);
-  EXPECT_EQ(Judged(failed, Failed("m", Status::kTimeout, "late")), Verdict::kNotComparable);
+  EXPECT_EQ(VerdictOf(failed, failed), Verdict::kSame);
+  EXPECT_EQ(VerdictOf(failed, Failed("m", Status::kTimeout, "late")), Verdict::kNoBaseline);
   auto other = good;
   other.capture.architecture = "BetaModel", other.capture.dtype = "bfloat16";
   EXPECT_EQ(CompareModel(good, other).why, "class AlphaModel -> BetaModel, dtype float32 -> bfloat16");
+  EXPECT_EQ(VerdictOf(good, other), Verdict::kNoBaseline);
 }
 
-TEST(CompareTest, CallsAModelThatFailsNowWorseAndOneThatFailedBetter) {
+TEST(CompareTest, LosingNumbersIsWorseWhateverTheCauseAndGainingThemIsBetter) {
   const auto good = Captured("m", {{"a", 1}});
-  for (const Status status : {Status::kFailedCapture, Status::kFailedEager, Status::kTimeout, Status::kOutOfMemory,
-                              Status::kCrashed, Status::kQuarantined}) {
-    EXPECT_EQ(Judged(good, Failed("m", status, "")), Verdict::kWorse) << StatusName(status);
-    EXPECT_EQ(Judged(Failed("m", status, ""), good), Verdict::kBetter) << StatusName(status);
-  }
-  for (const Status status : {Status::kSkippedGated, Status::kFailedResolve, Status::kNotAttempted}) {
-    EXPECT_EQ(Judged(good, Failed("m", status, "")), Verdict::kNotComparable) << StatusName(status);
-    EXPECT_EQ(Judged(Failed("m", status, ""), good), Verdict::kNotComparable) << StatusName(status);
+  for (const Status status :
+       {Status::kFailedCapture, Status::kFailedEager, Status::kTimeout, Status::kOutOfMemory, Status::kCrashed,
+        Status::kQuarantined, Status::kSkippedMissingDependency, Status::kSkippedGated, Status::kNotAttempted}) {
+    EXPECT_EQ(VerdictOf(good, Failed("m", status, "")), Verdict::kWorse) << StatusName(status);
+    EXPECT_EQ(VerdictOf(Failed("m", status, ""), good), Verdict::kBetter) << StatusName(status);
   }
 }
 
@@ -71,11 +127,11 @@ TEST(CompareTest, NamesWhatIsUnlikeAndComparesAllTheSame) {
 TEST(CompareTest, CountsSitesOnlyWhereDepthsDiffer) {
   auto reduced = Captured("m", {{"a", 2}});
   reduced.capture.depth = "reduced";
-  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 24}})), Verdict::kSame);
-  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse);
+  EXPECT_EQ(VerdictOf(reduced, Captured("m", {{"a", 24}})), Verdict::kSame);
+  EXPECT_EQ(VerdictOf(reduced, Captured("m", {{"a", 1}, {"b", 1}})), Verdict::kWorse);
   reduced = Captured("m", {});
   reduced.capture.depth = "reduced";
-  EXPECT_EQ(Judged(reduced, Captured("m", {{"a", 24}})), Verdict::kWorse);
+  EXPECT_EQ(VerdictOf(reduced, Captured("m", {{"a", 24}})), Verdict::kWorse);
 }
 
 TEST(CompareTest, TotalsBothWaysAndByReason) {
@@ -83,10 +139,11 @@ TEST(CompareTest, TotalsBothWaysAndByReason) {
                                       Captured("gone", {{"a", 9}}), Captured("failing", {{"a", 7}})};
   const std::vector<ModelResult> b = {Captured("same", {{"a", 1}}), Captured("fixed", {{"b1", 1}, {"b2", 1}}),
                                       Captured("new", {{"c", 5}}), Failed("failing", Status::kCrashed, "signal 11")};
-  const Comparison c = Compare({"old", a}, {"new", b});
+  const Comparison c = Compare({"old", a}, {"new", b}, {.new_sites = true});
   ASSERT_EQ(c.models.size(), 5u);
   EXPECT_EQ(c.models[0].model, "failing");
-  EXPECT_EQ(c.models[1].model, "fixed");
+  EXPECT_EQ(c.models[1].model, "gone");
+  EXPECT_EQ(c.models[2].model, "fixed");
   EXPECT_EQ(
       c.verdicts,
       (std::map<Verdict, std::int64_t>{

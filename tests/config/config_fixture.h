@@ -1,4 +1,4 @@
-// What the tests of this room share: a temporary file and short ways to load.
+// Shared by the tests of this folder: a temporary file and functions to load settings.
 #pragma once
 
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "breakwatch/config/inputs_file.h"
 #include "config_fixture.h"
 
 namespace breakwatch::config {
@@ -80,8 +81,8 @@ TEST(FileTest, SetsEveryFormOfValue) {
   EXPECT_EQ(s.capture.seed, 18446744073709551615u);
   EXPECT_EQ(s.sweep.interval, std::optional<milliseconds>(std::chrono::minutes(90)));
   EXPECT_EQ(s.exporters.pushgateway.url, "http://[::1]:9091/prefix");
-  EXPECT_EQ(loaded->origins.at("hub.top"), "file " + file + ":6:8");
-  EXPECT_EQ(loaded->origins.at("hub.sort"), "default");
+  EXPECT_EQ(loaded->origins.at("hub.top").Text(), "file " + file + ":6:8");
+  EXPECT_EQ(loaded->origins.at("hub.sort").Text(), "default");
 }
 
 TEST(FileTest, RefusesWhatIsNoReadableText) {
@@ -93,6 +94,12 @@ TEST(FileTest, RefusesWhatIsNoReadableText) {
   EXPECT_EQ(error(huge), huge + ": is longer than 1 MiB");
   const std::string bytes = folder.Write("bytes.yaml", "state_dir: \xff\xfe\n");
   EXPECT_EQ(error(bytes), bytes + ": is not UTF-8 text");
+}
+
+TEST(FileTest, ReportsWhyAnInputsFileCannotBeRead) {
+  EXPECT_EQ(ReadInputsFile("/does/not/exist.json").error().message,
+            "capture.inputs_file /does/not/exist.json: cannot be read: No such file or directory");
+  EXPECT_TRUE(ReadInputsFile("").ok());
 }
 
 TEST(FileTest, BoundsWhatItReports) {

@@ -24,7 +24,7 @@ TEST(KeysTest, HaveOneNameVariableAndFieldEach) {
   }
 }
 
-TEST(KeysTest, SayWhatTheyMeanInOneSentence) {
+TEST(KeysTest, HaveADocOfOneSentence) {
   for (const Key& key : Keys()) {
     EXPECT_TRUE(key.doc.ends_with(".")) << key.name;
     EXPECT_EQ(key.doc.find('\n'), std::string::npos) << key.name;
@@ -37,7 +37,7 @@ TEST(KeysTest, NoneIsAlsoASection) {
   }
 }
 
-// A value that its own text does not give back would make the example file and `config show` lie.
+// If a default were not accepted as it is printed, the example file and `config show` would be wrong.
 TEST(KeysTest, EveryDefaultIsAcceptedAsItIsWritten) {
   const TemporaryDirectory folder;
   for (const Key& key : Keys()) {
@@ -61,7 +61,7 @@ TEST(FlagsTest, NameEverySettingButSecrets) {
   EXPECT_FALSE(names.contains("--web.token"));
 }
 
-TEST(FlagsTest, TellListsAndBooleansApart) {
+TEST(FlagsTest, DistinguishListsAndBooleans) {
   for (const Flag& flag : Flags()) {
     EXPECT_EQ(flag.is_list, flag.default_text.starts_with("[")) << flag.key;
     EXPECT_EQ(flag.is_bool, flag.type == "true or false") << flag.key;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "breakwatch/config/keys.h"
 #include "config_fixture.h"
 
 namespace breakwatch::config {
@@ -16,7 +17,7 @@ Result<Loaded> FromFlags(std::vector<std::pair<std::string, std::vector<std::str
   return Load({.files = {}, .environment = {}, .flags = std::move(flags)});
 }
 
-TEST(LoadTest, GivesTheDefaultsWithoutSources) {
+TEST(LoadTest, ReturnsTheDefaultsWithoutSources) {
   const auto loaded = Load({});
   ASSERT_TRUE(loaded.ok());
   EXPECT_TRUE(ChangedKeys(loaded->settings, Settings{}).empty());
@@ -36,13 +37,13 @@ TEST(LoadTest, PrefersFlagToEnvironmentToLaterFileToEarlierFile) {
   EXPECT_EQ(loaded->settings.hub.retries, 3);
   EXPECT_EQ(loaded->settings.hub.concurrency, 2);
   EXPECT_EQ(loaded->settings.hub.list.search, "one");
-  EXPECT_EQ(loaded->origins.at("hub.top"), "flag --hub.top");
-  EXPECT_EQ(loaded->origins.at("hub.retries"), "environment BREAKWATCH_HUB_RETRIES");
-  EXPECT_EQ(loaded->origins.at("hub.concurrency"), "file " + second + ":1:40");
-  EXPECT_EQ(loaded->origins.at("hub.search"), "file " + first + ":1:51");
+  EXPECT_EQ(loaded->origins.at("hub.top").Text(), "flag --hub.top");
+  EXPECT_EQ(loaded->origins.at("hub.retries").Text(), "environment BREAKWATCH_HUB_RETRIES");
+  EXPECT_EQ(loaded->origins.at("hub.concurrency").Text(), "file " + second + ":1:40");
+  EXPECT_EQ(loaded->origins.at("hub.search").Text(), "file " + first + ":1:51");
 }
 
-TEST(LoadTest, TakesTheFilesFromTheEnvironmentWhenNoneIsGiven) {
+TEST(LoadTest, ReadsTheFilesFromTheEnvironmentWithoutAFlag) {
   const TemporaryDirectory folder;
   const std::string file = folder.Write("1.yaml", "hub: {top: 7}\n");
   const auto loaded = FromEnvironment({{"BREAKWATCH_CONFIG_FILE", file}});
@@ -50,6 +51,20 @@ TEST(LoadTest, TakesTheFilesFromTheEnvironmentWhenNoneIsGiven) {
   EXPECT_EQ(loaded->settings.hub.list.top, 7);
   EXPECT_EQ(loaded->files, std::vector<std::string>{file});
   EXPECT_TRUE(loaded->warnings.empty());
+}
+
+TEST(LoadTest, ReadsToolchainsWithTheirInterpretersAndShowsThemAsTheyWereWritten) {
+  const auto loaded = FromFlags({{"capture.toolchains", {"old=/opt/old/bin/python", "next=next/bin/python"}}});
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_EQ(loaded->settings.capture.toolchains,
+            (std::vector<ToolchainRef>{{"old", "/opt/old/bin/python"}, {"next", "next/bin/python"}}));
+  EXPECT_EQ(ValueText(*FindKey("capture.toolchains"), loaded->settings),
+            R"(["old=/opt/old/bin/python", "next=next/bin/python"])");
+  const auto without_python = FromFlags({{"capture.toolchains", {"old"}}});
+  ASSERT_FALSE(without_python.ok());
+  EXPECT_EQ(without_python.error().message,
+            "flag --capture.toolchains: expected each item to be NAME=PYTHON such as old=.venv-old/bin/python, got "
+            "\"old\"");
 }
 
 TEST(LoadTest, ReadsEveryTypeFromTheEnvironment) {
@@ -111,14 +126,14 @@ TEST(LoadTest, WarnsOfVariablesThatAreNearASettingAndIgnoresOthers) {
       std::vector<std::string>{"environment BREAKWATCH_HUB_TOPP is not a setting; did you mean BREAKWATCH_HUB_TOP?"});
 }
 
-TEST(LoadTest, OneOfTwoTimesThatBoundEachOtherMayBeSetAlone) {
+TEST(LoadTest, OneOfTwoTimesThatLimitEachOtherMayBeSetAlone) {
   const auto timeout = Load({.files = {},
                              .environment = {},
                              .flags = {{"exporters.loki.timeout", {"2s"}}, {"exporters.pushgateway.timeout", {"1s"}}}});
   ASSERT_TRUE(timeout) << timeout.error().message;
   EXPECT_EQ(timeout->settings.exporters.loki.connect_timeout, 2s);
   EXPECT_EQ(timeout->settings.exporters.pushgateway.connect_timeout, 1s);
-  EXPECT_EQ(timeout->origins.at("exporters.loki.connect_timeout"), "default, at most exporters.loki.timeout");
+  EXPECT_EQ(timeout->origins.at("exporters.loki.connect_timeout").Text(), "default, at most exporters.loki.timeout");
   const auto connect =
       Load({.files = {},
             .environment = {},
@@ -133,7 +148,7 @@ TEST(LoadTest, OneOfTwoTimesThatBoundEachOtherMayBeSetAlone) {
             std::string::npos);
 }
 
-// The working directory while it lives.
+// Changes the working directory for a scope.
 class WorkingDirectory {
  public:
   explicit WorkingDirectory(const std::string& path) { std::filesystem::current_path(path); }

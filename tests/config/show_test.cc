@@ -23,7 +23,7 @@ Loaded WithSecrets() {
   return *loaded;
 }
 
-TEST(ShowTest, SaysWhereEachValueCameFromAndHidesSecrets) {
+TEST(ShowTest, ReportsTheOriginOfEachValueAndHidesSecrets) {
   const std::string text = ShowText(WithSecrets());
   EXPECT_NE(text.find("environment BREAKWATCH_HUB_TOP\n"), std::string::npos);
   EXPECT_NE(text.find("flag --sweep.interval\n"), std::string::npos);
@@ -51,20 +51,20 @@ TEST(CheckTextTest, NamesTheFilesAndCountsWhatIsSet) {
             "ok: no file, 4 of " + std::to_string(Keys().size()) + " settings differ from the default\n");
 }
 
-TEST(ExplainTest, TellsEverythingOfAKey) {
+TEST(ExplainTest, PrintsEverythingAboutAKey) {
   const auto text = ExplainText("sweep.rebuild");
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text,
             "sweep.rebuild\n"
             "  Which known captures are repeated: if-needed, always, never.\n"
-            "  type         if-needed, always or never\n"
+            "  type         one of these values\n"
             "  default      \"if-needed\"\n"
             "  environment  BREAKWATCH_SWEEP_REBUILD\n"
             "  flag         --sweep.rebuild\n"
-            "  reload       takes effect\n");
+            "  changes      take effect after a reload\n");
 }
 
-TEST(ExplainTest, TakesASectionOrAllAndOffersTheNearestName) {
+TEST(ExplainTest, AcceptsASectionOrNothingAndSuggestsTheNearestName) {
   EXPECT_EQ(nlohmann::json::parse(*ExplainJson("capture.limits")).size(), 6u);
   EXPECT_EQ(nlohmann::json::parse(*ExplainJson("")).size(), Keys().size());
   const auto unknown = ExplainText("hub.tops");
@@ -82,7 +82,7 @@ TEST(ExampleTest, IsTheFileInTheTreeAndEqualsTheDefaults) {
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_TRUE(ChangedKeys(loaded->settings, Settings{}).empty());
   for (const Key& key : Keys()) {
-    EXPECT_EQ(loaded->origins.at(key.name).starts_with("file "), !key.is_secret) << key.name;
+    EXPECT_EQ(loaded->origins.at(key.name).kind == Origin::Kind::kFile, !key.is_secret) << key.name;
   }
 }
 

@@ -41,7 +41,7 @@ TEST(ConsoleTest, PrintsNothingWhenOnlyTheStateOfDeliveryChanged) {
   EXPECT_GT(out.str().size(), once.size());
 }
 
-TEST(ConsoleTest, PrintsNoMoreReasonsThanAskedForAndNoControlCharacters) {
+TEST(ConsoleTest, PrintsAtMostTheConfiguredReasonsAndNoControlCharacters) {
   Snapshot snapshot;
   snapshot.toolchain_key = fakes::SampleToolchain().Key();
   snapshot.models = {MakeModel("m", Commit('a'), {{"first\x1b[2J\n", "", "", 9, 1}, {"second", "", "", 1, 1}})};
@@ -58,7 +58,7 @@ TEST(ConsoleTest, PrintsEventsAsTheirLines) {
   EXPECT_EQ(out.str(), "{\"msg\":\"a\"}\n{\"msg\":\"b\"}\n");
 }
 
-// Takes nothing while `broken`, as a full disk behind a redirection.
+// Fails all writes while `broken`, like a redirection to a full disk.
 class FlakyBuffer : public std::stringbuf {
  public:
   bool broken = true;

@@ -20,6 +20,21 @@ TEST(ComposeLineTest, PutsTheCommonFieldsBeforeTheEventsOwn) {
             R"("reason":"print","line":3})");
 }
 
+StoredEvent Stored(std::string line) {
+  StoredEvent event;
+  event.line = std::move(line);
+  return event;
+}
+
+TEST(NameOfTest, IsTheNameThatTheLineWasComposedWith) {
+  const Event event = GraphBreak(R"({"capture":{"msg":"delivery_failed"},"detail":"\"msg\":\"delivery_failed\""})");
+  EXPECT_EQ(NameOf(Stored(ComposeLine(event, 7, 1))), "graph_break");
+}
+
+TEST(NameOfTest, IsEmptyForALineWithoutAName) {
+  for (const char* line : {"", "{", "[]", "{}", R"({"msg":1})"}) EXPECT_EQ(NameOf(Stored(line)), "") << line;
+}
+
 TEST(ComposeLineTest, IsTheSameBytesEveryTime) {
   const Event event = GraphBreak(R"({"b":1,"a":2})");
   EXPECT_EQ(ComposeLine(event, 1, 2), ComposeLine(event, 1, 2));

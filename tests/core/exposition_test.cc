@@ -38,7 +38,7 @@ SeriesLabels With(SeriesLabels labels, const SeriesLabels& more) {
 
 SeriesByName Series(const Snapshot& snapshot) { return ExpositionReader::Read(Exposition(snapshot)); }
 
-TEST(ExpositionTest, WritesFurtherToolchainsBesideOnlyWhenAskedAndTheNewestOfAName) {
+TEST(ExpositionTest, WritesFurtherToolchainsOnlyIfConfiguredAndTheNewestOfAName) {
   Snapshot snapshot = SampleSnapshot();
   Toolchain older = fakes::SampleToolchain(), newer = older;
   older.name = newer.name = "nightly";
@@ -88,7 +88,7 @@ TEST(ExpositionTest, WritesAFurtherModesNumbersAndHowItsLastAttemptEnded) {
   EXPECT_EQ(series["compile_breaks_total"], before.at("compile_breaks_total"));
 }
 
-// A first call means something beside the steady state, and a call variant beside the default call.
+// A first call is published only with the steady state, and a call variant only with the default call.
 TEST(ExpositionTest, WritesTheSteadyStateBesideTheFirstCallAndTheDefaultCallBesideAVariant) {
   const std::string name = fakes::SampleToolchain().name, key = fakes::SampleToolchain().Key();
   for (const std::string mode : {"cold", "eval+minimal"}) {
@@ -126,7 +126,7 @@ TEST(ExpositionTest, WritesBreaksByReasonAndAZeroForACleanModel) {
               ElementsAre(Pair(Model("org/breaking", Commit('a')), 3), Pair(Model("org/clean", Commit('b')), 1)));
 }
 
-TEST(ExpositionTest, GivesAModelThatCouldNotBeResolvedItsStatusAlone) {
+TEST(ExpositionTest, WritesOnlyTheStatusOfAModelThatCouldNotBeResolved) {
   const SeriesByName all = Series(SampleSnapshot());
   for (const auto& [name, series] : all) {
     for (const auto& [labels, value] : series) {
@@ -173,6 +173,18 @@ TEST(ExpositionTest, WritesTimesOfSweepsAndDeliveryOnlyOnceThereAreAny) {
   EXPECT_THAT(series["breakwatch_events_oldest_timestamp_seconds"], ElementsAre(Pair(loki, 1'763'690'003)));
 }
 
+TEST(ExpositionTest, CountsTheWorkersOfEachToolchain) {
+  Snapshot snapshot;
+  snapshot.workers = {{"default", {6, 1, 2, 3, 4}}, {"nightly", {}}};
+  SeriesByName series = Series(snapshot);
+  const SeriesLabels main = {{"toolchain", "default"}}, further = {{"toolchain", "nightly"}};
+  EXPECT_THAT(series["breakwatch_workers_started_total"], ElementsAre(Pair(main, 6), Pair(further, 0)));
+  EXPECT_EQ(series["breakwatch_workers_failed_starts_total"].at(main), 1);
+  EXPECT_EQ(series["breakwatch_workers_lost_total"].at(main), 2);
+  EXPECT_EQ(series["breakwatch_workers_retried_captures_total"].at(main), 3);
+  EXPECT_EQ(series["breakwatch_workers_ignored_results_total"].at(main), 4);
+}
+
 TEST(ExpositionTest, AddsReasonsThatAreEqualOnceCut) {
   const std::string longest(200, 'x');
   Snapshot snapshot;
@@ -184,7 +196,7 @@ TEST(ExpositionTest, AddsReasonsThatAreEqualOnceCut) {
   EXPECT_THAT(series["compile_breaks_total"], ElementsAre(Pair(labels, 5)));
 }
 
-TEST(ExpositionTest, GivesEveryModelToExactlyOneShard) {
+TEST(ExpositionTest, AssignsEveryModelToExactlyOneShard) {
   Snapshot snapshot = SampleSnapshot();
   for (int i = 0; i < 50; ++i) snapshot.models.push_back(MakeModel("org/m" + std::to_string(i), Commit('d'), {}));
   SeriesByName together;
@@ -214,7 +226,7 @@ TEST(ExpositionTest, HandsOutChunksOfAtLeast64KibibytesButTheLast) {
   for (const std::size_t size : sizes) EXPECT_GE(size, 64u * 1024);
 }
 
-// Any bytes at all as labels: they come back as the same UTF-8 text, bounded.
+// Arbitrary bytes as labels: they come back as the same UTF-8 text, bounded.
 TEST(ExpositionTest, BringsHostileLabelsBackUnchanged) {
   const std::vector<std::string> pieces = {"\"",
                                            "\\",
@@ -258,7 +270,7 @@ TEST(ExpositionTest, BringsHostileLabelsBackUnchanged) {
   }
 }
 
-// The reference: prometheus-cpp's own values and serializer, filled from the snapshot by other means.
+// The reference: prometheus-cpp's own values and serializer, filled from the snapshot by other code.
 prometheus::ClientMetric Metric(std::vector<std::pair<std::string, std::string>> labels, double value, bool counter) {
   prometheus::ClientMetric metric;
   for (auto& [name, text] : labels) metric.label.push_back({name, text});
@@ -308,7 +320,7 @@ TEST(ExpositionTest, EqualsTheReferenceSerializerByteForByte) {
   }
 }
 
-// Exit codes: 0 fine, 3 matters of taste (names that the contract fixes), 1 what cannot be read.
+// Exit codes of promtool: 0 no problem, 3 style warnings (about names of the contract), 1 invalid input.
 TEST(ExpositionTest, SatisfiesPromtool) {
   if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "promtool is not installed";
   Snapshot snapshot = SampleSnapshot();

@@ -7,7 +7,7 @@ namespace {
 
 TEST(CheckJsonTest, AcceptsADocumentWithinItsBounds) { EXPECT_TRUE(CheckJson(R"({"a":[1,{"b":"}]"}]})", 100, 3)); }
 
-TEST(CheckJsonTest, SaysWhereTheTextStopsBeingJson) {
+TEST(CheckJsonTest, ReportsWhereTheTextStopsBeingJson) {
   const auto checked = CheckJson(R"({"a":1,})", 100, 3);
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code, ErrorCode::kInvalid);

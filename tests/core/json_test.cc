@@ -80,7 +80,7 @@ TEST(CaptureResultJsonTest, ReadsADocumentOfBeforeSegmentsAndModes) {
   EXPECT_EQ(read->sites[0].reason, "Data-dependent branching");
 }
 
-TEST(CaptureResultJsonTest, KeepsSegmentsAndWhatAModeSaysBounded) {
+TEST(CaptureResultJsonTest, KeepsSegmentsAndModeDetailsBounded) {
   json said = {{"job", "j"}, {"status", "full_graph"}, {"mode_detail", {{"k", std::string(70'000, 'x')}}}};
   json segment = {{"index", 0}, {"function", std::string(5000, 'f')}};
   for (int i = 0; i < 200; ++i) segment["ops"]["op " + std::to_string(i)] = segment["top_ops"][std::to_string(i)] = 1;
@@ -203,13 +203,28 @@ TEST(SavedPlanTest, NamesWhatIsWrongWithAPlanThatWasChanged) {
 TEST(SweepJsonTest, SurvivesTheRoundTrip) {
   Sweep sweep;
   sweep.id = "s1";
-  sweep.trigger = "cli";
+  sweep.trigger = SweepTrigger::kCli;
   sweep.state = SweepState::kInterrupted;
   sweep.statuses = {{"full_graph", 2}};
   const auto back = SweepFromJson(ToJson(sweep));
   ASSERT_TRUE(back);
   EXPECT_EQ(ToJson(*back), ToJson(sweep));
   EXPECT_EQ(back->state, SweepState::kInterrupted);
+}
+
+TEST(SweepJsonTest, WritesEveryTriggerByItsName) {
+  for (const char* name : {"cli", "interval", "signal", "api", "import", "bisect", "resume", "other"}) {
+    const auto sweep = SweepFromJson(R"({"sweep_id":"s1","trigger":")" + std::string(name) + "\"}");
+    ASSERT_TRUE(sweep) << sweep.error().message;
+    EXPECT_EQ(json::parse(ToJson(*sweep))["trigger"], name);
+  }
+}
+
+TEST(SweepJsonTest, ReadsASweepWhoseTriggerThisVersionDoesNotKnow) {
+  const auto sweep = SweepFromJson(R"({"sweep_id":"s1","trigger":"webhook"})");
+  ASSERT_TRUE(sweep) << sweep.error().message;
+  EXPECT_EQ(sweep->trigger, SweepTrigger::kOther);
+  EXPECT_FALSE(SweepFromJson(R"({"trigger":1})"));
 }
 
 TEST(TrackedModelJsonTest, SurvivesTheRoundTrip) {
@@ -233,7 +248,7 @@ TEST(CaptureResultJsonTest, NamesTheFieldThatIsWrong) {
   EXPECT_FALSE(CaptureResultFromJson("{"));
 }
 
-TEST(CaptureResultJsonTest, BoundsWhatAWorkerSays) {
+TEST(CaptureResultJsonTest, BoundsTheFieldsOfAWorkersResult) {
   json worker = {{"job", "1"}, {"status", "graph_breaks"}, {"error", std::string(100'000, 'e')}};
   worker["sites"] = {{{"reason", std::string(119, 'r') + "\xC3\xA9"}}};
   const auto result = CaptureResultFromJson(worker.dump());

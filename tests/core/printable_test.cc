@@ -7,7 +7,7 @@
 namespace breakwatch {
 namespace {
 
-TEST(PrintableTest, EscapesWhatATerminalObeys) {
+TEST(PrintableTest, EscapesControlSequences) {
   EXPECT_EQ(Printable("a\x1b[2J\x07\r\x7f"), "a\\u001b[2J\\u0007\\u000d\\u007f");
   EXPECT_EQ(Printable("\xC2\x9B"
                       "31m"),

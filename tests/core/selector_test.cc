@@ -33,7 +33,7 @@ TEST(SelectorTest, ReadsAScriptItsHashAndItsArguments) {
   EXPECT_EQ(SelectorText(*plain), "script:train.py");
 }
 
-TEST(SelectorTest, SaysWhatIsWrong) {
+TEST(SelectorTest, ReportsWhatIsWrong) {
   for (const char* bad : {"python:", "python:module", "python:module:", "python:../x:f", "python:a..b:f",
                           "python:a:f()", "python:1a:f", "script:", "script:x.py::", "script:x.py::xyz", "gpt2"}) {
     const auto selector = ParseSelector(bad);

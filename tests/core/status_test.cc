@@ -32,7 +32,7 @@ TEST(StatusTest, QuarantineCountsOnlyEndsThatHurtTheHost) {
   }
 }
 
-TEST(StatusTest, SkippedAreThoseThatSaySo) {
+TEST(StatusTest, SkippedStatusesHaveTheirPrefix) {
   for (const Status status : AllStatuses()) {
     EXPECT_EQ(breakwatch::IsSkipped(status), StatusName(status).starts_with("skipped_")) << StatusName(status);
   }

@@ -1,13 +1,14 @@
-"""Modules that breakwatch was not written against, through its command line and in plain torch, compared.
+"""Compares captures by breakwatch with plain torch, for modules that breakwatch was not developed against.
 
     make against-torch AGAINST_FLAGS='[--only TEXT] [--modes eval,train] [--toolchain NAME] [--oracle] [--fresh]'
 
-Every module of against_torch/unseen in every mode is captured by `breakwatch sweep --allow-factories`, in one sweep of
-one worker process, and by against_torch/oracle.py, which imports torch and nothing of breakwatch. Compared are status,
-breaks, sites, graphs, Dynamo's counter, reason ids and places. The oracle's answers are kept in build/against-torch by
-the digests of module, oracle and torch's version.
+Every module of against_torch/unseen is captured in every mode, once by `breakwatch sweep --allow-factories`, in one
+sweep of one worker process, and once by against_torch/oracle.py, which imports torch and nothing of breakwatch. Status,
+breaks, sites, graphs, Dynamo's counter, reason ids and places are compared. The oracle's answers are cached in
+build/against-torch by the digests of module, oracle and torch's version.
 
-Ends with exit code 1 where a difference is not in explained.json, which says of each why it is no fault of breakwatch.
+Exit code 1 if a difference is not in explained.json, which states for each difference why it is not an error of
+breakwatch.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def arguments():
 
 
 def swept(options, selectors: list, modes: list, python: Path) -> dict:
-    """(selector, mode) -> result, of one sweep in a state directory of its own."""
+    """(selector, mode) -> result, of one sweep in its own state directory."""
     state = BUILD / "state"
     subprocess.run(["rm", "-rf", str(state)], check=True)
     command = [options.program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker",
@@ -47,21 +48,21 @@ def swept(options, selectors: list, modes: list, python: Path) -> dict:
                "--modes", ",".join(modes)]  # fmt: skip
     for selector in selectors:
         command += ["--model", selector]
-    # The table is not read here; what went wrong is told below, capture by capture.
+    # The table is not read here; differences are printed below, capture by capture.
     done = subprocess.run(command, cwd=modules.HERE, stdout=subprocess.DEVNULL)
     lines = state / "latest/results.jsonl"
     if not lines.exists():
         sys.exit(f"the sweep left no results, exit code {done.returncode}")
     found = {}
     for result in map(json.loads, lines.read_text().splitlines()):
-        # A script's module goes by the script and its own hash; each script here calls one.
+        # The name of a script's module is the script and its hash; each script here calls one module.
         found[result["model"].split("::")[0], result["mode"]] = result
     return found
 
 
 def say(job: dict, answer: dict) -> None:
-    told = answer.get("status") or ("exported" if answer.get("exported") else "not exported")
-    print(f"plain torch: {job['module']} {job['mode']}: {told}", file=sys.stderr, flush=True)
+    outcome = answer.get("status") or ("exported" if answer.get("exported") else "not exported")
+    print(f"plain torch: {job['module']} {job['mode']}: {outcome}", file=sys.stderr, flush=True)
 
 
 def report(chosen: list, wanted: dict, results: dict) -> int:

@@ -1,30 +1,33 @@
-"""`make coverage`: every model class of the installed transformers, captured from its default configuration.
+"""`make coverage`: captures every model class of the installed transformers from its default configuration.
 
     .venv/bin/python tests/coverage/cover.py [--sample] [--all] [--kinds base,head] [--types REGEX] [--zygotes N]
     .venv-NAME/bin/python tests/coverage/cover.py --toolchain NAME [...]
 
-The cases are, by the library's own tables: the class of MODEL_MAPPING of every model type (base), every class of the
-other MODEL_*_MAPPING tables (head), every config.json of ../shared/hub/configs where it is there (file), and those of
-sized.jsonl: configurations of the sizes that models are published with, whose parts fit together where the library's
-defaults do not (sized); and where asked for, the exported classes that no table names, such as the parts of models that
-speak (part). A case is one `capture` line to a real zygote, as the daemon sends it.
+The cases come from the library's own tables:
 
-Results are kept in var/coverage/results.jsonl as they come, so that a run that was stopped goes on where it was; one of
-the same worker, torch and transformers is not made again without --all. With --kept good results of other worker
-versions are taken too: the table names each row's worker.
+- base: the class of MODEL_MAPPING of every model type
+- head: every class of the other MODEL_*_MAPPING tables
+- file: every config.json of ../shared/hub/configs, if that folder exists
+- sized: the configurations of sized.jsonl. They have the sizes that models are published with; their parts fit
+  together, which those of the library's defaults often do not
+- part: only on request, the exported classes that no table names, such as the parts of speech models
 
-A whole run renews table.csv, or table-NAME.csv of another toolchain. Exit code 1 under the goal. A sample (every
-SAMPLE_EVERY-th model type by the alphabet, its base class) and a run of some kinds or types renew nothing, or with
---renew the rows of what they captured.
+A case is one `capture` line to a real zygote, as the daemon sends it.
+
+Results are stored in var/coverage/results.jsonl as they arrive, so that a stopped run continues where it stopped. A
+result of the same worker, torch and transformers is used again, except with --all. --kept also uses good results of
+other worker versions; each row of the table names its worker.
+
+A complete run renews table.csv, or table-NAME.csv of another toolchain. Exit code 1 if the share is below the goal. A
+sample (the base class of every SAMPLE_EVERY-th model type by the alphabet) and a run of some kinds or types renew
+nothing; with --renew they renew the rows of the cases that they captured.
 """
 
 import argparse
 import concurrent.futures
-import csv
 import datetime
 import hashlib
 import json
-import os
 import queue
 import re
 import subprocess
@@ -33,31 +36,33 @@ import threading
 import time
 from pathlib import Path
 
+import tables
+import workers
+
 ROOT = Path(__file__).resolve().parents[2]
-WORKER = ROOT / "collectors/capture/worker"
 CONFIGS = ROOT.parent / "shared/hub/configs"
 RESULTS = ROOT / "var/coverage/results.jsonl"
 TABLE = Path(__file__).with_name("table.csv")  # of the default toolchain; table-NAME.csv of the one called NAME
 SIZED = Path(__file__).with_name("sized.jsonl")
-WITH_CONFIG = ("file", "sized")  # kinds whose config says itself of which class it is
+WITH_CONFIG = ("file", "sized")  # kinds whose config itself names its class
 GOAL = 0.97
 SAMPLE_EVERY = 16
 GOOD = ("full_graph", "graph_breaks")
-# Answers about a file that are right as they are: its model is not a class of the library.
+# Results of a file that are correct: its model is not a class of the library.
 NO_MODEL_OF_THE_LIBRARY = ("skipped_custom_code", "skipped_unsupported_library", "skipped_no_config")
-SECONDS, MEMORY_MB = 2.0, 6144  # what a capture may take: nine of ten types within the first, all under the second
+SECONDS, MEMORY_MB = 2.0, 6144  # limits of a capture: nine of ten types within the first, all under the second
 SECONDS_SHARE = 0.9
-SILENCE_S = 900
 # Left out of an error's text: where this machine keeps its packages, addresses in memory, and those to install from.
 NOT_OF_THE_MODEL = r"/\S*site-packages/| at 0x[0-9a-f]+|https?://\S+"
-# By the clock, and so roomy: what a capture may cost is judged by its core time.
+# Wall time, and therefore generous: the goals are about core time.
 LIMITS = {"create_s": 300, "inputs_s": 120, "eager_s": 300, "capture_s": 600, "rss_bytes": 6 << 30}
 COLUMNS = ("model_type", "class", "kind", "verdict", "breaks", "sites", "graphs", "depth", "cpu_s", "peak_mb",
            "unexplained", "inputs_digest", "inputs", "detail", "suggestion", "toolchain", "date")
 
 
 def mapped_classes() -> list:
-    """(model type, class name, kind), each class once per type; the tables of processors and configs are left out."""
+    """(model type, class name, kind), each class once per type; the tables of processors and configs are not included.
+    """
     from transformers.models.auto import modeling_auto
 
     found = {}
@@ -73,7 +78,7 @@ def mapped_classes() -> list:
 
 
 def unmapped_classes() -> list:
-    """(folder of the model, class name) of what the library exports and no table names. Nothing is imported for it."""
+    """(folder of the model, class name) of exported classes that no table names. Nothing is imported for this."""
     import transformers
 
     mapped = {cls for _, cls, _ in mapped_classes()}
@@ -93,7 +98,7 @@ def known_types() -> set:
 
 
 def cases_of(kinds: list, types: str, every: int) -> list:
-    """All cases, or with `every` those of each so-manieth model type."""
+    """All cases; with `every`, those of every n-th model type."""
     cases = [{"model_type": model_type, "class": cls, "kind": kind, "config": {"model_type": model_type}}
              for model_type, cls, kind in mapped_classes() if kind in kinds]
     if every:
@@ -122,91 +127,26 @@ def identity(case: dict) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-class Zygote:
-    """One worker process, driven by one thread; started anew when it is lost."""
-
-    def __init__(self, niceness: int, python: str = sys.executable):
-        self._niceness, self._python = niceness, python
-        self._process = None
+class Zygote(workers.Worker):
+    """A worker process that captures cases."""
 
     def capture(self, case: dict, depth: str = "auto") -> dict:
-        if self._process is None:
-            self._start()
-        job = {"type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
-               "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
-               "library": case.get("library", ""), "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS}
-        try:
-            self._process.stdin.write(json.dumps(job) + "\n")
-            self._process.stdin.flush()
-            return self._answer("result")
-        except (OSError, EOFError) as error:
-            self.close()
-            return {"status": "worker_lost", "detail": str(error)}
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.stdin.close()
-            try:
-                self._process.wait(5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._process = None
-
-    def _start(self) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(WORKER)}
-        self._process = subprocess.Popen(
-            ["nice", "-n", str(self._niceness), self._python, "-m", "breakwatch_worker"], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True)
-        self._answer("hello")
-
-    def _answer(self, kind: str) -> dict:
-        alarm = threading.Timer(SILENCE_S, self._process.kill)
-        alarm.start()
-        try:
-            for line in self._process.stdout:
-                message = json.loads(line)
-                if message["type"] == kind:
-                    return message
-        finally:
-            alarm.cancel()
-        raise EOFError("the zygote ended its output")
+        return self.ask({
+            "type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
+            "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
+            "library": case.get("library", ""), "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS})
 
 
 def toolchain() -> dict:
     told = subprocess.run([sys.executable, "-m", "breakwatch_worker", "--describe"], capture_output=True, check=True,
-                          env={**os.environ, "PYTHONPATH": str(WORKER)})
+                          env=workers.environment())
     return json.loads(told.stdout)
 
 
-def known_lines(path: Path) -> dict:
-    """What each case was last found to be. A torn last line is of a run that was stopped."""
-    found = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        found.setdefault(entry["case"], []).append(entry["result"])
-    return {case: results[-1] for case, results in found.items()}
-
-
-def append_line(path: Path, entry: dict) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(entry) + "\n")
-
-
 def known_results(path: Path, here: dict, kept: bool, bad_too: bool = False) -> dict:
-    """The newest usable result of each case. A torn last line is of a run that was stopped."""
+    """The newest usable result of each case."""
     found = {}
-    if not path.exists():
-        return found
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
+    for entry in tables.read_lines(path):
         chain = entry["result"].get("toolchain") or {}
         same = all(chain.get(name) == here[name] for name in ("torch", "transformers", "python"))
         good = entry["result"]["status"] in GOOD
@@ -216,7 +156,7 @@ def known_results(path: Path, here: dict, kept: bool, bad_too: bool = False) -> 
 
 
 def shortened(result: dict) -> dict:
-    """Without what a table never shows: the file stays small enough to be read again."""
+    """Without the fields that no table shows, so that the file stays small."""
     long = ("sites", "segments", "output_tail", "mode_detail")
     return {name: value for name, value in result.items() if name not in long}
 
@@ -270,10 +210,10 @@ def _share(part: int, whole: int) -> str:
 
 
 def run(cases: list, results: dict, path: Path, zygotes: int, niceness: int) -> None:
-    """Captures what has no result yet, each as it comes into the file."""
+    """Captures the cases without a result, and writes each result to the file as it arrives."""
     waiting = queue.SimpleQueue()
     left = [case for case in cases if identity(case) not in results]
-    # In strides over the alphabet, so that what a stopped run leaves behind speaks for all.
+    # In steps over the alphabet, so that the results of a stopped run are a sample of all.
     left = [case for first in range(SAMPLE_EVERY) for case in left[first::SAMPLE_EVERY]]
     for case in left:
         waiting.put(case)
@@ -307,19 +247,13 @@ def table_of(name: str) -> Path:
 
 
 def write_table(table: Path, rows: list, keep_others: bool) -> None:
-    """With `keep_others`, rows of cases that are not among these stay as they are."""
+    """With `keep_others`, rows of cases that are not among these are kept."""
     def key(row: dict) -> tuple:
         return row["model_type"], row["kind"], row["class"]
 
-    found = {}
-    if keep_others and table.exists():
-        with open(table, encoding="utf-8", newline="") as file:
-            found = {key(row): row for row in csv.DictReader(file)}
+    found = {key(row): row for row in (tables.read_rows(table) if keep_others else [])}
     found.update({key(row): row for row in rows})
-    with open(table, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(found[name] for name in sorted(found))
+    tables.write_rows(table, COLUMNS, [found[name] for name in sorted(found)])
 
 
 def main() -> int:

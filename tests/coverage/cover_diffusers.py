@@ -1,14 +1,13 @@
-"""`make coverage-diffusers`: every model class of the installed diffusers, captured from its configuration.
+"""`make coverage-diffusers`: captures every model class of the installed diffusers from its configuration.
 
     .venv/bin/python tests/coverage/cover_diffusers.py [--only CLASS ...]
 
-A class is captured from its defaults, or, where these leave out what every published file says, from its entry in
-diffusers_sized.json: sizes that models are published with; its row's detail then begins with `sized`. Renews
-diffusers.csv; of a run with --only, the rows of those classes.
+A class is captured from its defaults. Where these lack what every published file contains, it is captured from its
+entry in diffusers_sized.json, which has the sizes that models are published with; the detail of the row then begins
+with `sized`. Renews diffusers.csv; with --only, the rows of those classes.
 """
 
 import argparse
-import csv
 import importlib
 import inspect
 import json
@@ -17,10 +16,11 @@ import sys
 from pathlib import Path
 
 import cover
+import tables
 
 TABLE = Path(__file__).with_name("diffusers.csv")
 SIZED = Path(__file__).with_name("diffusers_sized.json")
-# Models that a pipeline's folder keeps to itself; a pipeline's file names the folder as their library.
+# Models that only the folder of one pipeline uses; a pipeline's file names the folder as their library.
 OF_PIPELINES = {
     "ltx": ["LTXLatentUpsamplerModel"],
     "ltx2": ["LTX2DurationHead", "LTX2LatentUpsamplerModel", "LTX2TextConnectors", "LTX2Vocoder", "LTX2VocoderWithBWE"],
@@ -53,20 +53,6 @@ def row_of(name: str, result: dict, sized: bool, versions: str) -> dict:
             "toolchain": versions}
 
 
-def known_rows() -> dict:
-    if not TABLE.exists():
-        return {}
-    with open(TABLE, encoding="utf-8", newline="") as file:
-        return {row["class"]: row for row in csv.DictReader(file)}
-
-
-def write(rows: dict) -> None:
-    with open(TABLE, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[name] for name in sorted(rows))
-
-
 def capture(zygote: cover.Zygote, name: str, library: str, values: dict) -> dict:
     return zygote.capture({"model_type": "diffusers", "class": name, "kind": "file", "library": library,
                            "config": {"_class_name": name, **values}})
@@ -82,13 +68,15 @@ def main() -> int:
     options = parser.parse_args()
     versions = f"torch {torch.__version__.split('+')[0]} diffusers {diffusers.__version__}"
     sized, libraries = json.loads(SIZED.read_text(encoding="utf-8")), classes()
-    rows = {name: row for name, row in known_rows().items() if name in libraries}
+    known = {row["class"]: row for row in tables.read_rows(TABLE)}
+    rows = {name: row for name, row in known.items() if name in libraries}
     asked = [name for name in libraries if not options.only or name in options.only]
     zygote = cover.Zygote(options.nice)
     for index, name in enumerate(asked):
         result = capture(zygote, name, libraries[name], sized.get(name, {}))
         rows[name] = row_of(name, result, name in sized, versions)
-        write(rows)  # a run that is stopped has renewed what it got to
+        # Each time, so that a run that is stopped has renewed what it got to.
+        tables.write_rows(TABLE, COLUMNS, [rows[name] for name in sorted(rows)])
         unexplained = result.get("unexplained_events")
         print(f"{index + 1}/{len(asked)} {name}: {result['status']}, {result['detail'][:160]}"
               + (f"; {unexplained} unexplained" if unexplained else ""), file=sys.stderr, flush=True)

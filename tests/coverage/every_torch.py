@@ -1,36 +1,37 @@
-"""The zoo and small models on every torch release that the worker is for, one after the other.
+"""Captures the zoo and small models with every torch release that the worker supports, one after the other.
 
     make every-torch EVERY_TORCH_FLAGS='[--only 2.9.1,2.14.1] [--keep]'
 
-Each toolchain is made by `make toolchain` (5 GB, minutes), of the packages in TOOLCHAIN_PACKAGES, unless it is there,
-and removed again if it was not. A release passes when no event of the zoo is unexplained and the models end as they
-should: without breaks where they have none, with them where they branch on data. Told besides: how many modules have
-as many events as the zoo states, and how many every number and id, which it states for torch 2.13 and later; and those
-that the release's own Dynamo ends with an error where later ones do not. Writes torch_releases.csv, a dated row a
-release; exit code 1 when a release fails.
+`make toolchain` makes each toolchain (5 GB, minutes) from the packages in TOOLCHAIN_PACKAGES, unless it exists, and a
+new toolchain is removed afterwards. A release passes if no event of the zoo is unexplained and the models end as
+expected: without breaks, or with breaks for a model that branches on data. Also reported are the number of modules with
+as many events as the zoo expects, the number of modules with every expected number and id (they are those of torch 2.13
+and later), and the modules on which only that release's Dynamo fails with an error. Writes torch_releases.csv, one
+dated row for each release; exit code 1 if a release fails.
 """
 
 import argparse
-import csv
 import datetime
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import cover
+import tables
+import workers
 
 HERE = Path(__file__).parent
 ZOO = cover.ROOT / "tests/worker/zoo_run.py"
 TABLE = HERE / "torch_releases.csv"
-# The newest release of each line from the oldest that the worker is for, with a transformers of about its time.
+# The newest release of each minor version from the oldest that the worker supports, with a transformers of about the
+# same date.
 RELEASES = {
     "2.6.0": "4.57.6", "2.7.1": "4.57.6", "2.8.0": "4.57.6", "2.9.1": "4.57.6", "2.10.0": "5.8.0", "2.11.0": "5.8.0",
     "2.12.1": "5.8.0", "2.13.0": "5.8.0", "2.14.1": "5.8.0",
 }
-# Class -> what its capture is, on any release: read in the model's code, not taken from a run.
+# Class -> its result on any release: derived from the model's code, not from a run.
 MODELS = {"bert": "full_graph", "gpt2": "full_graph", "vit": "full_graph", "longformer": "graph_breaks"}
 COLUMNS = ("torch", "transformers", "python", "date", "modules", "same_events", "as_stated", "unexplained",
            "failed_modules", "models", "verdict", "worker")
@@ -45,15 +46,15 @@ def make(torch: str, transformers: str) -> None:
 
 
 def zoo_of(python: str) -> tuple:
-    """(modules, those that end in an error where none is stated, with as many events as stated, with
-    every number as stated, unexplained events)."""
+    """(modules, those that fail with an unexpected error, those with the expected number of events, those with every
+    expected number, unexplained events)."""
     sys.path.insert(0, str(ZOO.parent))
     import zoo_counts
     import zoo_run
 
     stated = {kind.__name__: kind.expected for kind in zoo_run.kinds()}
     done = subprocess.run(["nice", python, str(ZOO)], stdout=subprocess.PIPE, text=True, timeout=1800, check=True,
-                          env={**os.environ, "PYTHONPATH": str(cover.WORKER)})
+                          env=workers.environment())
     first, *found = map(json.loads, done.stdout.splitlines())
     failed, same, events = [], 0, 0
     for module in found:
@@ -85,10 +86,7 @@ def row_of(torch: str, transformers: str) -> dict:
 
 
 def kept_rows() -> dict:
-    if not TABLE.exists():
-        return {}
-    with open(TABLE, encoding="utf-8", newline="") as file:
-        return {row["torch"]: row for row in csv.DictReader(file)}
+    return {row["torch"]: row for row in tables.read_rows(TABLE)}
 
 
 def main() -> int:
@@ -109,10 +107,7 @@ def main() -> int:
         if not was_here and not options.keep:
             shutil.rmtree(here)
         rows = {**kept_rows(), torch: row}  # read only now: another run may have written meanwhile
-        with open(TABLE, "w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows[name] for name in RELEASES if name in rows)
+        tables.write_rows(TABLE, COLUMNS, [rows[name] for name in RELEASES if name in rows])
     good = [name for name in RELEASES if name in rows and rows[name]["verdict"] == "works"]
     print(f"{datetime.date.today()}: the worker runs on {len(good)} of {len(RELEASES)} torch releases before the "
           f"default: {', '.join(good)}")

@@ -1,22 +1,22 @@
-"""`make shrink-proof`: what is captured made smaller against the same model as its config has it.
+"""`make shrink-proof`: compares reduced captures with captures of the same models as configured.
 
     .venv/bin/python tests/coverage/shrink_proof.py [--every N] [--first N] [--all]
 
-The models are the base classes of every EVERY-th type of the library, by the alphabet, FIRST of them at most, from
-their default configurations. Each is captured as users get it (depth `auto`), and then unchanged (depth `original`:
-full width and full depth): sites and, for a model with breaks, events must be equal. One too large for memory unchanged
-is captured at full width and reduced depth (`wide`): the sites must be equal. One that is too large even so proves
-nothing and does not count, nor does one of which nothing was made smaller. Writes shrink.csv; exit code 1 on a
-disagreement or where fewer than GOAL architectures were proven.
+The models are the base classes of every EVERY-th model type of the library by the alphabet, at most FIRST of them, with
+their default configurations. Each is captured as for users (depth `auto`), and then unchanged (depth `original`: full
+width and full depth). Sites and, for a model with breaks, events must be equal. A model that is too large for this is
+captured at full width and reduced depth (`wide`), and the sites must be equal. A model that is still too large proves
+nothing and does not count. The same holds for a model that was not reduced. Writes shrink.csv. Exit code 1 if results
+differ, or if fewer than GOAL architectures were proven.
 """
 
 import argparse
-import csv
 import datetime
 import sys
 from pathlib import Path
 
 import cover
+import tables
 
 TABLE = Path(__file__).with_name("shrink.csv")
 RESULTS = cover.RESULTS.with_name("shrink.jsonl")
@@ -26,7 +26,7 @@ COLUMNS = ("model_type", "class", "proof", "against", "verdict", "sites", "event
 
 
 def proof_of(reduced: dict, wide: dict) -> str:
-    """"same", "nothing smaller", "no answer", or what differs."""
+    """"same", "nothing smaller", "no answer", or the difference."""
     if reduced["status"] not in cover.GOOD:
         return "no answer"
     if not _made_smaller(reduced):
@@ -46,7 +46,7 @@ def _made_smaller(result: dict) -> bool:
 
 
 def captured(zygote, case: dict, depths: tuple) -> dict:
-    """The first of these depths that fits memory."""
+    """The first of these depths that fits into memory."""
     for depth in depths:
         result = {**zygote.capture(case, depth), "asked": depth}
         if result["status"] not in ("skipped_too_large", "out_of_memory"):
@@ -77,7 +77,8 @@ def main() -> int:
     options = parser.parse_args()
     cases = cover.cases_of(["base"], "", options.every)[:options.first]
     here = cover.toolchain()
-    known = {} if options.all else cover.known_lines(options.results)
+    known = {} if options.all else {
+        entry["case"]: entry["result"] for entry in tables.read_lines(options.results)}
     zygote, rows = cover.Zygote(options.nice), []
     for number, case in enumerate(cases, 1):
         key = f"{cover.identity(case)} {here['torch']} {here['transformers']}"
@@ -88,14 +89,11 @@ def main() -> int:
             worth = reduced["status"] in cover.GOOD and _made_smaller(reduced)
             wide = captured(zygote, case, ("original", "wide")) if worth else {"status": "", "asked": ""}
             known[key] = row_of(case, reduced, wide)
-            cover.append_line(options.results, {"case": key, "result": known[key]})
+            tables.append_line(options.results, {"case": key, "result": known[key]})
         rows.append(known[key])
         print(f"{number}/{len(cases)} {case['class']}: {known[key]['proof']} {known[key]['against']}", flush=True)
     zygote.close()
-    with open(options.table, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    tables.write_rows(options.table, COLUMNS, rows)
     same = [row for row in rows if row["proof"] == "same"]
     differing = [row for row in rows if "differ" in row["proof"]]
     for row in differing:

@@ -42,7 +42,7 @@ def test_another_place_of_as_many_breaks_differs():
     assert list(found) == ["places"]
 
 
-def test_a_module_that_python_carries_frozen_is_its_file():
+def test_a_frozen_module_of_python_is_its_source_file():
     ours = result(sites=[{"gb_id": "GB0007", "reason": "", "file": "os.py", "line": 685, "occurrences": 3}])
     plain = answer(ids={"GB0007": 3}, places={"GB0007 <frozen os>:685": 3})
     assert compare.differences("eval", [plain], ours) == {}
@@ -59,19 +59,19 @@ def test_a_capture_that_is_missing_differs():
     assert compare.differences("eval", [answer()], None) == {"result": ("one", "none")}
 
 
-def test_an_export_agrees_when_either_way_made_a_program():
-    ways = [{"exported": False, "ids": {"GB0025": 1}}, {"exported": True}]
-    assert compare.differences("export", ways, result(status="full_graph")) == {}
-    assert list(compare.differences("export", ways, result())) == ["status"]
+def test_an_export_agrees_if_either_exporter_made_a_program():
+    answers = [{"exported": False, "ids": {"GB0025": 1}}, {"exported": True}]
+    assert compare.differences("export", answers, result(status="full_graph")) == {}
+    assert list(compare.differences("export", answers, result())) == ["status"]
 
 
-def test_an_export_that_fails_has_the_id_that_plain_torch_says():
-    ways = [{"exported": False, "ids": {"": 1}}, {"exported": False, "ids": {"GB0170": 1}}]
-    assert list(compare.differences("export", ways, result())) == ["ids"]
+def test_an_export_that_fails_has_the_id_of_plain_torch():
+    answers = [{"exported": False, "ids": {"": 1}}, {"exported": False, "ids": {"GB0170": 1}}]
+    assert list(compare.differences("export", answers, result())) == ["ids"]
     assert compare.differences("export", [{"exported": False, "ids": {"GB0025": 1}}], result()) == {}
 
 
-def test_calls_of_other_sizes_are_compared_by_the_first_call_alone():
+def test_calls_of_other_sizes_are_compared_by_the_first_call_only():
     plain = answer(first="graph_breaks", shapes=[[[2, 3]], [[3, 3]], [[5, 3]]])
     ours = result(breaks=9, mode_detail={"shapes": [{"shape": {"x": [2, 3]}}, {"shape": {"x": [2, 24]}}]})
     assert compare.differences("recompile", [plain], ours) == {}
@@ -84,7 +84,7 @@ def test_calls_of_other_sizes_are_compared_by_the_first_call_alone():
     ("RuntimeError: shape '[2, 8]' is invalid", []), ("", ["status"]),
     ("TypeError: jagged() got an unexpected keyword argument 'batch'", ["status"]),
 ])  # fmt: skip
-def test_there_is_no_second_shape_only_where_plain_torchs_fails_too(later, differs):
+def test_there_is_no_second_shape_only_if_plain_torchs_second_call_also_fails(later, differs):
     fields = {"shapes": [], "later": later} if later else {"shapes": [[[2, 3]], [[3, 3]]]}
     plain = answer(first="graph_breaks", **fields)
     ours = result(status="failed_inputs", mode_detail={})
@@ -98,7 +98,7 @@ def test_a_difference_is_explained_only_with_all_its_fields():
     assert not compare.explanation(explained, "python:unseen.views:in_place", "train", {"graphs": 0, "breaks": 0})
 
 
-def test_every_explained_difference_is_of_a_module_that_is_there_and_has_a_reason():
+def test_every_explained_difference_has_an_existing_module_and_a_reason():
     for entry in json.loads((modules.HERE / "explained.json").read_text()):
         assert any(compare.explanation([entry], s, entry["modes"][0], {}) for s in modules.selectors()), entry
         assert len(entry["reason"]) > 20 and set(entry["modes"]) <= set(modules.MODES)

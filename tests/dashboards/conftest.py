@@ -1,5 +1,5 @@
-"""A real Prometheus with two hours of a made-up fleet's history, "before" a sweep that changed it and "after", and with
-the recorded series of that time."""
+"""A real Prometheus with two hours of history of invented models, "before" a sweep that changed them and "after", and
+with the recorded series of that time."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ STEPS_BEFORE, STEPS_AFTER = 80, 41
 
 @pytest.fixture(scope="session")
 def exposition():
-    """Our own exposition, by state."""
+    """The exposition of breakwatch for each state."""
     named = os.environ.get("BREAKWATCH_EXPOSITION_SAMPLE")
     built = ROOT.glob("build/*/tests/dashboards/breakwatch_exposition_sample")
     candidates = [Path(named)] if named else sorted(built, key=lambda path: path.stat().st_mtime, reverse=True)
@@ -42,7 +42,7 @@ def free_port():
 
 
 def history(exposition, end):
-    """OpenMetrics text with a time on every sample, the only form in which a past can be loaded."""
+    """OpenMetrics text with a timestamp on every sample: the only format in which past samples can be loaded."""
     lines = []
     total = STEPS_BEFORE + STEPS_AFTER
     for step in range(total):

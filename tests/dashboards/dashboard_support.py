@@ -1,4 +1,4 @@
-"""Where things are, for all tests of this folder."""
+"""Paths and names for all tests of this folder."""
 
 import shutil
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-JOB, POOL = "breakwatch", "eu"  # of the group that the exporter pushes into
+JOB, POOL = "breakwatch", "eu"  # of the group to which the exporter pushes
 RULES = sorted((ROOT / "dashboards" / "rules").glob("*.yml"))
 
 

@@ -37,7 +37,7 @@ std::vector<TrackedModel> Fleet(bool after) {
       Of(Family::kMultimodal, Failed(MakeModel("org/multimodal-failing", Commit('b'), {}, 2), Status::kFailedEager)));
   models.push_back(MakeModel("org/nlp-clean", Commit('c'), {}, 3));
   models.push_back(
-      MakeModel("org/nlp-mended", Commit('d'), after ? std::vector<ReasonCount>{} : std::vector{kBuiltin}, 4));
+      MakeModel("org/nlp-fixed", Commit('d'), after ? std::vector<ReasonCount>{} : std::vector{kBuiltin}, 4));
   models.push_back(MakeModel("org/nlp-new-commit", Commit(after ? 'f' : 'e'),
                              after ? std::vector{kBranching, kBuiltin} : std::vector{kBuiltin}, 5));
   if (!after) models.push_back(MakeModel("org/nlp-left", Commit('3'), {kBuiltin}, 7));
@@ -72,6 +72,7 @@ Snapshot Sample(bool after) {
   snapshot.delivery = {{"loki", after ? 20 : 10, after ? 3 : 1, 12, 1, std::chrono::milliseconds{2'500}, At(end), false,
                         At(end - 2), At(end - 60)},
                        {"pushgateway", after ? 40 : 20, 0, 0, 0, std::chrono::milliseconds{0}, At(end)}};
+  snapshot.workers["default"] = {after ? 4 : 2, 0, after ? 1 : 0, after ? 1 : 0, 0};
   return snapshot;
 }
 

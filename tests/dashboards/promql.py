@@ -1,4 +1,4 @@
-"""What little of PromQL and the exposition format the tests must read themselves."""
+"""The parts of PromQL and the exposition format that the tests must parse themselves."""
 
 import re
 
@@ -34,7 +34,7 @@ def samples(exposition):
 
 
 def in_group(series, job, pool):
-    """The series as it is after a scrape of the gateway: with the group's labels."""
+    """The series after a scrape of the gateway: with the group's labels."""
     name, brace, rest = series.partition("{")
     group = f'job="{job}",pool="{pool}"'
     return f"{name}{{{group},{rest}" if brace else f"{name}{{{group}}}"

@@ -1,4 +1,4 @@
-"""The dashboard: sound as a file, and every query answered by a real Prometheus loaded with our own series."""
+"""The dashboard: a valid file, whose every query is run by a real Prometheus with series of breakwatch."""
 
 import itertools
 import json
@@ -21,7 +21,8 @@ LOGQL += [annotation["expr"] for annotation in DASHBOARD["annotations"]["list"]]
 VARIABLES = DASHBOARD["templating"]["list"]
 QUERIES = [variable for variable in VARIABLES if variable["type"] == "query"]
 
-# What Grafana puts in for "All", and for its own intervals. The history is two hours, so we compare with one ago.
+# The values of Grafana for "All" and for its own intervals. The history is two hours, so the queries compare with one
+# hour ago.
 VALUES = {f"${variable['name']}": variable["allValue"] for variable in QUERIES}
 VALUES |= {"$compare": "1h", "$__rate_interval": "5m", "$__range": "2h"}
 RECORDED = set(re.findall(r"^\s*- record: (\S+)$", "".join(path.read_text() for path in RULES), re.MULTILINE))
@@ -79,7 +80,7 @@ def test_panels_lie_within_the_grid_and_not_on_each_other():
 
 
 @pytest.mark.parametrize("panel", SHOWN, ids=lambda panel: panel["title"])
-def test_panel_says_what_it_shows_in_which_unit_from_which_source(panel):
+def test_panel_has_a_description_a_unit_and_a_source(panel):
     assert panel["title"] and panel["description"].endswith(".")
     assert panel["fieldConfig"]["defaults"]["unit"]
     for one in (panel, *panel["targets"]):
@@ -97,7 +98,7 @@ def test_uses_every_variable_that_it_defines_and_no_other():
 
 
 @pytest.mark.parametrize(("panel", "target"), PROMQL, ids=names_of(PROMQL))
-def test_query_is_answered(prometheus, panel, target):
+def test_query_returns_series(prometheus, panel, target):
     ask = prometheus.query if target["instant"] else prometheus.query_range
     assert ask(substituted(target["expr"])), target["expr"]
 
@@ -122,7 +123,7 @@ def test_totals_are_those_of_the_exposition(prometheus, exposition):
 
 
 def answer(prometheus, title, ref="A"):
-    """Labels' values (in the order of their names) -> value, of one panel's query."""
+    """Labels' values (in the order of their names) -> value, for one panel's query."""
     rows = rows_of(prometheus, title, ref)
     return {tuple(value for _, value in sorted(row["metric"].items())): float(row["value"][1]) for row in rows}
 
@@ -134,7 +135,7 @@ def rows_of(prometheus, title, ref):
 
 def test_shows_what_changed_since_the_time_compared_with(prometheus):
     now, before = (models_of(answer(prometheus, "Changed models", ref)) for ref in "AB")
-    changed = {"org/audio-new-reason": (5, 4), "org/nlp-mended": (0, 1), "org/nlp-new-commit": (5, 1)}
+    changed = {"org/audio-new-reason": (5, 4), "org/nlp-fixed": (0, 1), "org/nlp-new-commit": (5, 1)}
     assert now == {model: sites for model, (sites, _) in changed.items()} | {"org/nlp-new-and-broken": 4}
     assert before == {model: sites for model, (_, sites) in changed.items()} | {"org/nlp-left": 1}
     commits = {labels[3] for labels in answer(prometheus, "New commits")}
@@ -150,13 +151,13 @@ def models_of(rows):
 def test_shows_models_that_start_to_fail_leave_or_are_new(prometheus):
     now = {(row["metric"]["model"], row["metric"]["now"]) for row in rows_of(prometheus, "Changed status", "A")}
     assert now == {
-        ("org/nlp-mended", "full_graph"),
+        ("org/nlp-fixed", "full_graph"),
         ("org/nlp-new-and-broken", "graph_breaks"),
         ("org/other-started-to-fail", "failed_eager"),
     }
     before = {(row["metric"]["model"], row["metric"]["before"]) for row in rows_of(prometheus, "Changed status", "B")}
     assert before == {
-        ("org/nlp-mended", "graph_breaks"),
+        ("org/nlp-fixed", "graph_breaks"),
         ("org/nlp-left", "graph_breaks"),
         ("org/other-started-to-fail", "full_graph"),
     }
@@ -187,7 +188,7 @@ def test_fixed_models_are_those_with_numbers_all_through_the_time_shown(promethe
     assert not names & {"org/nlp-left", "org/nlp-new-and-broken"}
 
 
-def test_a_single_model_and_reason_can_be_chosen(prometheus):
+def test_a_single_model_and_reason_can_be_selected(prometheus):
     expression = next(target["expr"] for panel, target in PROMQL if panel["title"] == "Break events")
     chosen = expression.replace("$model", "org/nlp-new-commit").replace("$reason", "Data-dependent branching")
     assert [row["value"][1] for row in prometheus.query(substituted(chosen))] == ["6"]
@@ -207,7 +208,7 @@ def test_never_rates_what_is_a_state():
         assert not re.search(r"\b(i?rate|i?delta|increase)\(\s*compile_", target["expr"]), target["expr"]
 
 
-def test_totals_stand_beside_the_number_of_models_they_are_of():
+def test_totals_are_shown_with_their_number_of_models():
     rows = {panel["gridPos"]["y"]: [] for panel in SHOWN}
     for panel in SHOWN:
         rows[panel["gridPos"]["y"]].append(panel["title"])

@@ -1,4 +1,4 @@
-"""Prometheus rules: promtool accepts and runs them, every one is tested, and they name series that exist."""
+"""Prometheus rules: promtool accepts and runs them, each has a test, and they use series that exist."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ from dashboard_support import ROOT, RULES, program
 TESTS = sorted((ROOT / "tests" / "dashboards").glob("rules_*_test.yml"))
 RUNBOOKS = ROOT / "dashboards" / "rules" / "RUNBOOKS.md"
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in RULES)
-# Series of the Pushgateway itself, about our group, and of the daemon's own page alone.
+# Series of the Pushgateway itself about our group, and of the daemon's own /metrics only.
 FOREIGN = {
     "push_time_seconds",
     "push_failure_time_seconds",
@@ -24,7 +24,7 @@ def names(kind):
 
 
 def expressions():
-    """Both spellings: `expr: ...` on a line, and `expr: |` with an indented block."""
+    """Both forms: `expr: ...` on one line, and `expr: |` with an indented block."""
     for match in re.finditer(r"^( *)expr: (?:\|\n((?:\1 +.*\n|\n)+)|(.+)\n)", TEXT, re.MULTILINE):
         yield match.group(2) or match.group(3)
 
@@ -39,7 +39,7 @@ def test_promtool_runs_their_tests(tests):
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
-def test_every_rule_is_tested_and_every_alert_also_when_it_must_be_silent():
+def test_every_rule_is_tested_and_every_alert_also_when_it_must_not_fire():
     tests = "\n".join(path.read_text(encoding="utf-8") for path in TESTS)
     for record in names("record"):
         cases = re.findall(rf"expr: {record}\n.*\n\s+exp_samples:(.*)", tests)
@@ -51,7 +51,7 @@ def test_every_rule_is_tested_and_every_alert_also_when_it_must_be_silent():
         assert re.search(rf"alertname: {alert}, exp_alerts: \[\]", tests), f"{alert} is never silent in a test"
 
 
-def test_every_alert_says_how_bad_it_is_and_what_to_do():
+def test_every_alert_has_a_severity_a_summary_and_a_description():
     for block in re.split(r"^\s*- alert: ", TEXT, flags=re.MULTILINE)[1:]:
         assert re.search(r"labels: \{severity: (critical|warning|info)\}", block), block
         assert "summary: " in block and "description: " in block
@@ -99,7 +99,7 @@ def test_rules_never_rate_what_is_a_state():
     assert not re.search(r"\b(i?rate|i?delta|increase)\(\s*compile_", TEXT)
 
 
-def test_rules_are_answered_by_a_real_server(prometheus):
+def test_a_real_server_runs_every_rule(prometheus):
     recorded = set(names("record"))
     for expression in expressions():
         answer = prometheus.query(expression)  # an expression that it cannot run raises

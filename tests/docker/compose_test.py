@@ -1,4 +1,4 @@
-"""compose.yaml: pinned, hardened, closed to the network, and speaking of files and settings that exist."""
+"""compose.yaml: pinned, hardened, not reachable from the network, and with files and settings that exist."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ def services(compose):
     return compose["services"]
 
 
-def test_has_every_part_of_the_picture(services):
+def test_has_every_service(services):
     assert set(services) == {"breakwatch", "pushgateway", "prometheus", "loki", "alloy", "grafana"}
 
 
@@ -41,7 +41,7 @@ def test_hardens_every_service(services):
 def test_runs_nothing_as_root(services):
     for name, service in services.items():
         user = service.get("user", "")
-        # The image of breakwatch names its own user, which the Dockerfile's test looks at.
+        # The image of breakwatch names its own user, which the test of the Dockerfile checks.
         assert name == "breakwatch" or (user and user.split(":")[0] not in ("0", "root")), name
 
 
@@ -51,7 +51,7 @@ def test_publishes_ports_on_loopback_only(services):
             assert port.startswith("127.0.0.1:"), f"{name}: {port}"
 
 
-def test_asks_every_service_for_its_health(services):
+def test_checks_the_health_of_every_service(services):
     for name, service in services.items():
         test = service["healthcheck"]["test"]
         assert test[0] == "CMD" and len(test) > 1, name
@@ -88,7 +88,7 @@ def test_passes_the_token_as_a_file(services, compose):
     assert compose["secrets"]["hf_token"]["file"].endswith(":-/dev/null}")
 
 
-def test_is_what_the_compose_specification_allows(root):
+def test_conforms_to_the_compose_specification(root):
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
     checked = subprocess.run([*command, str(root / "docker/compose.yaml")], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout

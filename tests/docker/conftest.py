@@ -1,4 +1,4 @@
-"""What the checks of docker/ and the Jenkinsfile share."""
+"""Shared by the tests of docker/ and the Jenkinsfile."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def load_yaml():
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
     class UniqueKeys(yaml.SafeLoader):
-        """Refuses a key that stands twice, which YAML readers take silently."""
+        """Rejects a duplicate key, which YAML readers accept silently."""
 
     def mapping(loader, node):
         names = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]

@@ -1,4 +1,4 @@
-"""The Dockerfile: pinned bases, a user of its own, and everything the program needs at run time."""
+"""The Dockerfile: pinned base images, its own user, and everything that the program needs at run time."""
 
 import re
 import shutil
@@ -45,7 +45,7 @@ def test_runs_as_a_user_of_its_own(instructions):
     assert users and users[-1].split(":")[0] not in ("root", "0")
 
 
-def test_says_how_to_ask_for_its_health(instructions):
+def test_has_a_health_check(instructions):
     assert arguments(last_stage(instructions), "HEALTHCHECK")
 
 

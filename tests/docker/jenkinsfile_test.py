@@ -1,4 +1,4 @@
-"""The Jenkinsfile, as far as it can be judged without Jenkins."""
+"""The Jenkinsfile, as far as it can be checked without Jenkins."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ def text(root):
 
 
 def block(text, name):
-    """The braces that follow `name`."""
+    """The braces after `name`."""
     start = re.search(rf"\b{re.escape(name)}\s*\{{", text).end()
     depth, end = 1, start
     while depth:
@@ -40,12 +40,12 @@ def test_sweeps_at_night_one_at_a_time_within_bounds(text):
         assert needed in options
 
 
-def test_asks_for_the_list_and_its_length(text):
+def test_has_parameters_for_the_list_and_its_length(text):
     parameters = block(text, "parameters")
     assert "name: 'TOP'" in parameters and "name: 'HUB'" in parameters
 
 
-def test_hands_parameters_over_as_settings_never_as_shell_text(text, setting_variables):
+def test_passes_parameters_as_settings_and_never_as_shell_text(text, setting_variables):
     for variable in re.findall(r"(BREAKWATCH_\w+) =", block(text, "environment")):
         assert variable in setting_variables
     for script in re.findall(r"\bsh\b[^\n]*", text):

@@ -33,7 +33,7 @@ def test_prometheus_scrapes_services_that_exist(root, load_yaml):
                 assert target.split(":")[0] in {*services, "127.0.0.1"}, target
 
 
-def test_loki_takes_structured_metadata_and_sends_nothing_home(root, load_yaml):
+def test_loki_accepts_structured_metadata_and_sends_no_usage_report(root, load_yaml):
     config = load_yaml(root / "docker/provisioning/loki.yaml")
     assert config["limits_config"]["allow_structured_metadata"] is True
     assert config["schema_config"]["configs"][-1]["schema"] == "v13"
@@ -49,7 +49,7 @@ def test_grafana_reads_the_dashboards_that_are_mounted(root, load_yaml):
     assert (root / "dashboards/grafana" / home.rsplit("/", 1)[1]).exists()
 
 
-def test_grafana_has_a_source_of_each_kind_a_dashboard_asks_for(root, load_yaml):
+def test_grafana_has_a_source_of_each_kind_that_a_dashboard_uses(root, load_yaml):
     sources = load_yaml(root / "docker/provisioning/grafana/datasources/breakwatch.yaml")["datasources"]
     services = load_yaml(root / "docker/compose.yaml")["services"]
     for source in sources:

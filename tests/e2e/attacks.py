@@ -1,7 +1,7 @@
-"""A model of somebody's own that tries to get out of its sandbox, and says how far it came.
+"""A user model that tries to escape from its sandbox, and reports the result of each attempt.
 
-It prints one line, `ATTACKS {...}`. Beside it lies `attacks.json`: where to look, and whom to call. Each attempt is
-named by what it would have done; its value is "done", or why not.
+It prints one line, `ATTACKS {...}`. The file `attacks.json` beside it contains the paths and addresses to attack. The
+key of each attempt is its purpose; its value is "done", or the reason for which it failed.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ def others():
 
 
 def of_others(action):
-    """The processes with which it worked; none is what should be."""
+    """The processes for which the attack worked; there should be none."""
     done = []
     for pid in others():
         with contextlib.suppress(OSError):
@@ -68,7 +68,7 @@ def of_others(action):
 
 
 def write_into_pipes(pid):
-    """Into each that there is: one that opens is enough."""
+    """Each of the existing ones: one that opens is enough."""
     refused = OSError(errno.EBADF, "")
     for number in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -107,7 +107,7 @@ def send_datagram(path):
 
 
 def fill(folder):
-    """Bytes that a folder took before it was full, at most 1 GiB."""
+    """The bytes that fit into a folder, at most 1 GiB."""
     path, taken = os.path.join(folder, "fill"), 0
     try:
         with open(path, "wb", buffering=0) as file:

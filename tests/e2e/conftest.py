@@ -1,4 +1,4 @@
-"""The program, a Hub on disk, and real servers, for tests from end to end."""
+"""The program, a Hub on disk, and real servers, for end-to-end tests."""
 
 import os
 import signal
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from e2e_support import ROOT, Breakwatch, Hub, Process, free_port, needs
+from store_support import SITE
 
-# A shell's background job starts with the interrupt ignored, and what it starts inherits that: the program then rightly
-# ignores it, too. A handler is not inherited.
+# A shell starts a background job with SIGINT ignored, and its children inherit that, so the program also ignores it. A
+# handler is not inherited.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -83,3 +84,14 @@ def breakwatch(program, tmp_path, hub):
             cmdline = Path(f"/proc/{holder}/cmdline").read_bytes()
             if str(watch.state).encode() in cmdline:
                 os.kill(int(holder), signal.SIGKILL)
+
+
+@pytest.fixture
+def swept(breakwatch, hub):
+    """Two finished sweeps of three models."""
+    hub.model("org/a", 300, sites=[SITE])
+    hub.model("org/b", 200)
+    hub.model("org/c", 100, unlike="org/b")
+    breakwatch.run("sweep", "--quiet")
+    breakwatch.run("sweep", "--quiet", "--rebuild", "always")
+    return breakwatch

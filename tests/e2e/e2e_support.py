@@ -1,4 +1,4 @@
-"""What the end-to-end tests are made of: the program on a state directory, a Hub on disk, servers."""
+"""Parts of the end-to-end tests: the program with a state directory, a Hub on disk, servers."""
 
 import hashlib
 import json
@@ -16,11 +16,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+REAL_WORKER = ("--capture.zygotes", "1", "--capture.worker",
+               json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"]))  # fmt: skip
 DEADLINE_S = 30
 
 
 def eventually(question, deadline_s=DEADLINE_S):
-    """Asks until the answer is true, and returns it. What it waits for is in another process."""
+    """Calls a function until its result is true, and returns it. The event happens in another process."""
     end = time.monotonic() + deadline_s
     while True:
         answer = question()
@@ -36,7 +38,7 @@ def free_port():
 
 
 def get(url, **headers):
-    """Status and text; 0 when nobody answers."""
+    """Status and text; 0 if nothing answers."""
     try:
         with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10) as answer:
             return answer.status, answer.read().decode()
@@ -47,7 +49,7 @@ def get(url, **headers):
 
 
 class Process:
-    """A server of the test's: ready when its address answers, gone with the test."""
+    """A server of a test: started until its address answers, and stopped with the test."""
 
     def __init__(self, argv, ready_url, log):
         self.argv, self.ready_url, self.log = argv, ready_url, log
@@ -72,14 +74,14 @@ def needs(program):
     return path
 
 class Hub:
-    """A recording that a test changes as it likes."""
+    """A recording that a test can change."""
 
     def __init__(self, folder):
         self.folder = folder
         self.models = {}
 
     def model(self, model_id, downloads, **fake):
-        """Adds or changes a model; its commit follows from its config."""
+        """Adds or changes a model; its commit depends on its config."""
         config = {"model_type": "bert", "architectures": ["BertModel"], "fake": fake}
         text = json.dumps(config)
         sha = hashlib.sha1((model_id + text).encode()).hexdigest()
@@ -97,30 +99,50 @@ class Hub:
         (self.folder / "recording.json").write_text(
             json.dumps({"format": 1, "recorded_at": "2024-01-01T00:00:00Z", "endpoint": "https://example.org"})
         )
-        (self.folder / "models.jsonl").write_text("".join(json.dumps(m) + "\n" for m in self.models.values()))
+        self._write_listing()
         return sha
 
-class Breakwatch:
-    """The program on a state directory, with the worker that does as configs say."""
+    def remove(self, model_id):
+        del self.models[model_id]
+        self._write_listing()
 
-    def __init__(self, program, tmp_path, hub):
-        self.program, self.tmp_path, self.hub = program, tmp_path, hub
-        self.state = tmp_path / "state"
-        worker = json.dumps([sys.executable, str(ROOT / "tests/e2e/fake_worker.py"), str(tmp_path)])
-        self.settings = ["--state-dir", str(self.state), "--hub.source", "snapshot", "--hub.snapshot_dir",
-                         str(hub.folder), "--capture.launcher=[]", "--capture.worker", worker,
-                         "--capture.sandbox", "off", "--capture.zygotes", "1"]  # fmt: skip
+    def _write_listing(self):
+        (self.folder / "models.jsonl").write_text("".join(json.dumps(m) + "\n" for m in self.models.values()))
+
+
+class Program:
+    """The program on a state directory of its own, without the settings of the user's environment."""
+
+    def __init__(self, program, tmp_path, *settings, cwd=None, state="state", timeout_s=120):
+        self.program, self.tmp_path, self.state = program, tmp_path, tmp_path / state
+        self.settings = ["--state-dir", str(self.state), *settings]
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_"))}
         self.environment["HF_HOME"] = str(tmp_path / "hf")
+        self._cwd, self._timeout_s = cwd or tmp_path, timeout_s
 
     def argv(self, *args):
         return [self.program, *self.settings, *args]
 
     def run(self, *args, code=0, **environment):
-        done = subprocess.run(self.argv(*args), capture_output=True, text=True, timeout=120, cwd=self.tmp_path,
+        done = subprocess.run(self.argv(*args), capture_output=True, text=True, timeout=self._timeout_s, cwd=self._cwd,
                               env=self.environment | environment)  # fmt: skip
         assert done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
+
+    def results(self):
+        """By model, of the last finished sweep."""
+        return {result["model"]: result for result in results_in(self.state)}
+
+
+class Breakwatch(Program):
+    """The program with the worker that does as configs say."""
+
+    def __init__(self, program, tmp_path, hub):
+        worker = json.dumps([sys.executable, str(ROOT / "tests/e2e/fake_worker.py"), str(tmp_path)])
+        super().__init__(program, tmp_path, "--hub.source", "snapshot", "--hub.snapshot_dir", str(hub.folder),
+                         "--capture.launcher=[]", "--capture.worker", worker, "--capture.sandbox", "off",
+                         "--capture.zygotes", "1")  # fmt: skip
+        self.hub = hub
 
     def start(self, *args, **environment):
         with open(self.tmp_path / "serve.log", "ab") as log:
@@ -141,13 +163,14 @@ class Breakwatch:
         log = self.tmp_path / "captures"
         return log.read_text().splitlines() if log.exists() else []
 
-    def results(self):
-        """By model, of the last finished sweep."""
-        lines = (self.state / "latest/results.jsonl").read_text().splitlines()
-        return {result["model"]: result for result in map(json.loads, lines)}
+
+def results_in(state):
+    """The results of the last finished sweep, in their order."""
+    return list(map(json.loads, (state / "latest/results.jsonl").read_text().splitlines()))
+
 
 def breaks_by_series(prometheus_url):
-    """(model, commit, reason) -> value of the contract's query."""
+    """(model, commit, reason) -> value of the documented query."""
     query = urllib.parse.quote("sum by(model, commit, reason) (compile_breaks_total)")
     status, text = get(f"{prometheus_url}/api/v1/query?query={query}")
     if status != 200:

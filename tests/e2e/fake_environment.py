@@ -1,4 +1,4 @@
-"""Environments without packages, with what says which: enough to start a fake worker and to make one of two."""
+"""Environments without packages but with their metadata: enough to start a fake worker and to combine two of them."""
 
 import sys
 

@@ -1,6 +1,7 @@
-"""Plays a worker by the protocol: what a capture comes to is written in the model's own config, under "fake".
+"""Plays a worker with the real protocol. The result of a capture is in the model's own config, under "fake".
 
-Leaves in the folder given as the first argument: `captures`, a line a capture; `environment`, what it was started with.
+Writes into the folder given as the first argument: `captures`, one line for each capture; `environment`, its
+environment variables.
 """
 
 import json
@@ -12,7 +13,7 @@ TOOLCHAIN = {"torch": "2.0.0", "transformers": "5.0.0", "python": "3.11.2", "wor
 
 
 def read_versions():
-    """Of the environment it plays the interpreter of, if any."""
+    """The environment whose interpreter this is, if any."""
     for entry in os.listdir(os.environ["FAKE_SITE"]) if "FAKE_SITE" in os.environ else []:
         name, _, version = entry.removesuffix(".dist-info").partition("-")
         if version and name in TOOLCHAIN:
@@ -38,9 +39,9 @@ def site(reason, gb_id, number, occurrences):
 
 def capture(job, folder):
     fake = dict(job["config"].get("fake", {}))
-    # The first rule whose versions are those of this environment adds to what is said for all.
+    # The first rule for the versions of this environment is added to the common fields.
     fake |= next((rule for rule in fake.get("rules", []) if matches(rule)), {})
-    # And what is said in one mode or call alone: "cold", "eval+minimal".
+    # Fields for one mode or call only: "cold", "eval+minimal".
     fake |= fake.get("in", {}).get("+".join(filter(None, (job.get("mode"), job.get("call")))), {})
     with open(os.path.join(folder, "captures"), "a") as log:
         log.write(job["model"] + " " + job["revision"] + "\n")
@@ -74,7 +75,7 @@ def capture(job, folder):
 
 
 def discover(script):
-    """Of a script that is no code at all: a line `Class hash` for each module that it calls."""
+    """For a script without code: one line `Class hash` for each module that it calls."""
     with open(script) as lines:
         modules = [line.split() for line in lines if line.strip()]
     entries = [{"class": name, "module": "__main__", "file": os.path.abspath(script), "line": n + 1, "hash": digest,

@@ -1,6 +1,7 @@
-"""Runs modules under TORCH_TRACE and under the worker's own count at once: two accounts of the same calls.
+"""Runs modules under TORCH_TRACE and under the worker's count at the same time: two counts of the same calls.
 
-make_traces.py DIR: DIR/<module>/ is the trace, DIR/<module>.json what the worker counted. A process each, as jobs are.
+make_traces.py DIR: DIR/<module>/ is the trace, DIR/<module>.json the worker's count. Each module has its own process,
+like a job.
 """
 
 import json
@@ -23,7 +24,7 @@ def trace_one(kind, folder, handler):
 
 
 def main(folder):
-    # Set before torch is imported: only then does it make the handler.
+    # Set before torch is imported: only then does torch create the handler.
     os.environ["TORCH_TRACE"] = str(folder)
     import torch._logging._internal as torch_logging
     import zoo

@@ -1,4 +1,4 @@
-"""What may be asked of a daemon over HTTP and its control socket, and what becomes of it."""
+"""Requests to a daemon over HTTP and its control socket, and their outcome."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def post(address, body, path="/api/v1/sweeps", content_type="application/json"):
 
 
 def ended(address, location):
-    """The request's document once its sweep and its deliveries have ended."""
+    """The request's document after the end of its sweep and deliveries."""
     def question():
         document = json.loads(get(address + location)[1])
         return document if document["state"] in ("done", "failed") else None
@@ -39,7 +39,7 @@ def ended(address, location):
 
 
 def raw(address, text):
-    """(status, seconds) of an answer to bytes that no client library would send."""
+    """(status, seconds) of the response to bytes that no client library would send."""
     host, port = address.removeprefix("http://").split(":")
     began = time.monotonic()
     with socket.create_connection((host, int(port)), timeout=DEADLINE_S) as connection:
@@ -50,7 +50,7 @@ def raw(address, text):
 
 @pytest.fixture
 def evil(tmp_path):
-    """An environment whose interpreter leaves a mark when it is run."""
+    """An environment whose interpreter writes a file when it runs."""
     folder = tmp_path / "evil"
     make_environment(folder, "6.6.6", "6.6.6")
     python = folder / "bin/python"
@@ -92,7 +92,7 @@ def test_a_request_over_http_runs_nothing_that_is_not_configured(breakwatch, hub
     assert child.wait(timeout=DEADLINE_S) == 0
 
 
-def test_what_became_of_a_request_can_be_asked(breakwatch, hub):
+def test_the_outcome_of_a_request_is_available(breakwatch, hub):
     hub.model("org/one", 1)
     gone = f"http://127.0.0.1:{free_port()}"
     child, address = breakwatch.serve("--exporters.loki.url", gone, "--delivery.drain_timeout", "200ms",
@@ -114,7 +114,7 @@ def test_what_became_of_a_request_can_be_asked(breakwatch, hub):
     child.terminate()
 
 
-def test_what_no_handler_takes_is_answered_at_once(breakwatch, hub):
+def test_requests_without_a_handler_are_answered_at_once(breakwatch, hub):
     hub.model("org/one", 1)
     child, address = breakwatch.serve(BREAKWATCH_WEB_TOKEN=TOKEN)
     head = f"POST /api/v1/sweeps HTTP/1.1\nHost: x\nAuthorization: Bearer {TOKEN}\n"

@@ -1,4 +1,4 @@
-"""Bad input gets one clear line and the right code; nothing is lost."""
+"""Bad input leads to one clear line and the right exit code; nothing is lost."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def test_a_warning_appears_once(breakwatch):
 @pytest.mark.parametrize("files", [
     {}, {"recording.json": "{"}, {"recording.json": '{"format": 9}'}, {"recording.json": "[]"},
     {"recording.json": '{"format": 1}'}, {"recording.json": '{"format": 1}', "models.jsonl": "no\n" * 50}])
-def test_a_recording_that_is_missing_or_none_is_a_wrong_setting(breakwatch, tmp_path, files):
+def test_a_missing_or_invalid_recording_is_a_wrong_setting(breakwatch, tmp_path, files):
     folder = tmp_path / "recording"
     folder.mkdir()
     for name, text in files.items():
@@ -82,7 +82,7 @@ def test_a_recording_that_is_missing_or_none_is_a_wrong_setting(breakwatch, tmp_
     assert str(folder) in said
 
 
-def test_a_service_keeps_its_state_in_a_directory_of_its_own(program):
+def test_a_systemd_service_keeps_its_state_in_its_own_directory(program):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BREAKWATCH_")}
 
     def show(*flags, **variables):
@@ -98,39 +98,39 @@ def test_a_service_keeps_its_state_in_a_directory_of_its_own(program):
     assert (refused.returncode, '"/var" belongs to the system' in refused.stderr) == (78, True)
 
 
-def test_a_settings_file_takes_no_argument_of_the_command(breakwatch):
+def test_the_flag_of_a_settings_file_takes_one_argument_only(breakwatch):
     config = breakwatch.tmp_path / "settings.yaml"
     config.write_text("hub: {top: 5}\n")
     done = breakwatch.run("show", "--config.file", str(config), "org/model", code=1)
     assert "does not exist yet" in done.stderr
 
 
-def test_a_worker_that_does_not_come_up_is_named_and_not_taken_for_the_hub(breakwatch, hub):
+def test_a_worker_that_does_not_start_is_not_reported_as_the_hub(breakwatch, hub):
     hub.model("org/model", 1)
     breakwatch.settings[breakwatch.settings.index("--capture.worker") + 1] = "/bin/false"
     done = breakwatch.run("sweep", code=1)
     assert "no capture worker starts" in done.stderr and "/bin/false" in done.stderr
 
 
-def test_an_unknown_key_is_named_with_its_place_and_its_neighbour(breakwatch):
+def test_an_unknown_key_is_reported_with_its_place_and_the_nearest_name(breakwatch):
     config = breakwatch.tmp_path / "settings.yaml"
     config.write_text("exporters:\n  pushgateway:\n    ulr: http://127.0.0.1:9091\n")
     done = breakwatch.run("sweep", "--config.file", str(config), code=78)
     assert f"{config}:3:5" in done.stderr and '"url"' in done.stderr
 
 
-def test_reading_before_the_first_sweep_says_so(breakwatch):
+def test_reading_before_the_first_sweep_reports_that_there_is_none(breakwatch):
     for command in (("show", "org/m"), ("reasons",), ("report",)):
         assert "breakwatch" in breakwatch.run(*command, code=1).stderr
 
 
-def test_a_misspelt_model_gets_its_neighbour(breakwatch, hub):
+def test_a_misspelt_model_leads_to_the_nearest_name(breakwatch, hub):
     hub.model("org/model", 1)
     breakwatch.run("sweep")
     assert 'did you mean "org/model"' in breakwatch.run("show", "org/modle", code=64).stderr
 
 
-def test_a_model_asked_for_by_name_that_there_is_none_of_is_a_failure(breakwatch, hub):
+def test_a_named_model_that_does_not_exist_is_a_failure(breakwatch, hub):
     hub.model("org/model", 1)
     done = breakwatch.run("sweep", "--model", "org/modle", "--model", "org/model", "--modes", "eval,train", code=1)
     assert done.stderr.count("breakwatch: org/modle not found: ") == 1
@@ -138,12 +138,12 @@ def test_a_model_asked_for_by_name_that_there_is_none_of_is_a_failure(breakwatch
     assert (results["org/modle"]["status"], results["org/model"]["status"]) == ("skipped_not_found", "full_graph")
 
 
-def test_where_there_is_no_store_none_is_rebuilt(breakwatch):
+def test_rebuild_without_a_store_is_an_error(breakwatch):
     assert "breakwatch.db" in breakwatch.run("store", "rebuild", code=1).stderr
     assert not (breakwatch.state / "breakwatch.db").exists()
 
 
-def test_configs_that_are_none_are_skipped_with_a_text(breakwatch, tmp_path):
+def test_invalid_configs_are_skipped_with_a_reason(breakwatch, tmp_path):
     folder = tmp_path / "configs"
     bad = {"list": "[]", "broken": '{"model_type": ', "deep": "[" * 100_000, "empty": ""}
     bad["good"] = '{"model_type":"bert"}'
@@ -159,7 +159,7 @@ def test_configs_that_are_none_are_skipped_with_a_text(breakwatch, tmp_path):
         assert results[name]["status_detail"]
 
 
-def test_a_port_that_is_taken_is_named(breakwatch):
+def test_a_port_that_is_in_use_is_named(breakwatch):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -167,7 +167,7 @@ def test_a_port_that_is_taken_is_named(breakwatch):
         assert address in breakwatch.run("serve", "--web.listen_address", address, code=1).stderr
 
 
-def test_a_second_writer_is_refused_and_reading_goes_on(breakwatch, hub):
+def test_a_second_writer_is_rejected_and_reading_still_works(breakwatch, hub):
     hub.model("org/model", 1)
     breakwatch.run("sweep")
     child, _ = breakwatch.serve()
@@ -207,7 +207,7 @@ def test_a_worker_that_does_not_start_leaves_every_model_not_attempted(breakwatc
     assert breakwatch.results()["org/model"]["status"] == "not_attempted"
 
 
-def test_doctor_asks_the_hub_that_a_sweep_would_ask(breakwatch):
+def test_doctor_checks_the_hub_that_a_sweep_would_use(breakwatch):
     def hub_of(**environment):
         done = breakwatch.run("doctor", "--json", "--hub.source", "live", code=environment.pop("code"), **environment)
         return next(check for check in json.loads(done.stdout)["checks"] if check["check"] == "hub")
@@ -217,7 +217,7 @@ def test_doctor_asks_the_hub_that_a_sweep_would_ask(breakwatch):
     assert away["state"] == "failed" and away["found"].startswith("http://127.0.0.1:1/api/")
 
 
-def test_doctor_names_every_part_as_json(breakwatch):
+def test_doctor_lists_every_check_as_json(breakwatch):
     done = breakwatch.run("doctor", "--json")
     names = {check["check"] for check in json.loads(done.stdout)["checks"]}
     assert {"packages", "worker", "sandbox", "hub", "store", "disk"} <= names

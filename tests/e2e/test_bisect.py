@@ -1,4 +1,4 @@
-"""Two toolchains and two commits: which of them moved a model's breaks."""
+"""Two toolchains and two commits: which of them changed a model's breaks."""
 
 import json
 
@@ -10,7 +10,7 @@ ONE, TWO = ["one", "GB0001", 1, 1], ["two", "", 2, 2]  # reason, id, breaks, pla
 
 @pytest.fixture
 def watch(breakwatch, tmp_path):
-    """By default torch 2.15 and transformers 5.23; toolchain "old" is torch 2.13 and transformers 5.8."""
+    """By default torch 2.15 and transformers 5.23; toolchain "old" has torch 2.13 and transformers 5.8."""
     old = make_environment(tmp_path / "old", "2.13.0", "5.8.0")
     new = make_environment(tmp_path / "new", "2.15.0", "5.23.0")
     worker = breakwatch.settings.index("--capture.worker") + 1
@@ -27,14 +27,14 @@ def captured_by(watch):
     return [tuple(line.split()[:2]) for line in (watch.tmp_path / "captured_by").read_text().splitlines()]
 
 
-def test_a_break_that_came_with_torch_is_torchs(watch, hub):
+def test_a_break_of_a_new_torch_is_attributed_to_torch(watch, hub):
     hub.model("org/model", 1, rules=[{"torch": "2.15", "sites": [ONE]}])
     watch.run("sweep")
     found = bisect(watch, "--from", "old")
     assert found["text"] == "torch changed it"
     assert found["verdict"] == {"cause": "alone", "factors": ["torch"], "certain": True}
-    assert [corner["breaks"] for corner in found["combinations"]] == [0, 1, 0, 1]
-    assert [corner["new"] for corner in found["combinations"]] == [
+    assert [combination["breaks"] for combination in found["combinations"]] == [0, 1, 0, 1]
+    assert [combination["new"] for combination in found["combinations"]] == [
         [],
         ["torch"],
         ["transformers"],
@@ -43,21 +43,21 @@ def test_a_break_that_came_with_torch_is_torchs(watch, hub):
     assert [(site["reason"], site["change"], site["changed_by"]["factors"]) for site in found["sites"]] == [
         ("one", "new", ["torch"])
     ]
-    # The sweep's own corner was stored; the mixed ones are environments of links.
+    # The sweep's own combination was stored; the mixed environments consist of links.
     assert sorted(captured_by(watch)) == sorted(
         [("2.15.0", "5.23.0"), ("2.13.0", "5.8.0"), ("2.15.0", "5.8.0"), ("2.13.0", "5.23.0")]
     )
     mixed = watch.state / "toolchains/mixed-torch2.15.0-transformers5.8.0/lib/python3.11/site-packages"
     assert (mixed / "torch").readlink() == watch.tmp_path / "new/lib/python3.11/site-packages/torch"
 
-    # Everything is known now: nothing is captured again, and what is published is as it was.
+    # Everything is known now: nothing is captured again, and the published results are unchanged.
     assert bisect(watch, "--from", "old") == found
     assert len(captured_by(watch)) == 4
     assert watch.results()["org/model"]["breaks"] == 1
     assert json.loads(watch.run("show", "org/model", "--json").stdout)["toolchain"] == "default"
 
 
-def test_beside_a_daemon_it_captures_the_corners(watch, hub):
+def test_beside_a_daemon_it_captures_the_combinations(watch, hub):
     hub.model("org/model", 1, rules=[{"torch": "2.15", "sites": [ONE]}])
     child, _ = watch.serve()
     watch.run("sweep")
@@ -65,7 +65,7 @@ def test_beside_a_daemon_it_captures_the_corners(watch, hub):
     assert found["text"] == "torch changed it"
     assert len(captured_by(watch)) == 4 and child.poll() is None
     assert watch.results()["org/model"]["breaks"] == 1
-    assert len(list((watch.state / "sweeps").iterdir())) == 1, "a corner is no report"
+    assert len(list((watch.state / "sweeps").iterdir())) == 1, "a combination has no report"
     assert json.loads(watch.run("report", "--json").stdout)["sweep"]["trigger"] == "cli"
 
 
@@ -84,9 +84,9 @@ def test_an_old_commit_is_taken_from_the_store_and_is_not_published(watch, hub):
     watch.run("sweep")
     new = hub.model("org/model", 1, sites=[ONE])
     watch.run("sweep")
-    found = bisect(watch)  # since the newest state that broke otherwise
+    found = bisect(watch)  # since the newest state with different breaks
     assert found["text"] == "the model's commit changed it"
-    assert [corner["commit"] for corner in found["combinations"]] == [old, new]
+    assert [combination["commit"] for combination in found["combinations"]] == [old, new]
     found = bisect(watch, "--from", f"old@{old[:7]}")
     assert len(found["combinations"]) == 8
     assert found["verdict"] == {"cause": "alone", "factors": ["commit"], "certain": True}
@@ -94,7 +94,7 @@ def test_an_old_commit_is_taken_from_the_store_and_is_not_published(watch, hub):
     assert json.loads(watch.run("report", "--json").stdout)["sweep"]["trigger"] == "cli"
 
 
-def test_a_corner_that_fails_leaves_a_verdict_as_far_as_known(watch, hub):
+def test_the_verdict_is_uncertain_if_a_combination_fails(watch, hub):
     hub.model("org/model", 1, rules=[
         {"torch": "2.13", "transformers": "5.23", "status": "failed_create"},
         {"transformers": "5.23", "sites": [ONE]}])  # fmt: skip
@@ -104,18 +104,19 @@ def test_a_corner_that_fails_leaves_a_verdict_as_far_as_known(watch, hub):
     assert "failed_create" in text and "2.13.0 (old)" in text and "5.23.0 (new)" in text
 
 
-def test_different_pythons_make_no_corner(watch, hub, tmp_path):
+def test_toolchains_of_different_pythons_are_not_combined(watch, hub, tmp_path):
     hub.model("org/model", 1, rules=[{"torch": "2.15", "sites": [ONE]}])
     (tmp_path / "old/lib/python3.11").rename(tmp_path / "old/lib/python3.12")
     script = tmp_path / "old/bin/python"
     script.write_text(script.read_text().replace("python3.11", "python3.12"))
     found = bisect(watch, "--from", "old", code=3)
     assert found["verdict"]["cause"] == "unknown"
-    assert [corner["status"] for corner in found["combinations"]] == ["full_graph", None, None, "graph_breaks"]
+    statuses = [combination["status"] for combination in found["combinations"]]
+    assert statuses == ["full_graph", None, None, "graph_breaks"]
     assert "python3.12" in found["combinations"][1]["note"]
 
 
-def test_what_cannot_be_bisected_is_said(watch, hub):
+def test_states_that_cannot_be_bisected_are_reported(watch, hub):
     hub.model("org/model", 1)
     watch.run("sweep")
     assert "--from" in watch.run("bisect", "org/model", code=64).stderr

@@ -1,14 +1,12 @@
-"""Differences between modes and calls, as a user meets them: what differs is shown, and never mixed up."""
+"""Differences between modes and calls: they are shown, and results are never mixed."""
 
 import csv
 import io
 import json
-import os
 import re
-import subprocess
 
 import pytest
-from e2e_support import ROOT, get
+from e2e_support import ROOT, Program, get
 
 BREAK = ["branching", "GB0170", 3]
 IDS = {"input_ids": {"shape": [2, 16], "dtype": "int64"}}
@@ -19,7 +17,7 @@ def rows(text):
     return {(row["model"], row["mode"]): row for row in csv.DictReader(io.StringIO(text))}
 
 
-def test_the_first_call_stands_beside_the_steady_state_wherever_they_differ(breakwatch, hub):
+def test_the_first_call_is_shown_beside_the_steady_state_if_they_differ(breakwatch, hub):
     sha = hub.model("org/warms", 300, **{"in": {"cold": {"sites": [BREAK]}}})
     hub.model("org/same", 200)
     breakwatch.run("sweep", "--modes", "eval,cold")
@@ -63,7 +61,7 @@ def test_a_report_of_one_mode_names_what_another_sweep_found_of_the_first_call(b
     assert [row["other_breaks"] for row in document["differences"]] == [3]
 
 
-def test_call_variants_are_results_of_their_own(breakwatch, hub):
+def test_call_variants_have_separate_results(breakwatch, hub):
     hub.model("org/masked", 300, result={"inputs": IDS | MASK, "optional_passed": ["attention_mask"],
                                          "optional_left_out": ["position_ids"]},
               **{"in": {"eval+minimal": {"sites": [BREAK], "result": {"inputs": IDS, "optional_passed": [],
@@ -94,13 +92,13 @@ def test_call_variants_are_results_of_their_own(breakwatch, hub):
     assert 'mode="eval+minimal",reason="branching",gb_id="GB0170"} 3' in metrics
 
 
-def test_a_wrong_value_names_the_ones_there_are(breakwatch, hub):
+def test_an_invalid_value_leads_to_the_list_of_values(breakwatch, hub):
     hub.model("org/net", 300)
     assert "default, minimal or all" in breakwatch.run("sweep", "--capture.calls", "some", code=78).stderr
     assert "cold" in breakwatch.run("sweep", "--modes", "warm", code=78).stderr
 
 
-def test_ops_of_another_run_and_long_explanations_are_shown_as_what_they_are(breakwatch, hub):
+def test_ops_of_another_run_are_marked_and_long_explanations_are_wrapped(breakwatch, hub):
     home = str(breakwatch.tmp_path)
     why = ("Met in File \"/opt/env/lib/python3.11/site-packages/transformers/models/net.py\", line 7, "
            + "while tracing " * 20 + f"and {home}/nets/mine.py:3")
@@ -125,23 +123,16 @@ LONGT5 = {"model_type": "longt5", "architectures": ["LongT5Model"], "d_model": 3
           "encoder_attention_type": "local", "decoder_start_token_id": 0}  # fmt: skip
 
 
-def test_a_model_that_is_whole_only_with_its_mask_says_so(program, tmp_path):
+def test_a_model_without_breaks_only_with_its_mask_is_reported(program, tmp_path):
     if not (ROOT / ".venv/bin/python").exists():
         pytest.skip("the toolchain .venv is not installed: make build")
     configs = tmp_path / "configs"
     (configs / "longt5").mkdir(parents=True)
     (configs / "longt5/config.json").write_text(json.dumps(LONGT5))
-    settings = ["--state-dir", str(tmp_path / "state"), "--hub.source", "directory", "--hub.path", str(configs)]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_"))}
-
-    def run(*argv):
-        done = subprocess.run([program, argv[0], *settings, *argv[1:]], cwd=ROOT, capture_output=True, text=True,
-                              timeout=300, env=environment | {"HF_HOME": str(tmp_path / "hf")})  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    run("sweep", "--capture.calls", "minimal", "--capture.zygotes", "1")
-    shown = run("show", "longt5")
+    breakwatch = Program(program, tmp_path, "--hub.source", "directory", "--hub.path", str(configs), cwd=ROOT,
+                         timeout_s=300)  # fmt: skip
+    breakwatch.run("sweep", "--capture.calls", "minimal", "--capture.zygotes", "1")
+    shown = breakwatch.run("show", "longt5").stdout
     assert "status        full_graph\n" in shown
     assert "passed: input_ids, attention_mask, decoder_input_ids; not passed: " in shown
     assert re.search(r"differs +no breaks with attention_mask, \d breaks? at 1 site without \(eval\+minimal\)\n", shown)

@@ -1,4 +1,4 @@
-"""Results of two sweeps, toolchains and commits beside each other."""
+"""Comparisons of the results of two sweeps, toolchains and commits."""
 
 import json
 
@@ -30,17 +30,17 @@ def test_two_sweeps_are_compared_model_by_model_and_site_by_site(breakwatch, hub
         "b": {"models": 3, "clean": 1, "broken": 2, "without_numbers": 0, "breaks": 4, "sites": 3},
     }
     text = breakwatch.run("compare", "previous", "latest").stdout
-    assert "1 worse, 1 better, 1 the same; 7 -> 4 breaks" in text
+    assert "3 models: 1 worse, 1 better, 1 the same. 3 models compared: 7 breaks at 3 sites in A, 4 breaks" in text
     assert "org/same" not in text and "org/same" in breakwatch.run("compare", "previous", "latest", "--all").stdout
 
 
-def test_the_gate_ends_with_2_only_when_a_model_got_worse(breakwatch, hub):
+def test_fail_on_worse_exits_with_2_only_if_a_model_got_worse(breakwatch, hub):
     two_sweeps(breakwatch, hub)
     breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", code=2)
     breakwatch.run("compare", "latest", "latest", "--fail-on", "worse", code=0)
 
 
-def test_a_model_that_fails_now_does_not_pass_the_gate(breakwatch, hub):
+def test_fail_on_worse_includes_a_model_that_fails_now(breakwatch, hub):
     hub.model("org/lost", 1, sites=[["one", "GB0001", 1]])
     breakwatch.run("sweep")
     hub.model("org/lost", 1, status="failed_capture")
@@ -49,7 +49,7 @@ def test_a_model_that_fails_now_does_not_pass_the_gate(breakwatch, hub):
     assert "graph_breaks -> failed_capture" in done.stdout
 
 
-def test_a_sweep_of_one_model_by_name_does_not_come_between_two_nights(breakwatch, hub):
+def test_previous_skips_a_sweep_of_one_named_model(breakwatch, hub):
     two_sweeps(breakwatch, hub)
     first = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)["a"]
     breakwatch.run("sweep", "--model", "org/same", "--rebuild", "always")
@@ -60,7 +60,7 @@ def test_a_sweep_of_one_model_by_name_does_not_come_between_two_nights(breakwatc
     assert found["verdicts"] == {"better": 1, "same": 2} and found["a"] != first
 
 
-def test_nor_does_one_by_a_further_toolchain(breakwatch, hub):
+def test_previous_skips_a_sweep_by_a_further_toolchain(breakwatch, hub):
     old, new = (make_environment(breakwatch.tmp_path / name, *versions) for name, versions in (
         ("old", ("2.13.0", "5.8.0")), ("new", ("2.15.0", "5.23.0"))))
     worker = breakwatch.settings.index("--capture.worker") + 1
@@ -73,10 +73,13 @@ def test_nor_does_one_by_a_further_toolchain(breakwatch, hub):
     breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", code=2)
 
 
-def test_without_a_sweep_of_its_like_before_it_the_latest_one_has_no_previous(breakwatch, hub):
+def test_the_latest_sweep_has_no_previous_without_a_similar_sweep(breakwatch, hub):
     hub.model("org/model", 1)
     breakwatch.run("sweep")
-    assert "report --list" in breakwatch.run("compare", "previous", "latest", code=1).stderr
+    done = breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", code=0)
+    assert "no_baseline" in done.stderr and "report --list" in done.stderr
+    found = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)
+    assert found["gate"]["verdict"] == "no_baseline"
 
 
 def test_commits_and_toolchains_are_selected_by_name(breakwatch, hub):
@@ -89,10 +92,10 @@ def test_commits_and_toolchains_are_selected_by_name(breakwatch, hub):
     found = json.loads(breakwatch.run("compare", "previous", "toolchain:default", "--json").stdout)
     assert found["verdicts"] == {"worse": 1, "better": 1, "same": 1}
     rows = breakwatch.run("compare", "previous", "latest", "--format", "csv").stdout.splitlines()
-    assert len(rows) == 4 and rows[0].startswith("model,verdict,")
+    assert len(rows) == 4 and rows[0].startswith("model,mode,verdict,")
 
 
-def test_what_selects_nothing_is_said(breakwatch, hub):
+def test_a_selector_without_results_is_reported(breakwatch, hub):
     two_sweeps(breakwatch, hub)
     assert "matches no result" in breakwatch.run("compare", "toolchain:none", "latest", code=1).stderr
     assert "matches no result" in breakwatch.run("compare", "latest", "latest", "--mode", "train", code=1).stderr
@@ -100,7 +103,7 @@ def test_what_selects_nothing_is_said(breakwatch, hub):
     breakwatch.run("compare", "org/none@1234567", "latest", code=64)
 
 
-def test_show_names_other_modes_and_the_api_says_what_show_says(breakwatch, hub):
+def test_show_lists_other_modes_and_the_api_has_the_same_result(breakwatch, hub):
     two_sweeps(breakwatch, hub)
     shown = json.loads(breakwatch.run("show", "worse", "--json").stdout)
     assert shown["mode"] == "eval" and shown["segments"] == [] and shown["other_results"] == []

@@ -1,4 +1,4 @@
-"""What Loki refuses: dead letters and what can be done about them, and a Loki that refuses everything."""
+"""Events that Loki rejects: dead letters, and a Loki that rejects everything."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ FAST = ("--delivery.drain_timeout", "5s", "--delivery.first_backoff", "50ms", "-
 
 
 class Loki:
-    """Answers pushes with 400 where `refuses` says so of a line, else keeps their lines."""
+    """Responds with 400 to pushes with a line that `refuses` selects, otherwise stores their lines."""
 
     def __init__(self):
         self.lines, self.answer, self.refuses = [], "entry too far behind", lambda line: False
@@ -63,7 +63,7 @@ def letters(breakwatch, *more):
 
 @pytest.fixture
 def refused(breakwatch, hub, loki):
-    """After a sweep whose two events about models Loki did not take."""
+    """After a sweep of which Loki rejected two events about models."""
     hub.model("org/one", 2)
     hub.model("org/two", 1)
     loki.refuses = lambda line: line["msg"] == "model_captured"
@@ -84,7 +84,7 @@ def test_dead_letters_are_listed_shown_and_sent_again_in_order_with_their_ids(re
     row = status(refused, "--exporters.loki.url", loki.url)["loki"]
     assert (row["dead_letters"], row["pending"], row["state"]) == (2, 0, "ok") and row["cursor"] == row["newest_event"]
 
-    # Still refused: they stay, and the code says so.
+    # Still rejected: they stay, and the exit code reports it.
     args = ("dead-letters", "retry", "--all", "--exporters.loki.url", loki.url, *FAST)
     assert "2 refused again" in refused.run(*args, code=3).stdout
     assert len(letters(refused)) == 2
@@ -138,7 +138,7 @@ def test_a_loki_that_refuses_everything_pauses_its_exporter_and_loses_nothing(br
     assert eventually(lambda: 'breakwatch_export_paused{exporter="loki"} 0' in get(address + "/metrics")[1])
     newest = status(breakwatch)["loki"]["newest_event"]
     assert eventually(lambda: loki.ids() and loki.ids()[-1] >= newest)
-    # One may have been sent again: between two attempts, a later event can be the first that is taken.
+    # One event may have been sent again: between two attempts, a later event can be the first that is accepted.
     assert set(range(1, newest + 1)) <= set(loki.ids()) and letters(breakwatch) == []
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=15) == 0

@@ -1,4 +1,4 @@
-"""A Hub that leads elsewhere, asks for patience or never ends, met through the command line."""
+"""A Hub that redirects elsewhere, requests pauses or never ends, seen through the command line."""
 
 import json
 import threading
@@ -11,7 +11,7 @@ COMMIT = "a" * 40
 
 
 class Site:
-    """A server whose every answer the test writes; remembers the paths that it was asked for."""
+    """A server whose every response the test writes; it stores the requested paths."""
 
     def __init__(self, answer):
         self.paths = paths = []
@@ -54,7 +54,7 @@ def plan(breakwatch, hub_site, *arguments, code=69):
 @pytest.mark.parametrize("link", [
     "http://{away}/api/models?cursor=2", "http://{away}/elsewhere", "//{away}/api/models?cursor=2",
     "http://{home}@{away}/api/models", "\\\\{away}\\api\\models", "https://{home}/api/models?cursor=2"])
-def test_a_next_page_of_another_address_is_never_asked_for(breakwatch, link):
+def test_a_next_page_of_another_address_is_never_requested(breakwatch, link):
     with Site(lambda _: (200, {}, [entry("evil/model")])) as away:
         def first_page(handler):
             target = link.format(away=away.authority, home=handler.headers["Host"])
@@ -84,7 +84,7 @@ def test_the_listing_ends_when_its_time_is_over(breakwatch):
     assert 1 < len(home.paths) < 10
 
 
-def test_the_tries_and_the_pause_that_was_asked_for_are_named(breakwatch):
+def test_the_attempts_and_the_requested_pause_are_reported(breakwatch):
     with Site(lambda _: (429, {"Retry-After": "1000"}, {"error": "slow down"})) as home:
         said = plan(breakwatch, home)
     assert "HTTP 429: slow down (1 attempt; the Hub requests a pause of 1000 s, longer than the limit)" in said

@@ -1,4 +1,4 @@
-"""`breakwatch import`: what the trace of a job says is what a capture of the same code says."""
+"""`breakwatch import`: the trace of a job leads to the same result as a capture of the same code."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def traces(tmp_path_factory):
 
 
 class Importer:
-    """The program on a state directory of its own."""
+    """The program with its own state directory."""
 
     def __init__(self, program, state):
         self.program, self.state = program, state
@@ -61,14 +61,14 @@ def test_the_import_of_every_module_of_the_zoo_agrees_with_its_capture(importer,
             assert imported[number] == captured[number], (name, number)
         assert len(imported["sites"]) == len(captured["sites"]), name
         for ours, theirs in zip(captured["sites"], imported["sites"], strict=True):
-            # Which module of a model a place belongs to is known only where the model is.
+            # The module of a place is known only if the model is available.
             assert {**ours, "module_path": ""} == {**theirs, "module_path": ""}, name
         for ours, theirs in zip(captured["segments"], imported["segments"], strict=True):
             for field in ("compile_id", "file", "line", "function", "ended_by", "ops_total", "inputs", "guards"):
                 assert ours[field] == theirs[field], (name, field)
 
 
-def test_what_the_trace_does_not_say_is_absent(importer, traces):
+def test_fields_that_the_trace_does_not_contain_are_absent(importer, traces):
     importer.take(traces / "Print", "zoo/Print")
     imported = importer.show("zoo/Print")
     for field in ("dynamo_counter_breaks", "explain_breaks", "params", "frames_total"):
@@ -77,7 +77,7 @@ def test_what_the_trace_does_not_say_is_absent(importer, traces):
     assert imported["revision"] == COMMIT
 
 
-def test_beside_a_daemon_it_is_stored_by_it(breakwatch, hub, traces):
+def test_a_running_daemon_stores_the_import(breakwatch, hub, traces):
     hub.model("org/model", 1)
     child, _ = breakwatch.serve()
     breakwatch.run("sweep")
@@ -89,7 +89,7 @@ def test_beside_a_daemon_it_is_stored_by_it(breakwatch, hub, traces):
     assert [result["model"] for result in latest["results"]] == ["org/model"]
 
 
-def test_the_same_trace_again_is_known(importer, traces):
+def test_the_same_trace_is_recognised(importer, traces):
     importer.take(traces / "Item", "zoo/again")
     first = importer.show("zoo/again")
     importer.take(traces / "Item", "zoo/again")
@@ -98,14 +98,14 @@ def test_the_same_trace_again_is_known(importer, traces):
     assert again["sites"] == first["sites"]
 
 
-def test_an_import_is_listed_and_its_reasons_can_be_asked(importer, traces):
+def test_an_import_is_listed_and_its_reasons_are_shown(importer, traces):
     importer.take(traces / "TwoPlaces", "zoo/places")
     reasons = json.loads(importer.run("reasons", "--json").stdout)
     assert "GB0059" in json.dumps(reasons)
     assert "import " in importer.run("report", "--list").stdout
 
 
-def test_damage_is_stated_and_the_rest_is_taken(importer, traces, tmp_path):
+def test_damage_is_reported_and_the_rest_is_imported(importer, traces, tmp_path):
     (log,) = (traces / "Print").glob("*.log")
     text = log.read_bytes()
     (tmp_path / log.name).write_bytes(b"not a record\n" + text + text[:300].split(b"\n")[0][:120])
@@ -114,7 +114,7 @@ def test_damage_is_stated_and_the_rest_is_taken(importer, traces, tmp_path):
     assert importer.show("zoo/damaged")["breaks"] == 1
 
 
-def test_wrong_arguments_say_what_is_right(importer, tmp_path):
+def test_wrong_arguments_lead_to_a_hint(importer, tmp_path):
     assert "TORCH_TRACE" in importer.take(tmp_path, "a/b", code=64).stderr
     bad = importer.run("import", str(tmp_path), "--model", "a/b", "--commit", "not a commit", code=64)
     assert "--commit" in bad.stderr

@@ -1,12 +1,11 @@
-"""A sweep counts a model that cuts its text into chunks as torch alone does on a text of a real length."""
+"""A sweep of a model that splits its text into chunks counts what torch alone counts for a text of a real length."""
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
-from e2e_support import ROOT
+from e2e_support import ROOT, Program, results_in
 
 PLAIN = ROOT / "tests/worker/plain_lengths.py"
 CONFIG = {
@@ -16,20 +15,16 @@ CONFIG = {
 }  # fmt: skip
 
 
-def test_a_sweep_counts_breaks_past_the_chunks_of_a_text(program, tmp_path):
+def test_a_sweep_counts_breaks_of_texts_longer_than_a_chunk(program, tmp_path):
     pytest.importorskip("transformers")
     (tmp_path / "hub").mkdir()
     (tmp_path / "hub/reformer.json").write_text(json.dumps(CONFIG))
-    state = tmp_path / "state"
-    done = subprocess.run(
-        [program, "sweep", "--json", "--state-dir", str(state), "--hub.source", "directory", "--hub.path",
-         str(tmp_path / "hub")],
-        cwd=ROOT, capture_output=True, text=True, timeout=600, env=os.environ | {"HF_HOME": str(tmp_path / "hf")},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    breakwatch = Program(program, tmp_path, "--hub.source", "directory", "--hub.path", str(tmp_path / "hub"), cwd=ROOT,
+                         timeout_s=600)  # fmt: skip
+    breakwatch.run("sweep", "--json")
     case = {"class": "ReformerModel", "config": CONFIG, "tokens": {"input_ids": 256}}
     plain = json.loads(subprocess.run([sys.executable, str(PLAIN)], input=json.dumps([case]), capture_output=True,
                                       text=True, timeout=600, check=True).stdout)
-    result = json.loads((state / "latest/results.jsonl").read_text())
+    (result,) = results_in(breakwatch.state)
     assert {name: result[name] for name in plain} == plain, result
     assert "local_attn_chunk_length 64->16" in result["status_detail"]

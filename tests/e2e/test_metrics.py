@@ -1,4 +1,4 @@
-"""Numbers on the way to Prometheus: through the store, the packaged Pushgateway and a scrape."""
+"""Numbers on their path to Prometheus: through the store, the packaged Pushgateway and a scrape."""
 
 import signal
 
@@ -15,7 +15,7 @@ def three_models(hub):
 
 
 def expected(breakwatch):
-    """What the store says, in the shape of the query."""
+    """The numbers of the store, in the form of the query."""
     series = {}
     for result in breakwatch.results().values():
         if result["status"] == "full_graph":
@@ -61,7 +61,7 @@ def test_a_new_commit_replaces_the_old_one(breakwatch, hub, gateway, prometheus)
     assert eventually(lambda: breaks_by_series(prometheus.url) == new), breaks_by_series(prometheus.url)
 
 
-def test_a_new_commit_takes_the_old_numbers_away_even_when_it_fails(breakwatch, hub, gateway):
+def test_a_new_commit_removes_the_old_numbers_even_if_it_fails(breakwatch, hub, gateway):
     three_models(hub)
     breakwatch.run("sweep", "--exporters.pushgateway.url", gateway.url)
     hub.model("org/broken", 300, status="failed_capture")
@@ -71,7 +71,7 @@ def test_a_new_commit_takes_the_old_numbers_away_even_when_it_fails(breakwatch, 
     assert 'status="failed_capture"' in get(gateway.url + "/metrics")[1]
 
 
-def test_a_gateway_restarted_empty_is_healed_without_a_sweep(breakwatch, hub, gateway):
+def test_a_gateway_restarted_empty_gets_the_metrics_without_a_sweep(breakwatch, hub, gateway):
     three_models(hub)
     breakwatch.run("sweep", "--exporters.pushgateway.url", gateway.url)
     child, _ = breakwatch.serve("--exporters.pushgateway.url", gateway.url, "--delivery.check_target", "200ms")
@@ -83,7 +83,7 @@ def test_a_gateway_restarted_empty_is_healed_without_a_sweep(breakwatch, hub, ga
     assert child.wait(timeout=15) == 0
 
 
-def test_a_dead_gateway_makes_exit_code_3_and_the_next_run_delivers(breakwatch, hub, gateway):
+def test_an_unavailable_gateway_leads_to_exit_code_3_and_the_next_run_delivers(breakwatch, hub, gateway):
     three_models(hub)
     gateway.kill()
     arguments = ("sweep", "--exporters.pushgateway.url", gateway.url, "--delivery.drain_timeout", "1s")
@@ -97,7 +97,7 @@ def test_a_dead_gateway_makes_exit_code_3_and_the_next_run_delivers(breakwatch, 
     assert "compile_breaks_total" in get(gateway.url + "/metrics")[1]
 
 
-def test_an_optional_gateway_that_is_dead_is_no_failure(breakwatch, hub, gateway):
+def test_an_optional_gateway_that_is_unavailable_is_not_a_failure(breakwatch, hub, gateway):
     three_models(hub)
     gateway.kill()
     breakwatch.run("sweep", "--exporters.pushgateway.url", gateway.url, "--exporters.pushgateway.required=false")

@@ -1,4 +1,4 @@
-"""Models of the user's own: named by a factory or a script, captured only where that is allowed."""
+"""The user's own models, selected as a factory or a script, and captured only if that is allowed."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from e2e_support import ROOT
+from e2e_support import REAL_WORKER, ROOT, Program, results_in
 
 SCRIPT = """
 import torch
@@ -31,7 +31,7 @@ def make():
 if __name__ == "__main__":
     print(Net()(torch.ones(3, 4)).shape)
 """
-# Nothing is left of it to make a graph of.
+# Nothing remains of which a graph could be made.
 TALKS = """
 import torch
 
@@ -55,7 +55,7 @@ def test_own_code_is_refused_unless_allowed(breakwatch, command, selector):
     assert breakwatch.captures() == []
 
 
-def test_a_selector_that_is_none_is_a_usage_error(breakwatch):
+def test_an_invalid_selector_is_a_usage_error(breakwatch):
     assert "python:package.module:function" in breakwatch.run("plan", "--model", "python:mine", code=64).stderr
 
 
@@ -84,7 +84,7 @@ def test_a_saved_plan_with_own_code_is_refused_as_well(breakwatch):
     assert "--allow-factories" in done.stderr
 
 
-def test_nothing_that_is_not_asked_for_gives_a_worker_leave(breakwatch, hub):
+def test_a_worker_has_permission_only_on_request(breakwatch, hub):
     hub.model("a/one", 5)
     breakwatch.run("sweep", BREAKWATCH_ALLOW_FACTORIES="1")
     assert "BREAKWATCH_ALLOW_FACTORIES" not in (breakwatch.tmp_path / "environment").read_text()
@@ -102,7 +102,7 @@ def test_discover_lists_what_a_script_calls_and_how_to_capture_it(breakwatch):
         "script:mine.py::abc123 -- --epochs 1", "script:mine.py::def456 -- --epochs 1"]  # fmt: skip
 
 
-def test_discover_says_how_a_script_ended_and_what_is_no_script(breakwatch):
+def test_discover_reports_how_a_script_ended_and_what_is_not_a_script(breakwatch):
     (breakwatch.tmp_path / "empty.py").write_text("")
     done = breakwatch.run("discover", "empty.py", code=1)
     assert "exit 3" in done.stderr and "no torch.nn.Module" in done.stdout
@@ -123,21 +123,12 @@ def test_the_real_worker_captures_a_script_and_a_factory_of_a_hidden_folder(prog
         pytest.skip("no .venv: make venv")
     (tmp_path / "mine.py").write_text(SCRIPT)
     (tmp_path / "talks.py").write_text(TALKS)
-    state = tmp_path / "state"
-    worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
-    settings = [program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker", worker]
-
-    def run(command, *arguments):
-        argv = [*settings, command, *arguments]
-        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    (module,) = json.loads(run("discover", "mine.py", "--json"))["modules"]
+    real = Program(program, tmp_path, *REAL_WORKER, timeout_s=300)
+    (module,) = json.loads(real.run("discover", "mine.py", "--json").stdout)["modules"]
     assert (module["class"], module["parameters"], module["calls"]) == ("Net", 20, 1)
-    run("sweep", "--allow-factories", "--model", module["selector"], "--model", "python:mine:make",
-        "--model", "python:talks:make")  # fmt: skip
-    results = {r["model"]: r for r in map(json.loads, (state / "latest/results.jsonl").read_text().splitlines())}
+    real.run("sweep", "--allow-factories", "--model", module["selector"], "--model", "python:mine:make",
+             "--model", "python:talks:make")  # fmt: skip
+    results = real.results()
     assert set(results) == {module["selector"], "python:mine:make", "python:talks:make"}
     assert [results["python:talks:make"][name] for name in ("graphs", "breaks", "explain_breaks")] == [0, 1, -1]
     for result in results.values():
@@ -146,8 +137,8 @@ def test_the_real_worker_captures_a_script_and_a_factory_of_a_hidden_folder(prog
 
 ZOO = ROOT / "tests/worker"
 NUMBERS = ("breaks", "graphs", "dynamo_counter_breaks")
-# One of each kind that a first call, a copy of an argument, or a wrapper of ours would change. tests/worker/own_test.py
-# has the others, without the program.
+# One of each kind that would change with an earlier call, a copied argument, or a wrapper of breakwatch.
+# tests/worker/own_test.py has the others, without the program.
 OWN = {
     "eval": ("fills_its_class", "is_a_view", "own_calls:takes_many", "with_a_sparse_buffer", "jagged", "reads_beside"),
     "train,dynamic": ("is_written_into",),
@@ -174,18 +165,14 @@ def test_own_models_have_the_numbers_that_plain_torch_finds_in_a_process_of_its_
         shutil.copy(ZOO / file, tmp_path)
     (tmp_path / "width.txt").write_text("5")
     (tmp_path / "mine.py").write_text(f"import own_zoo\nmodel, given = own_zoo.{OF_THE_SCRIPT}()\nmodel(*given)\n")
-    worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
     found = plain_torch(tmp_path)
     for modes, names in OWN.items():
-        state = tmp_path / modes
+        real = Program(program, tmp_path, *REAL_WORKER, state=modes, timeout_s=300)
         models = [f"python:{name if ':' in name else f'own_zoo:{name}'}" for name in names]
         models += ["script:mine.py"] * (modes == "eval")
-        argv = [program, "--state-dir", str(state), "--capture.zygotes", "1", "--capture.worker", worker,
-                "--capture.modes", modes, "sweep", "--allow-factories"]  # fmt: skip
-        argv += [word for model in models for word in ("--model", model)]
-        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-        results = list(map(json.loads, (state / "latest/results.jsonl").read_text().splitlines()))
+        real.run("--capture.modes", modes, "sweep", "--allow-factories",
+                 *(word for model in models for word in ("--model", model)))  # fmt: skip
+        results = results_in(real.state)
         assert len(results) == len(models) * len(modes.split(","))
         for result in results:
             name = OF_THE_SCRIPT if result["model"].startswith("script:") else (

@@ -1,23 +1,21 @@
-"""Real config.json files, swept as a directory by the real worker: each ends in the status that is right for it."""
+"""Real config.json files, swept as a directory by the real worker: each ends with the correct status."""
 
 import importlib.util
 import json
-import os
-import subprocess
 
 import pytest
-from e2e_support import ROOT
+from e2e_support import ROOT, Program
 
 CONFIGS = ROOT.parent / "shared/hub/configs"
 
 
 def rightful(config, known_types, known_classes):
-    """The statuses that are right for a config, by what it says of itself and what transformers knows."""
+    """The statuses that are correct for a config, according to its fields and to transformers."""
     if "_class_name" in config:  # a component of a diffusers pipeline
         if importlib.util.find_spec("diffusers") is None:
             return {"skipped_missing_dependency"}
         return {"full_graph", "graph_breaks"}
-    # As AutoConfig sees it: the model type decides, the class only where a file names no type.
+    # As AutoConfig reads it: the model type decides, or the class if a file names no type.
     if "model_type" in config:
         native = config["model_type"] in known_types
     else:
@@ -28,17 +26,14 @@ def rightful(config, known_types, known_classes):
 
 
 @pytest.mark.skipif(not CONFIGS.is_dir(), reason=f"no real configs at {CONFIGS}")
-def test_each_real_config_ends_in_the_status_that_is_right_for_it(program, tmp_path):
+def test_each_real_config_ends_with_the_correct_status(program, tmp_path):
     mapping = pytest.importorskip("transformers.models.auto.configuration_auto")
     import transformers
 
-    state = tmp_path / "state"
-    done = subprocess.run(
-        [program, "sweep", "--json", "--state-dir", str(state), "--hub.source", "directory", "--hub.path", CONFIGS],
-        cwd=ROOT, capture_output=True, text=True, timeout=1200, env=os.environ | {"HF_HOME": str(tmp_path / "hf")},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    results = {r["model"]: r for r in map(json.loads, (state / "latest/results.jsonl").read_text().splitlines())}
+    breakwatch = Program(program, tmp_path, "--hub.source", "directory", "--hub.path", str(CONFIGS), cwd=ROOT,
+                         timeout_s=1200)  # fmt: skip
+    breakwatch.run("sweep", "--json")
+    results = breakwatch.results()
     configs = {file.stem: json.loads(file.read_text()) for file in CONFIGS.glob("*.json")}
     assert results.keys() == configs.keys()
     wrong = {}

@@ -1,4 +1,4 @@
-"""What code that is captured can reach: tried by a program that tries, through the command line, by two users."""
+"""What captured code can reach: a hostile program runs through the command line, as two users."""
 
 import json
 import os
@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from e2e_support import ROOT, get, needs
+from e2e_support import REAL_WORKER, ROOT, get, needs, results_in
 
 MIB = 1 << 20
 OTHER_USER = "65532"
-# Refusals; what is not there cannot be reached either.
+# Errors of a refused access; a missing file is also out of reach.
 REFUSED = {"EPERM", "EACCES", "EROFS", "ENOSYS", "ENOENT", "ENOTDIR", "ECONNREFUSED", "ENETUNREACH", "EINVAL"}
 ATTEMPTS = [
     "remount /", "remount /usr", "remount own folder", "mount", "unmount", "fsopen", "open_tree", "mknod", "chroot",
@@ -24,7 +24,7 @@ ATTEMPTS = [
 ]
 ON_OTHERS = ["ptrace", "seize", "memory of others", "pipes of others", "descriptors of others", "environment of others",
              "root of others", "signal others"]
-# Runs the program with a kernel that has no Landlock, as far as it can tell.
+# Runs the program as if the kernel had no Landlock.
 WITHOUT_LANDLOCK = """
 import ctypes, os, struct, sys
 libc = ctypes.CDLL(None)
@@ -37,7 +37,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 class Attacker:
-    """A folder with the program in it, secrets all around, and a place where a daemon keeps its state."""
+    """A folder with the program, secrets around it, and a daemon's state directory."""
 
     def __init__(self, program, folder, other_user=False):
         self.program, self.folder = program, folder
@@ -59,10 +59,8 @@ class Attacker:
         (self.code / "data.txt").write_text("read by the model")
 
     def run(self, *arguments, code=0):
-        worker = json.dumps([str(ROOT / ".venv/bin/python"), "-m", "breakwatch_worker"])
-        argv = [*self.prefix, self.program, "--config.file", "breakwatch.yaml", "--state-dir", "var",
-                "--capture.zygotes", "1", "--capture.worker", worker, "--capture.scratch_bytes", "64MiB",
-                *arguments]  # fmt: skip
+        argv = [*self.prefix, self.program, "--config.file", "breakwatch.yaml", "--state-dir", "var", *REAL_WORKER,
+                "--capture.scratch_bytes", "64MiB", *arguments]  # fmt: skip
         done = subprocess.run(argv, cwd=self.code, capture_output=True, text=True, timeout=300,
                               env={**self.environment, "PATH": self.path})
         assert done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -79,8 +77,7 @@ class Attacker:
             if self.prefix:
                 subprocess.run(["chown", "-R", OTHER_USER, str(self.folder)], check=True)
             self.run("sweep", "--allow-factories", "--model", "python:attacks:make")
-        (line,) = (self.state / "latest/results.jsonl").read_text().splitlines()
-        result = json.loads(line)
+        (result,) = results_in(self.state)
         (found,) = [json.loads(text.removeprefix("ATTACKS ")) for text in result["output_tail"].splitlines()
                     if text.startswith("ATTACKS ")]
         return result, found
@@ -88,7 +85,7 @@ class Attacker:
 
 @pytest.fixture
 def folder():
-    """Of a path that every user may walk; pytest's own is closed to others."""
+    """Below a path that every user may enter; pytest's own is closed to others."""
     with tempfile.TemporaryDirectory(prefix="breakwatch-sandbox-", dir="/var/tmp") as path:
         os.chmod(path, 0o755)
         yield Path(path)
@@ -145,7 +142,7 @@ def test_no_attack_gets_out_of_landlock_where_bubblewrap_does_not_run(program, r
 
 
 def without_a_sandbox(breakwatch, policy):
-    """On a machine where bubblewrap is not allowed, by a kernel without Landlock."""
+    """On a machine where bubblewrap is not allowed, with a kernel without Landlock."""
     folder = breakwatch.tmp_path / "bin"
     folder.mkdir()
     (folder / "bwrap").write_text("#!/bin/sh\necho no namespaces here >&2; exit 1\n")
@@ -159,7 +156,7 @@ def without_a_sandbox(breakwatch, policy):
     breakwatch.settings[breakwatch.settings.index("--capture.launcher=[]")] = "--capture.launcher=auto"
 
 
-def test_library_models_go_without_a_sandbox_with_one_warning_and_own_code_does_not(breakwatch, hub):
+def test_library_models_run_without_a_sandbox_with_one_warning_and_own_code_does_not(breakwatch, hub):
     hub.model("a/one", 5)
     hub.model("a/two", 4, sites=[["Data-dependent branching", "GB0170", 1]])
     without_a_sandbox(breakwatch, "prefer")

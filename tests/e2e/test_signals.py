@@ -39,6 +39,7 @@ def test_each_series_of_a_daemon_is_scraped_from_one_place(breakwatch, hub, gate
     push = ("--exporters.pushgateway.url", gateway.url, "--exporters.pushgateway.pool", "eu")
     breakwatch.run("sweep", "--quiet", *push)
     assert pushed(gateway, "breakwatch_export_attempts_total"), "a one-shot sweep has no /metrics"
+    assert pushed(gateway, "breakwatch_workers_started_total")
     child, address = breakwatch.serve(*push, "--sweep.interval", "24h")
     prometheus = start_prometheus(shipped_configuration(tmp_path, gateway, address))
 
@@ -54,6 +55,7 @@ def test_each_series_of_a_daemon_is_scraped_from_one_place(breakwatch, hub, gate
     # What the one-shot sweep had pushed goes with the first push of the daemon.
     assert eventually(lambda: both <= places().keys() and all(len(of) == 1 for of in places().values())), places()
     assert places()["breakwatch_export_attempts_total"] == {address.removeprefix("http://")}
+    assert places()["breakwatch_workers_started_total"] == {address.removeprefix("http://")}
     assert places()["breakwatch_build_info"] == {"the Pushgateway"}
     assert eventually(lambda: ask(prometheus, "breakwatch:full_graph:ratio")), "the rules are recorded"
 

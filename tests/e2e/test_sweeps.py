@@ -1,4 +1,4 @@
-"""Sweeps that are killed, resumed, shared, saved and asked for."""
+"""Sweeps that are killed, resumed, shared, saved and requested."""
 
 import contextlib
 import csv
@@ -35,7 +35,7 @@ def test_kill_9_and_resume_keep_the_id_lose_nothing_and_capture_nothing_twice(br
     assert len(breakwatch.results()) == 6
     names = [line.split()[0] for line in breakwatch.captures()]
     assert sorted(set(names)) == [f"org/m{n:02}" for n in range(6)]
-    # Only what was under way when it was killed is started again.
+    # Only the captures that were running when it was killed start again.
     assert [name for name in set(names) if names.count(name) > 1] in ([], ["org/m03"])
 
 
@@ -73,7 +73,7 @@ def test_models_with_one_structure_share_one_capture(breakwatch, hub):
     assert breakwatch.results()["org/second"]["shared_from"] == "org/first"
 
 
-def test_what_can_be_done_about_a_failure_is_said_wherever_the_failure_is(breakwatch, hub):
+def test_a_failure_is_shown_with_its_suggestion_everywhere(breakwatch, hub):
     hub.model("org/fails", 2, status="failed_inputs", suggestion="describe the arguments in an inputs file")
     hub.model("org/whole", 1)
     child, address = breakwatch.serve()
@@ -113,7 +113,7 @@ def test_the_daemon_of_the_state_directory_sweeps_for_the_command_line(breakwatc
     assert child.wait(timeout=15) == 0
 
 
-def test_a_handed_over_sweep_is_followed_through_all_toolchains_to_the_worst_exit_code(breakwatch, hub):
+def test_a_sweep_of_the_daemon_is_followed_through_all_toolchains_to_the_worst_exit_code(breakwatch, hub):
     old = make_environment(breakwatch.tmp_path / "old", "2.13.0", "5.8.0")
     new = make_environment(breakwatch.tmp_path / "new", "2.15.0", "5.23.0")
     worker = breakwatch.settings.index("--capture.worker") + 1
@@ -130,7 +130,7 @@ def test_a_handed_over_sweep_is_followed_through_all_toolchains_to_the_worst_exi
     assert child.wait(timeout=15) == 0
 
 
-def test_who_follows_the_daemons_sweep_can_stop_following(breakwatch, hub):
+def test_a_command_can_stop_following_the_daemons_sweep(breakwatch, hub):
     hub.model("org/hangs", 1, hang=True)
     child, _ = breakwatch.serve()
     follower = breakwatch.start("sweep")
@@ -142,7 +142,7 @@ def test_who_follows_the_daemons_sweep_can_stop_following(breakwatch, hub):
     assert child.wait(timeout=15) == 0
 
 
-def test_the_daemon_has_nothing_to_resume_either(breakwatch, hub):
+def test_the_daemon_reports_that_there_is_nothing_to_resume(breakwatch, hub):
     many_models(hub, 1)
     child, _ = breakwatch.serve()
     assert "nothing to resume" in breakwatch.run("sweep", "--resume", code=1).stderr
@@ -197,7 +197,7 @@ def test_a_post_that_announces_no_body_has_none(breakwatch, hub):
     assert child.wait(timeout=15) == 0
 
 
-def test_beside_a_daemon_it_is_said_which_flags_have_no_effect(breakwatch, hub):
+def test_flags_without_effect_on_a_daemon_are_reported(breakwatch, hub):
     many_models(hub, 1)
     child, _ = breakwatch.serve()
     done = breakwatch.run("sweep", "--capture.repeat", "2", "--modes", "eval")
@@ -207,7 +207,7 @@ def test_beside_a_daemon_it_is_said_which_flags_have_no_effect(breakwatch, hub):
     assert child.wait(timeout=15) == 0
 
 
-def test_a_reload_that_is_refused_keeps_the_old_settings_and_says_why(breakwatch, hub):
+def test_a_rejected_reload_keeps_the_old_settings_and_reports_why(breakwatch, hub):
     many_models(hub, 1)
     config = breakwatch.tmp_path / "settings.yaml"
     config.write_text("hub: {top: 5}\n")
@@ -224,7 +224,7 @@ def test_a_reload_that_is_refused_keeps_the_old_settings_and_says_why(breakwatch
     assert child.wait(timeout=15) == 0
 
 
-def test_a_reload_changes_what_a_signal_asks_for_and_names_what_needs_a_restart(breakwatch, hub):
+def test_a_reload_changes_the_sweeps_of_signals_and_reports_what_needs_a_restart(breakwatch, hub):
     many_models(hub, 3)
     config = breakwatch.tmp_path / "settings.yaml"
     config.write_text("hub: {top: 1}\n")
@@ -266,7 +266,7 @@ def current_rows(breakwatch):
         return [database.execute(f"select * from {table} order by 1").fetchall() for table in tables]
 
 
-def test_the_store_rebuilt_equals_the_store_kept(breakwatch, hub):
+def test_the_rebuilt_state_equals_the_stored_one(breakwatch, hub):
     many_models(hub, 3)
     breakwatch.run("sweep")
     hub.model("org/m01", 999, status="failed_capture")

@@ -1,4 +1,4 @@
-"""Terminals: nothing that one obeys reaches it, narrow ones stay readable, and ignored signals stay ignored."""
+"""Terminals: control sequences are escaped, narrow terminals stay readable, and ignored signals stay ignored."""
 
 import csv
 import fcntl
@@ -20,7 +20,7 @@ from e2e_support import eventually
 HOSTILE = "x\x1b]0;title\x07\x1b[31m\u009b2J\r\x7f\u202ey"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
-# Of every command: arguments in which the text stands wherever one may stand. {} is the text.
+# For every command: arguments with the text in every place where it is possible. {} is the text.
 COMMANDS = {
     "sweep": (["--model", "{}"], ["--plan", "{}"], ["--toolchain", "{}"], ["--modes", "{}"], ["--hub.author", "{}"]),
     "plan": (["--model", "python:{}:f", "--allow-factories"], ["--output", "/{}/plan.json"]),
@@ -45,7 +45,7 @@ COMMANDS = {
 
 
 def run(breakwatch, *arguments):
-    """Output as it comes, each stream."""
+    """Output as it arrives, for each stream."""
     done = subprocess.run(breakwatch.argv(*arguments), capture_output=True, timeout=60, cwd=breakwatch.tmp_path,
                           env=breakwatch.environment | {"HF_HUB_OFFLINE": "1"})  # fmt: skip
     return done.stdout.decode(), done.stderr.decode()
@@ -59,7 +59,7 @@ def swept(breakwatch, hub):
     return breakwatch
 
 
-def test_nothing_that_a_terminal_obeys_leaves_any_command(swept):
+def test_no_command_prints_control_sequences(swept):
     listed = re.search(r"^(?:SUBCOMMANDS|Subcommands):\n((?:  .*\n)+)", run(swept, "--help")[0], re.MULTILINE)
     names = re.findall(r"^  ([a-z][\w-]*)", listed.group(1), re.MULTILINE)
     assert set(names) <= set(COMMANDS), "a command without hostile arguments here"
@@ -79,7 +79,7 @@ def test_unknown_words_and_settings_are_quoted_harmlessly(swept, tmp_path):
         assert err and not OBEYED.search(out + err), arguments
 
 
-def test_json_and_csv_keep_the_text_and_not_its_controls(swept):
+def test_json_and_csv_keep_the_text_without_control_characters(swept):
     shown = run(swept, "show", "org/one", "--json")[0]
     assert not OBEYED.search(shown)
     assert json.loads(shown)["sites"][0]["reason"].startswith("reason x\x1b]0;title")
@@ -97,7 +97,7 @@ def test_a_log_record_stays_one_line(swept):
 
 
 def on_terminal(breakwatch, columns, *arguments, **environment):
-    """What a terminal of so many columns was sent, and the exit code."""
+    """What a terminal with so many columns received, and the exit code."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     child = subprocess.Popen(breakwatch.argv(*arguments), stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,
@@ -117,7 +117,7 @@ def on_terminal(breakwatch, columns, *arguments, **environment):
 
 
 def lines_of(text):
-    """As they stand on the screen: what was erased is gone, and colours take no column."""
+    """The lines as shown on the screen: erased text is removed, and colours have no width."""
     text = re.sub(r"[^\n]*\r\x1b\[K", "", text.replace("\r\n", "\n"))
     return re.sub(r"\x1b\[\d*m", "", text).split("\n")
 
@@ -140,7 +140,7 @@ def test_bars_and_tables_fit_a_narrow_terminal(breakwatch, hub, columns):
 
 
 def test_a_hangup_that_was_ignored_stays_ignored(breakwatch, hub):
-    """nohup breakwatch sweep &: neither the terminal's end nor its Ctrl-C is for it."""
+    """nohup breakwatch sweep &: it ignores the end of the terminal and Ctrl-C."""
     hub.model("org/slow", 1, hang=True)
     with open(breakwatch.tmp_path / "log", "ab") as log:
         ignored = {signal.SIGHUP: signal.SIG_IGN, signal.SIGINT: signal.SIG_IGN}
@@ -155,7 +155,7 @@ def test_a_hangup_that_was_ignored_stays_ignored(breakwatch, hub):
     assert eventually(breakwatch.captures)
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{child.pid}/status").read_text().splitlines())
     for number in (signal.SIGHUP, signal.SIGINT):
-        # Ignored and not blocked: the kernel drops it. What is blocked waits, and sigwait takes it.
+        # Ignored and not blocked: the kernel drops it. A blocked signal stays pending, and sigwait receives it.
         assert int(fields["SigIgn"], 16) >> (number - 1) & 1
         assert not int(fields["SigBlk"], 16) >> (number - 1) & 1
         child.send_signal(number)
@@ -164,7 +164,7 @@ def test_a_hangup_that_was_ignored_stays_ignored(breakwatch, hub):
     assert child.wait(timeout=15) == 130
 
 
-def test_a_stopped_sweep_says_how_to_go_on_with_it(breakwatch, hub):
+def test_a_stopped_sweep_prints_the_command_to_resume_it(breakwatch, hub):
     hub.model("org/slow", 1, hang=True)
     child = subprocess.Popen(breakwatch.argv("sweep", "--quiet"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, cwd=breakwatch.tmp_path, env=breakwatch.environment, text=True)

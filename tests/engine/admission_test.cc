@@ -36,11 +36,11 @@ TEST(ExpectCostsTest, TakesTheStructureBeforeTheClassBeforeTheTypeBeforeTheParam
   EXPECT_EQ(expected[0].bytes, kGiB);
   EXPECT_EQ(expected[1].seconds, 20);
   EXPECT_EQ(expected[2].seconds, 30);
-  EXPECT_GT(expected[2].bytes, 0);  // not known is not nothing
+  EXPECT_GT(expected[2].bytes, 0);  // unknown is not zero
   EXPECT_GT(expected[3].seconds, Expected{}.seconds);
 }
 
-TEST(ExpectCostsTest, OfAnotherModeSayNothing) {
+TEST(ExpectCostsTest, OfAnotherModeAreNotUsed) {
   Plan plan;
   plan.models = {Planned("a", "s"), Planned("a", "s")};
   plan.models[1].mode = "train";
@@ -71,7 +71,7 @@ TEST_F(AdmissionTest, StartsTheFirstThatFitsBesideWhatRuns) {
   Admission admission = Make({{9, 3 * kGiB}, {5, 3 * kGiB}, {1, kGiB}}, 4 * kGiB);
   EXPECT_EQ(admission.Next({0, 1, 2}), 0u);
   admission.Started(0);
-  EXPECT_EQ(admission.Next({1, 2}), 1u);  // the second in line
+  EXPECT_EQ(admission.Next({1, 2}), 1u);  // the second in the queue
   admission.Started(2);
   EXPECT_EQ(admission.Next({1}), std::nullopt);
   admission.Ended(0);
@@ -91,11 +91,11 @@ TEST_F(AdmissionTest, LooksAtWhatTheMachineHasLeft) {
   ASSERT_EQ(admission.Next({0, 1, 2}), 0u);
   admission.Started(0);
   EXPECT_EQ(admission.Next({1, 2}), 0u);
-  available_ = kGiB;  // another program took it
+  available_ = kGiB;  // another program uses the rest
   EXPECT_EQ(admission.Next({1, 2}), std::nullopt);
   available_ = 10 * kGiB;
   admission.Started(1);
-  EXPECT_EQ(admission.Next({2}), std::nullopt);  // needs 12 of the 9 GiB available
+  EXPECT_EQ(admission.Next({2}), std::nullopt);  // needs 12 GiB of the 9 GiB available
 }
 
 // --- in a sweep

@@ -1,4 +1,4 @@
-// An aggregate that is fed sweeps, each of a few models, with a clock that moves by hand.
+// An aggregate to which tests add sweeps of a few models each, with a clock that the test moves.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class AggregateTest : public ::testing::Test {
     bool ranked = true, track = false, complete = true;
     Toolchain toolchain = TestToolchain();
     bool primary = true;
-    std::string source{};
+    SweepTrigger trigger = SweepTrigger::kCli;
   };
 
   Plan PlanOf(const std::vector<Model>& models, const How& how) {
@@ -52,7 +52,7 @@ class AggregateTest : public ::testing::Test {
     sweep_.id = "sweep-" + std::to_string(++sweeps_);
     sweep_.ranked = how.ranked;
     sweep_.toolchain = how.toolchain;
-    sweep_.source = how.source;
+    sweep_.trigger = how.trigger;
     sweep_.planned = static_cast<int>(models.size());
     sweep_.started_at = Time();
     (void)aggregate_.Begin(sweep_, plan_);

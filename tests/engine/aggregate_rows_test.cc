@@ -67,7 +67,7 @@ TEST_F(AggregateTest, ReturnsExactlyTheRowsAndValuesItChanged) {
   EXPECT_TRUE(change.meta.empty());
 }
 
-TEST_F(AggregateTest, GoesOnFromItsRowsAsIfItHadNeverEnded) {
+TEST_F(AggregateTest, ContinuesFromItsRowsAfterARestart) {
   Run({{"m"}, {"n", GoodCapture({FakeSite("r", "GB0001")})}});
   Begin({{"n"}, {"o"}}, {});
   (void)Apply({"o"});

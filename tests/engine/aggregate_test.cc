@@ -1,4 +1,4 @@
-// The rules of "which capture", a test for each sentence.
+// The rules about which capture is published: one test for each rule.
 #include "engine/aggregate_fixture.h"
 
 namespace breakwatch::engine {
@@ -16,7 +16,7 @@ Toolchain Nightly() {
   return toolchain;
 }
 
-TEST_F(AggregateTest, PublishesTheMainModeAloneWhateverElseTheModelIsRunIn) {
+TEST_F(AggregateTest, PublishesOnlyTheMainModeOfSeveralModes) {
   Run({{"m", GoodCapture()}, {"m", GoodCapture({FakeSite("in training", "GB0001")}), kA, "t", "train"}});
   ASSERT_NE(Published("m"), nullptr);
   EXPECT_TRUE(Published("m")->reasons.empty());
@@ -28,7 +28,7 @@ TEST_F(AggregateTest, PublishesTheMainModeAloneWhateverElseTheModelIsRunIn) {
   EXPECT_EQ(Shot().sweep.models, (std::map<std::string, std::int64_t>{{"full_graph", 1}}));
 }
 
-TEST_F(AggregateTest, KeepsAModesNumbersWhenItFailsAndTellsSo) {
+TEST_F(AggregateTest, KeepsAndReportsAModesNumbersWhenItFails) {
   const std::string train = NumbersKey(TestToolchain().Key(), "train");
   Run({{"m"}, {"m", GoodCapture(), kA, "t", "train"}});
   Run({{"m"}, {"m", FailedCapture(Status::kCrashed, "signal 11"), kA, "u", "train"}});
@@ -100,7 +100,7 @@ TEST_F(AggregateTest, KeepsNumbersWhenTheCommitCouldNotBeResolved) {
   EXPECT_EQ(Row("m").status_commit, "");
 }
 
-TEST_F(AggregateTest, TakesTheOldNumbersAwayAtANewCommitThatWasNotAttempted) {
+TEST_F(AggregateTest, RemovesTheOldNumbersAtANewCommitThatWasNotAttempted) {
   Run({{"m"}});
   Begin({{"m", FailedCapture(Status::kNotAttempted, "no worker"), kB}}, {});
   (void)Apply({"m", FailedCapture(Status::kNotAttempted, "no worker"), kB});

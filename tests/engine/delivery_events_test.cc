@@ -20,7 +20,7 @@ TEST_F(DeliveryTest, SendsEventsInOrderInBatches) {
   EXPECT_EQ(StatsOf("events").events_pending, 0);
 }
 
-TEST_F(DeliveryTest, GoesOnAfterTheCursorOfAnEarlierLife) {
+TEST_F(DeliveryTest, ContinuesAfterTheCursorOfAnEarlierRun) {
   Store(10);
   ASSERT_TRUE(store_->SetCursor("events", 6).ok());
   FakeEventExporter& events = AddEvents();
@@ -56,7 +56,7 @@ TEST_F(DeliveryTest, ResendsTheSameBytesInTheSameBatch) {
   EXPECT_EQ(Ids(events), UpTo(5));
 }
 
-TEST_F(DeliveryTest, BuriesThePoisonEventAloneAndSendsTheRest) {
+TEST_F(DeliveryTest, MakesOnlyTheRejectedEventADeadLetterAndSendsTheRest) {
   FakeEventExporter& events = AddEvents();
   events.poison = [](const StoredEvent& event) { return event.id == 42; };
   Store(100);
@@ -83,7 +83,7 @@ TEST_F(DeliveryTest, ADeadLetterIsNoFailureOfTheTarget) {
   EXPECT_EQ(StatsOf("events").last_failure, SystemTime{});
 }
 
-TEST_F(DeliveryTest, IsolatesACulpritInLogarithmicallyManySends) {
+TEST_F(DeliveryTest, IsolatesARejectedEventInLogarithmicallyManySends) {
   for (const int size : {1, 2, 3, 8, 100, 1000}) {
     for (const int culprit : {1, size / 2 + 1, size}) {
       const std::int64_t before = *store_->NewestEventId();
@@ -95,13 +95,13 @@ TEST_F(DeliveryTest, IsolatesACulpritInLogarithmicallyManySends) {
       Store(size);
       Run();
       EXPECT_EQ(static_cast<int>(events.delivered.size()), size - 1) << name;
-      // The whole, the search, and what is left after the culprit.
+      // The batch, the search, and the rest after the rejected event.
       EXPECT_LE(events.attempts, 1 + std::ceil(std::log2(size)) + 1 + 1) << name;
     }
   }
 }
 
-TEST_F(DeliveryTest, PausesAndGivesNothingUpWhileEveryEventIsRefused) {
+TEST_F(DeliveryTest, PausesAndLosesNothingWhileEveryEventIsRejected) {
   FakeEventExporter& events = AddEvents();
   bool broken = true;
   events.poison = [&](const StoredEvent&) { return broken; };
@@ -134,7 +134,7 @@ TEST_F(DeliveryTest, PausesAndGivesNothingUpWhileEveryEventIsRefused) {
   EXPECT_TRUE(Pump().Behind().empty());
 }
 
-TEST_F(DeliveryTest, KnowsThatAnEarlierLifePausedAndGoesOnOnceSomethingIsTaken) {
+TEST_F(DeliveryTest, StaysPausedAfterARestartUntilAnEventIsAccepted) {
   ASSERT_TRUE(store_->SetPaused("events", "400").ok());
   FakeEventExporter& events = AddEvents();
   Store(3);
@@ -144,7 +144,7 @@ TEST_F(DeliveryTest, KnowsThatAnEarlierLifePausedAndGoesOnOnceSomethingIsTaken) 
   EXPECT_EQ(store_->DeliveryStates()->front().paused, "");
 }
 
-TEST_F(DeliveryTest, GivesNothingUpWhenTheTargetRecoversBetweenTwoAttempts) {
+TEST_F(DeliveryTest, LosesNothingWhenTheTargetRecoversBetweenTwoAttempts) {
   FakeEventExporter& events = AddEvents();
   bool broken = true;
   int attempts = 0;  // at the first event: in its batch and by itself, both before the target recovered
@@ -160,7 +160,7 @@ TEST_F(DeliveryTest, GivesNothingUpWhenTheTargetRecoversBetweenTwoAttempts) {
   EXPECT_FALSE(StatsOf("events").paused);
 }
 
-TEST_F(DeliveryTest, BuriesTheFirstOnesOnlyOnceALaterOneIsTaken) {
+TEST_F(DeliveryTest, MakesTheFirstOnesDeadLettersOnlyOnceALaterOneIsAccepted) {
   FakeEventExporter& events = AddEvents();
   events.poison = [](const StoredEvent& event) { return event.id <= 5 || event.id == 50; };
   Store(60);
@@ -172,7 +172,7 @@ TEST_F(DeliveryTest, BuriesTheFirstOnesOnlyOnceALaterOneIsTaken) {
   EXPECT_FALSE(StatsOf("events").paused);
 }
 
-TEST_F(DeliveryTest, BuriesWhatAnAnswerNamesThoughNothingIsTaken) {
+TEST_F(DeliveryTest, MakesNamedEventsDeadLettersThoughNothingIsAccepted) {
   FakeEventExporter& events = AddEvents();
   events.poison = [](const StoredEvent&) { return true; };
   events.names_events = true;
@@ -182,7 +182,7 @@ TEST_F(DeliveryTest, BuriesWhatAnAnswerNamesThoughNothingIsTaken) {
   EXPECT_FALSE(StatsOf("events").paused);
 }
 
-TEST_F(DeliveryTest, BuriesNothingWhenOnlyTheWholeBatchIsRefused) {
+TEST_F(DeliveryTest, MakesNoDeadLetterWhenOnlyTheWholeBatchIsRejected) {
   FakeEventExporter& events = AddEvents();
   events.answers = {{Delivery::kRefused, "413", {}}};
   Store(9);
@@ -191,7 +191,7 @@ TEST_F(DeliveryTest, BuriesNothingWhenOnlyTheWholeBatchIsRefused) {
   EXPECT_EQ(*store_->CountDeadLetters("events"), 0);
 }
 
-TEST_F(DeliveryTest, CountsTheDeadLettersOfEarlierLives) {
+TEST_F(DeliveryTest, CountsTheDeadLettersOfEarlierRuns) {
   Store(1);
   ASSERT_TRUE(store_->BuryEvent("events", store_->EventsAfter(0, 1, 1000)->front(), "old").ok());
   AddEvents();

@@ -1,4 +1,4 @@
-// A pump with exporters that tests command, on a real store and a clock that they move.
+// A pump with exporters that tests control, with a real store and a clock.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ class DeliveryTest : public ::testing::Test {
     for (Event& event : events) event.name = "tick";
     ASSERT_TRUE(store_->AppendEvents(events).ok());
   }
-  // Events that "events" refused once, all of them asked to be sent again.
+  // Events that "events" rejected once, all of them queued to be sent again.
   void StoreQueuedLetters(int n) {
     Store(n);
     for (const StoredEvent& event : *store_->EventsAfter(0, n, 1 << 24)) {
@@ -61,7 +61,7 @@ class DeliveryTest : public ::testing::Test {
     snapshot->sweep.sweep_id = sweep;
     Pump().SetSnapshot(snapshot, urgent);
   }
-  // Steps while something is due within `time`, moving the clock to it.
+  // Runs all steps that are due within `time`, and moves the clock to each.
   void Run(std::chrono::nanoseconds time = std::chrono::nanoseconds(0)) {
     const SteadyTime end = clock_.Steady() + std::chrono::duration_cast<SteadyTime::duration>(time);
     for (int i = 0; i < 100'000; ++i) {

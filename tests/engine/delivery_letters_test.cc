@@ -27,7 +27,24 @@ TEST_F(DeliveryTest, SendsQueuedLettersFirstInOrderWithTheirIds) {
   EXPECT_EQ(StatsOf("events").dead_letters, 2);
 }
 
-TEST_F(DeliveryTest, LetsALetterThatIsRefusedAgainBeDeadAgainAndPausesNothing) {
+// A warning is stored as a delivery_failed event, which this target would refuse again, without end.
+TEST_F(DeliveryTest, WarnsOfARefusedEventUnlessItRecordsARefusalItself) {
+  std::vector<Level> levels;
+  options_.report = [&](Level level, std::string_view, std::string_view) { levels.push_back(level); };
+  std::vector<Event> stored(3);
+  stored[0].name = "tick", stored[1].name = kDeliveryFailed, stored[2].name = "graph_break";
+  stored[2].fields_json = R"({"about":{"msg":"delivery_failed"}})";
+  ASSERT_TRUE(store_->AppendEvents(stored).ok());
+  for (const StoredEvent& event : *store_->EventsAfter(0, 3, 1 << 20)) {
+    ASSERT_TRUE(store_->BuryEvent("events", event, "old answer").ok());
+  }
+  ASSERT_EQ(*store_->QueueDeadLetters({}), 3);
+  AddEvents().poison = [](const StoredEvent&) { return true; };
+  Run();
+  EXPECT_EQ(levels, (std::vector<Level>{Level::kWarn, Level::kInfo, Level::kWarn}));
+}
+
+TEST_F(DeliveryTest, KeepsALetterThatIsRejectedAgainAndDoesNotPause) {
   Store(3);
   for (const StoredEvent& event : *store_->EventsAfter(0, 2, 1 << 20)) {
     ASSERT_TRUE(store_->BuryEvent("events", event, "old answer").ok());

@@ -1,7 +1,7 @@
 #include "breakwatch/engine/delivery.h"
 
 #include "engine/delivery_fixture.h"
-#include "fakes/store_wrapper.h"
+#include "fakes/event_log_wrapper.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -46,12 +46,12 @@ TEST_F(DeliveryTest, HoldsSnapshotsToTheIntervalAndUrgentOnesNot) {
   EXPECT_EQ(metrics.delivered.size(), 3u);
 }
 
-TEST_F(DeliveryTest, TriesAgainWithGrowingPausesUpToABound) {
+TEST_F(DeliveryTest, RetriesWithGrowingPausesUpToABound) {
   FakeMetricExporter& metrics = AddMetrics();
   metrics.down = true;
   Publish("one");
   Run(hours(72));
-  // Half to all of a minute between tries, once the pauses have grown.
+  // Half to all of a minute between attempts, after the pauses have grown.
   EXPECT_GT(metrics.attempts, 72 * 60);
   EXPECT_LT(metrics.attempts, 72 * 120 + 20);
   EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"metrics"}));
@@ -62,7 +62,7 @@ TEST_F(DeliveryTest, TriesAgainWithGrowingPausesUpToABound) {
   EXPECT_EQ(reports_, (std::vector<std::string>{"metrics: failed, will retry: away", "metrics: works again"}));
 }
 
-TEST_F(DeliveryTest, WaitsAsLongAsThePeerSays) {
+TEST_F(DeliveryTest, WaitsAsLongAsTheResponseRequests) {
   FakeMetricExporter& metrics = AddMetrics();
   metrics.answers = {{Delivery::kTryAgain, "slow down", milliseconds(120'000)}};
   Publish("one");
@@ -112,7 +112,7 @@ TEST_F(DeliveryTest, PutsTheStateOfAllExportersIntoEverySnapshot) {
   ASSERT_EQ(delivery.size(), 2u);
   EXPECT_EQ(delivery[1].exporter, "events");
   EXPECT_EQ(delivery[1].events_pending, 3);
-  // As of the last try, whose moment is jittered.
+  // From the last attempt, whose time has jitter.
   EXPECT_GE(delivery[1].oldest_age, milliseconds(1000));
   EXPECT_GT(delivery[1].failures, 0);
 }
@@ -174,48 +174,48 @@ TEST_F(DeliveryTest, DoesNotCallAnOptionalExporterBehind) {
 // --- the store
 
 // Fails the calls that a test selects.
-class SickStore : public fakes::StoreWrapper {
+class FailingLog : public fakes::EventLogWrapper {
  public:
-  using StoreWrapper::StoreWrapper;
+  using EventLogWrapper::EventLogWrapper;
   Result<void> SetCursor(const std::string& exporter, std::int64_t id) override {
-    if (sick) return Error{ErrorCode::kStore, "database is locked", true};
-    return StoreWrapper::SetCursor(exporter, id);
+    if (fails) return Error{ErrorCode::kStore, "database is locked", true};
+    return EventLogWrapper::SetCursor(exporter, id);
   }
   Result<std::int64_t> NewestEventId() override {
-    if (sick) return Error{ErrorCode::kStore, "database is locked", true};
-    return StoreWrapper::NewestEventId();
+    if (fails) return Error{ErrorCode::kStore, "database is locked", true};
+    return EventLogWrapper::NewestEventId();
   }
-  bool sick = false;
+  bool fails = false;
 };
 
-TEST_F(DeliveryTest, DoesNotSendAgainWhatItCouldOnlyNotNoteAsSent) {
-  SickStore sick(*store_);
-  pump_ = std::make_unique<DeliveryPump>(sick, clock_, options_);
+TEST_F(DeliveryTest, DoesNotSendEventsAgainIfTheCursorCouldNotBeStored) {
+  FailingLog log(*store_);
+  pump_ = std::make_unique<DeliveryPump>(log, clock_, options_);
   FakeEventExporter& events = AddEvents();
   FakeMetricExporter& metrics = AddMetrics();
   Store(3);
   Run();
-  sick.sick = true;
+  log.fails = true;
   Store(2);
   Publish("one");
   Run(hours(1));
   EXPECT_EQ(metrics.delivered.size(), 1u);
-  sick.sick = false;
+  log.fails = false;
   Run(seconds(61));
   EXPECT_EQ(Ids(events), UpTo(5));
   EXPECT_EQ(*store_->Cursor("events"), 5);
 }
 
 TEST_F(DeliveryTest, SendsEventsWhereTheQueuedLettersCannotBeRead) {
-  class WithoutLetters : public fakes::StoreWrapper {
+  class WithoutLetters : public fakes::EventLogWrapper {
    public:
-    using StoreWrapper::StoreWrapper;
+    using EventLogWrapper::EventLogWrapper;
     Result<std::int64_t> CountQueuedLetters(const std::string&) override { return 1; }
     Result<std::vector<StoredEvent>> QueuedLetters(const std::string&, int, std::size_t) override {
       return std::vector<StoredEvent>();
     }
-  } store(*store_);
-  pump_ = std::make_unique<DeliveryPump>(store, clock_, options_);
+  } log(*store_);
+  pump_ = std::make_unique<DeliveryPump>(log, clock_, options_);
   FakeEventExporter& events = AddEvents();
   Store(3);
   Run();
@@ -226,9 +226,9 @@ TEST_F(DeliveryTest, SendsEventsWhereTheQueuedLettersCannotBeRead) {
 TEST_F(DeliveryTest, SendsSnapshotsWithoutAStoreAndEventsWhenItOpens) {
   bool there = false;
   pump_ = std::make_unique<DeliveryPump>(
-      [&]() -> Result<std::unique_ptr<store::Store>> {
+      [&]() -> Result<std::unique_ptr<store::EventLog>> {
         if (!there) return Error{ErrorCode::kStore, "no such file", true};
-        return OpenStoreAt(folder_.Url(), clock_);
+        return std::unique_ptr<store::EventLog>(OpenStoreAt(folder_.Url(), clock_));
       },
       clock_, options_);
   FakeMetricExporter& metrics = AddMetrics();

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kPatience{20};  // far beyond what a test needs; no test waits it out
+constexpr seconds kPatience{20};  // far longer than a test needs; no test waits that long
 
 class DeliveryThreadTest : public ::testing::Test {
  protected:
@@ -27,11 +27,12 @@ class DeliveryThreadTest : public ::testing::Test {
     DeliveryThread::Exporters exporters;
     exporters.metrics.push_back({std::move(metrics), required});
     exporters.events.push_back({std::move(events), required});
-    return std::make_unique<DeliveryThread>(
-        [this] {
-          return store::Store::Open({folder_.Url(), false}, RealClock());
-        },
-        std::move(exporters), RealClock(), DeliveryOptions{});
+    return std::make_unique<DeliveryThread>([this] { return OpenLog(); }, std::move(exporters), RealClock(),
+                                            DeliveryOptions{});
+  }
+  // A session of the delivery thread's own.
+  Result<std::unique_ptr<store::EventLog>> OpenLog() const {
+    return std::unique_ptr<store::EventLog>(OpenStoreAt(folder_.Url(), RealClock()));
   }
   void Store(int n) {
     Event tick;
@@ -60,7 +61,7 @@ TEST_F(DeliveryThreadTest, DeliversEverythingBeforeADrainEnds) {
   EXPECT_EQ(delivery->Stats()[1].events_pending, 0);
 }
 
-TEST_F(DeliveryThreadTest, NamesWhoDidNotAcceptEverythingInTime) {
+TEST_F(DeliveryThreadTest, NamesTheExportersThatDidNotAcceptEverythingInTime) {
   down_ = true;
   auto delivery = Start();
   Store(1);
@@ -68,7 +69,7 @@ TEST_F(DeliveryThreadTest, NamesWhoDidNotAcceptEverythingInTime) {
   EXPECT_EQ(delivery->Drain(milliseconds(50)), (std::vector<std::string>{"metrics", "events"}));
 }
 
-TEST_F(DeliveryThreadTest, GivesADrainUpWhenAskedToStop) {
+TEST_F(DeliveryThreadTest, EndsADrainOnAStopRequest) {
   down_ = true;
   auto delivery = Start();
   Store(1);
@@ -105,7 +106,7 @@ TEST_F(DeliveryThreadTest, EndsWithoutADrain) {
   EXPECT_EQ(*store_->Cursor("events"), 0);
 }
 
-// Holds its caller until let go.
+// Blocks its caller until it is released.
 class StuckExporter : public MetricExporter {
  public:
   struct Gate {
@@ -127,15 +128,11 @@ class StuckExporter : public MetricExporter {
   Gate& gate_;
 };
 
-TEST_F(DeliveryThreadTest, NeverBlocksWhoPublishes) {
+TEST_F(DeliveryThreadTest, NeverBlocksThePublisher) {
   StuckExporter::Gate gate;
   DeliveryThread::Exporters exporters;
   exporters.metrics.push_back({std::make_unique<StuckExporter>(gate), true});
-  DeliveryThread delivery(
-      [this] {
-        return store::Store::Open({folder_.Url(), false}, RealClock());
-      },
-      std::move(exporters), RealClock(), DeliveryOptions{});
+  DeliveryThread delivery([this] { return OpenLog(); }, std::move(exporters), RealClock(), DeliveryOptions{});
   delivery.Publish(std::make_shared<Snapshot>(), true);
   {
     std::unique_lock lock(gate.mutex);

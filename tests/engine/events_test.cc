@@ -46,7 +46,7 @@ std::vector<Event> EventsOf(const ModelResult& result, const TrackedModel* befor
 
 using NamesOf = std::vector<std::string>;
 
-TEST(EventsTest, SayEachSiteOfANewResultOnce) {
+TEST(EventsTest, ReportEachSiteOfANewResultOnce) {
   const auto events =
       EventsOf(ResultOf(GoodCapture({FakeSite("r", "GB0001", 4, "a.py"), FakeSite("r", "GB0001", 1, "b.py")})));
   ASSERT_EQ(Names(events), (NamesOf{"model_captured", "graph_break", "graph_break"}));
@@ -64,7 +64,7 @@ TEST(EventsTest, SayEachSiteOfANewResultOnce) {
   EXPECT_EQ(events[1].sweep_id, "sweep");
 }
 
-TEST(EventsTest, SayNothingAgainOfACaptureThatIsReused) {
+TEST(EventsTest, DoNotRepeatAReusedCapture) {
   ModelResult result = ResultOf(GoodCapture({FakeSite("r", "GB0001")}));
   const TrackedModel before = RowAfter({result});
   result.reused = true;
@@ -83,13 +83,13 @@ TEST(EventsTest, CompareAnImportWithNoCaptureOfOurs) {
   EXPECT_EQ(Names(EventsOf(import, &before)), (NamesOf{"model_unchanged"}));
 }
 
-TEST(EventsTest, SayTheSitesOfAReusedCaptureThatIsNewForItsRepository) {
+TEST(EventsTest, ReportTheSitesOfAReusedCaptureThatIsNewForItsRepository) {
   ModelResult result = ResultOf(GoodCapture({FakeSite("r", "GB0001")}));
   result.reused = true;
   EXPECT_EQ(Names(EventsOf(result)), (NamesOf{"model_captured", "graph_break"}));
 }
 
-TEST(EventsTest, NameReasonsThatCameAndWent) {
+TEST(EventsTest, NameNewAndFixedReasons) {
   const TrackedModel before =
       RowAfter({ResultOf(GoodCapture({FakeSite("gone", "GB0001"), FakeSite("stays", "GB0002")}))});
   const auto events =
@@ -107,13 +107,13 @@ TEST(EventsTest, CompareANewToolchainWithThePublishedOne) {
   EXPECT_EQ(Names(EventsOf(newer, &before)), (NamesOf{"model_captured", "reason_fixed"}));
 }
 
-TEST(EventsTest, CallNothingNewInAModelsFirstResult) {
+TEST(EventsTest, ReportNothingAsNewInAModelsFirstResult) {
   const TrackedModel before = RowAfter({ResultOf(FailedCapture(Status::kTimeout, "slow"))});
   EXPECT_EQ(Names(EventsOf(ResultOf(GoodCapture({FakeSite("r", "")})), &before)),
             (NamesOf{"model_captured", "graph_break"}));
 }
 
-TEST(EventsTest, SayWhyAModelFailedWithinBounds) {
+TEST(EventsTest, ReportWhyAModelFailedWithinBounds) {
   CaptureResult capture = FailedCapture(Status::kCrashed, "killed by SIGSEGV");
   capture.error = std::string(100'000, 'x');
   capture.output_tail = "bad \xff byte";
@@ -136,7 +136,7 @@ TEST(EventsTest, DistinguishSkippedFromFailed) {
 TEST(EventsTest, AnnounceASweepAndWhatItWillDo) {
   Sweep sweep;
   sweep.id = "sweep";
-  sweep.trigger = "signal";
+  sweep.trigger = SweepTrigger::kSignal;
   sweep.planned = 2;
   sweep.toolchain = TestToolchain();
   Plan plan;

@@ -1,4 +1,4 @@
-// A loop on fakes and a real store in a folder of its own.
+// A loop with fakes and a real store in its own folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,19 +25,25 @@ class LoopFixture : public ::testing::Test {
   }
 
   Loop MakeLoop() { return MakeLoop(*store_); }
-  Loop MakeLoop(store::Store& store) {
-    LoopParts parts{store,
-                    lister_,
-                    runner_,
-                    clock_,
-                    progress_,
-                    commands_,
-                    [this](SnapshotPtr snapshot, bool urgent) { published_.emplace_back(std::move(snapshot), urgent); },
-                    [this] { ++events_notified_; },
-                    [this] { return reload_(); },
-                    open_toolchain_,
-                    {},
-                    held_};
+  Loop MakeLoop(store::SweepStore& sweeps) { return MakeLoop(sweeps, *store_); }
+  Loop MakeLoop(store::SweepStore& sweeps, store::EventLog& event_log) {
+    const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
+      published_.emplace_back(std::move(snapshot), urgent);
+    };
+    LoopParts parts{.sweeps = sweeps,
+                    .event_log = event_log,
+                    .current = *store_,
+                    .lister = lister_,
+                    .runner = runner_,
+                    .clock = clock_,
+                    .progress = progress_,
+                    .commands = commands_,
+                    .publish = publish,
+                    .count_workers = count_workers_,
+                    .events_stored = [this] { ++events_notified_; },
+                    .reload = [this] { return reload_(); },
+                    .open_toolchain = open_toolchain_,
+                    .held = held_};
     return Loop(std::move(parts), options_);
   }
 
@@ -56,7 +62,7 @@ class LoopFixture : public ::testing::Test {
     Command command;
     command.id = id;
     command.request = std::move(request);
-    command.request.trigger = "api";
+    command.request.trigger = SweepTrigger::kApi;
     ASSERT_TRUE(commands_.Push(command));
   }
 
@@ -69,17 +75,14 @@ class LoopFixture : public ::testing::Test {
     }
     return statuses;
   }
-  // How often each event was stored.
+  // The number of stored events by name.
   std::map<std::string, int> EventCounts() {
     std::map<std::string, int> counts;
     const auto events = store_->EventsAfter(0, 100'000, 1u << 30);
-    for (const StoredEvent& event : *events) {
-      const std::size_t at = event.line.find("\"msg\":\"") + 7;
-      ++counts[event.line.substr(at, event.line.find('"', at) - at)];
-    }
+    for (const StoredEvent& event : *events) ++counts[NameOf(event)];
     return counts;
   }
-  // What is stored is what folding the history again gives.
+  // The stored state equals the one that a new fold of the history returns.
   void ExpectFoldEqualsHistory() {
     const store::Current before = *store_->LoadCurrent();
     ASSERT_TRUE(RebuildCurrent(*store_, options_.aggregate).ok());
@@ -98,8 +101,9 @@ class LoopFixture : public ::testing::Test {
   LoopOptions options_;
   std::unique_ptr<store::Store> store_ = OpenStoreAt(folder_.Url(), clock_);
   std::vector<std::pair<SnapshotPtr, bool>> published_;  // with whether it was urgent
+  std::function<void(const WorkersOfAll&)> count_workers_;
   int events_notified_ = 0;
-  std::function<Result<FurtherToolchain>(const std::string&, const std::string&)> open_toolchain_;
+  std::function<Result<FurtherToolchain>(const ToolchainRef&)> open_toolchain_;
   std::function<Result<void>()> held_;
   bool asked_ = false;  // for hooks that act once
   std::function<Result<LoopOptions>()> reload_ = [this] { return Result<LoopOptions>(options_); };

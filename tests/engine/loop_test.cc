@@ -1,7 +1,7 @@
 #include "breakwatch/engine/loop.h"
 
 #include "engine/loop_fixture.h"
-#include "fakes/store_wrapper.h"
+#include "fakes/sweep_store_wrapper.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -14,7 +14,7 @@ using Counts = std::map<std::string, int>;
 
 class LoopTest : public LoopFixture {};
 
-TEST_F(LoopTest, GivesEachModeItsOwnCaptureResultAndStatus) {
+TEST_F(LoopTest, EachModeHasItsOwnCaptureResultAndStatus) {
   lister_.Answer(ListOf({fakes::FakeModel("org/a", 1, Config(1)), fakes::FakeModel("org/b", 2, Config(1))}));
   SweepRequest request;
   request.modes = {"eval", "train"};
@@ -72,14 +72,17 @@ TEST_F(LoopTest, FoldsAnOlderProgramsHistoryAgainBeforeAnythingElse) {
   older.meta.erase("fold_version"), older.meta.erase("primary_toolchain");
   for (TrackedModel& model : older.models) model.attempts.clear();
   ASSERT_TRUE(store_->ReplaceCurrent(older).ok());
-  ASSERT_TRUE(MakeLoop().PlanOnly({}).ok());
+  const auto loaded = LoadAggregate(*store_, options_.aggregate);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+  EXPECT_FALSE(loaded->is_stored);
+  EXPECT_EQ(loaded->aggregate.ToCurrent().meta, now.meta);
   EXPECT_EQ(store_->LoadCurrent()->meta, older.meta);  // a plan writes nothing
   ASSERT_TRUE(MakeLoop().Start().ok());
   EXPECT_EQ(store_->LoadCurrent()->meta, now.meta);
   EXPECT_EQ(store_->LoadCurrent()->models, now.models);
 }
 
-TEST_F(LoopTest, GivesEveryModelOfThePlanExactlyOneStatus) {
+TEST_F(LoopTest, EveryModelOfThePlanHasExactlyOneStatus) {
   lister_.Answer(
       ListOf({FakeModel("clean", 1, Config(1)), FakeModel("broken", 2, Config(2)), FakeModel("twin", 3, Config(1)),
               FakeModel("slow", 4, Config(3)), Excluded("gated", 5, Status::kSkippedGated, "asks for an agreement")}));
@@ -117,7 +120,7 @@ TEST_F(LoopTest, SharesOneCaptureAmongModelsOfOneStructure) {
   EXPECT_EQ(EventCounts()["graph_break"], 3);
 }
 
-TEST_F(LoopTest, CostsNoCaptureWhenNothingChanged) {
+TEST_F(LoopTest, CapturesNothingWhenNothingChanged) {
   lister_.Answer(ListOf({FakeModel("a", 1, Config(1)), FakeModel("b", 2, Config(2))}));
   runner_.Script("b", GoodCapture({FakeSite("r", "GB0001")}));
   ASSERT_TRUE(RunSweep().ok());
@@ -210,7 +213,7 @@ TEST_F(LoopTest, KeepsALostWorkerAsFinalAndIncomplete) {
   EXPECT_FALSE(store_->NewestUnfinished()->has_value());
 }
 
-TEST_F(LoopTest, DoesNotBelieveACaptureByAnotherToolchainThanThePlans) {
+TEST_F(LoopTest, RejectsACaptureByAnotherToolchainThanThePlans) {
   lister_.Answer(ListOf({FakeModel("a", 1, Config(1))}));
   runner_.toolchain.torch = "2.16.0";
   EXPECT_EQ(RunSweep()->statuses, (Counts{{"worker_lost", 1}}));
@@ -283,16 +286,6 @@ TEST_F(LoopTest, PublishesNothingWhenItStartsWithAnEmptyStore) {
   EXPECT_TRUE(published_.empty());
 }
 
-TEST_F(LoopTest, PlansWithoutStoringOrCapturing) {
-  lister_.Answer(ListOf({FakeModel("a", 1, Config(1))}));
-  const auto plan = MakeLoop().PlanOnly({});
-  ASSERT_TRUE(plan.ok());
-  EXPECT_EQ(plan->models[0].reason, "new model");
-  EXPECT_TRUE(store_->Sweeps(10)->empty());
-  EXPECT_EQ(*store_->NewestEventId(), 0);
-  EXPECT_TRUE(runner_.started.empty());
-}
-
 TEST_F(LoopTest, RerunsASavedPlanAtItsCommitsWithoutListing) {
   lister_.Answer(ListOf({FakeModel("a", 1, Config(1)), Excluded("b", 2, Status::kSkippedGated, "gated")}));
   const auto first = RunSweep();
@@ -354,7 +347,42 @@ TEST_F(LoopTest, AOneShotSweepPublishesItsIntervalAndNoNextSweep) {
   EXPECT_EQ(published_.back().first->sweep.next_due, SystemTime{});
 }
 
-TEST_F(LoopTest, TellsTheListingsWarningsAndProgress) {
+TEST_F(LoopTest, StoresTheEventOfAFailureWithItsSweep) {
+  lister_.Answer(Error{ErrorCode::kUnavailable, "the Hub answers 503", true});
+  Ask("asked");
+  runner_.on_wait = [this] {
+    if (!progress_.failed.empty()) Stop();
+  };
+  ASSERT_TRUE(MakeLoop().Serve().ok());
+  ASSERT_EQ(progress_.accepted.size(), 1u);
+  EXPECT_TRUE(progress_.refused.empty());
+  const auto events = store_->EventsAfter(0, 10, 1u << 20);
+  ASSERT_EQ(events->size(), 1u);
+  EXPECT_NE(events->front().line.find("sweep_failed"), std::string::npos);
+  EXPECT_EQ(events->front().sweep_id, progress_.accepted[0].second);
+}
+
+TEST_F(LoopTest, ARefusedRequestBelongsToNoSweepNotToTheOneBefore) {
+  lister_.Answer(Error{ErrorCode::kUnavailable, "the Hub answers 503", true});
+  SweepRequest resume;
+  resume.resume = true;
+  Ask("fails");
+  Ask("is refused", resume);
+  runner_.on_wait = [this] {
+    if (progress_.failed.size() == 2) Stop();
+  };
+  ASSERT_TRUE(MakeLoop().Serve().ok());
+  using Refused = std::vector<std::pair<std::string, ErrorCode>>;
+  EXPECT_EQ(progress_.refused, (Refused{{"is refused", ErrorCode::kNotFound}}));
+  ASSERT_EQ(progress_.accepted.size(), 1u);
+  EXPECT_EQ(progress_.accepted[0].first, "fails");
+  const auto events = store_->EventsAfter(0, 10, 1u << 20);
+  ASSERT_EQ(events->size(), 2u);
+  EXPECT_FALSE((*events)[0].sweep_id.empty());
+  EXPECT_EQ((*events)[1].sweep_id, "");
+}
+
+TEST_F(LoopTest, ReportsTheListingsWarningsAndProgress) {
   RankedList list = ListOf({FakeModel("a", 1, Config(1))});
   list.warnings = {"2 duplicates left out"};
   lister_.Answer(list);
@@ -389,14 +417,13 @@ TEST_F(LoopTest, KillsCapturesAtAStopAndLeavesThemWithoutStatus) {
   EXPECT_TRUE(published_.back().second);
 }
 
-// Refuses the n-th result, as a full disk does, and takes those after it.
-class FullOnceStore : public fakes::StoreWrapper {
+// Refuses the n-th write of results, as a full disk does, and takes those after it.
+class FullOnceStore : public fakes::SweepStoreWrapper {
  public:
-  FullOnceStore(store::Store& inner, int n) : StoreWrapper(inner), left_(n) {}
-  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                            const store::CurrentChange& change) override {
+  FullOnceStore(store::SweepStore& inner, int n) : SweepStoreWrapper(inner), left_(n) {}
+  Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
     if (--left_ == 0) return Error{ErrorCode::kStore, "database or disk is full"};
-    return StoreWrapper::AppendResult(result, events, change);
+    return SweepStoreWrapper::AppendResults(writes);
   }
 
  private:
@@ -421,9 +448,9 @@ TEST_F(LoopTest, EndsASweepWithTheStoresErrorAndLosesNothing) {
 }
 
 TEST_F(LoopTest, CapturesAgainWhatTheStoreNoLongerHas) {
-  class Forgetful : public fakes::StoreWrapper {
+  class Forgetful : public fakes::SweepStoreWrapper {
    public:
-    using StoreWrapper::StoreWrapper;
+    using SweepStoreWrapper::SweepStoreWrapper;
     Result<CaptureResult> LoadCapture(const std::string& id) override {
       return Error{ErrorCode::kNotFound, "no capture " + id};
     }

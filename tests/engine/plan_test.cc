@@ -10,7 +10,7 @@ const SystemTime kNow = SystemTime{std::chrono::hours{500'000}};
 const std::string kOldCommit = "1a2b3c4" + std::string(33, '0');
 const std::string kNewCommit = "5d6e7f8" + std::string(33, '0');
 
-// One list of one or more models, and what is known of them.
+// A list of one or more models, and what is known about them.
 class PlanTest : public ::testing::Test {
  protected:
   PlanTest() {
@@ -55,7 +55,7 @@ TEST_F(PlanTest, CapturesAModelItHasNeverSeen) {
   EXPECT_EQ(First().structure, Structure());
 }
 
-TEST_F(PlanTest, HoldsEveryModelOnceInEachModeItIsAskedFor) {
+TEST_F(PlanTest, HasEveryModelOnceInEachRequestedMode) {
   Add("org/same", Config(1));
   options_.modes = {"eval", "train"};
   const Plan plan = Make();
@@ -160,7 +160,7 @@ TEST_F(PlanTest, NamesAllThatChangedTogether) {
   EXPECT_EQ(First().reason, "commit 1a2b3c4 -> 5d6e7f8, torch 2.13.0 -> 2.15.0, python 3.10.1 -> 3.11.2");
 }
 
-TEST_F(PlanTest, SaysThatOnlyTheConfigChanged) {
+TEST_F(PlanTest, ReportsThatOnlyTheConfigChanged) {
   KnowRevision(kNewCommit);
   EXPECT_EQ(First().action, Action::kCapture);
   EXPECT_EQ(First().reason, "config changed");
@@ -239,7 +239,7 @@ TEST_F(PlanTest, KeepsAnExcludedModelsStatusAndText) {
   EXPECT_TRUE(planned.structure.empty());
 }
 
-TEST_F(PlanTest, SkipsAConfigThatIsAListAndSaysSo) {
+TEST_F(PlanTest, SkipsAConfigThatIsAListWithAReason) {
   Add("org/list", "[1]");
   const PlannedModel planned = Make().models.at(1);
   EXPECT_EQ(planned.action, Action::kSkip);

@@ -35,14 +35,25 @@ TEST(RequestsTest, KeepsDifferentListsApartInOrder) {
   EXPECT_EQ(requests.Next()->sweep.list.top, 20);
 }
 
-TEST(RequestsTest, UnitesModelsAskedForByName) {
+TEST(RequestsTest, MergesRequestsForNamedModels) {
   Requests requests;
   EXPECT_TRUE(requests.Add(Named({"a", "b"}), "1"));
   EXPECT_TRUE(requests.Add(Named({"b", "c"}), "2"));
   EXPECT_EQ(requests.Next()->sweep.list.ids, (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST(RequestsTest, DoesNotTrackWhatWasAskedForWithoutTrack) {
+TEST(RequestsTest, KeepsDifferentToolchainsApart) {
+  Requests requests;
+  SweepRequest configured = Named({"a"}), given = Named({"a"});
+  configured.toolchain.name = "older";
+  given.toolchain = {"older", "/opt/older/bin/python"};
+  for (const SweepRequest& request : {Named({"a"}), configured, given}) EXPECT_TRUE(requests.Add(request, "1"));
+  EXPECT_EQ(requests.Next()->sweep.toolchain, ToolchainRef{});
+  EXPECT_EQ(requests.Next()->sweep.toolchain, configured.toolchain);
+  EXPECT_EQ(requests.Next()->sweep.toolchain, given.toolchain);
+}
+
+TEST(RequestsTest, DoesNotTrackModelsRequestedWithoutTrack) {
   Requests requests;
   SweepRequest track = Named({"a"});
   track.track = true;

@@ -2,7 +2,8 @@
 
 #include "breakwatch/core/json.h"
 #include "engine/loop_fixture.h"
-#include "fakes/store_wrapper.h"
+#include "fakes/event_log_wrapper.h"
+#include "fakes/sweep_store_wrapper.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -14,29 +15,11 @@ using fakes::GoodCapture;
 
 struct Died {};
 
-// The process dies at its n-th write: before it reached the disk, or just after.
-class MortalStore : public fakes::StoreWrapper {
+// The process dies at its n-th write, to whichever seam: before or just after it reached the disk.
+class Death {
  public:
-  MortalStore(store::Store& inner, int dies_at, bool written)
-      : StoreWrapper(inner), left_(dies_at), written_(written) {}
+  Death(int dies_at, bool written) : left_(dies_at), written_(written) {}
 
-  Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
-                          const store::CurrentChange& change, std::span<const store::SweepEnd> given_up) override {
-    return Live([&] { return StoreWrapper::BeginSweep(sweep, plan, events, change, given_up); });
-  }
-  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                            const store::CurrentChange& change) override {
-    return Live([&] { return StoreWrapper::AppendResult(result, events, change); });
-  }
-  Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events,
-                           const store::CurrentChange& change) override {
-    return Live([&] { return StoreWrapper::FinishSweep(sweep, events, change); });
-  }
-  Result<void> AppendEvents(std::span<const Event> events) override {
-    return Live([&] { return StoreWrapper::AppendEvents(events); });
-  }
-
- private:
   template <class Write>
   Result<void> Live(const Write& write) {
     const bool dies = --left_ == 0;
@@ -46,26 +29,59 @@ class MortalStore : public fakes::StoreWrapper {
     return result;
   }
 
+ private:
   int left_;
   const bool written_;
 };
 
-// The disk is full when a sweep begins.
-class FullStore : public fakes::StoreWrapper {
+class MortalSweeps : public fakes::SweepStoreWrapper {
  public:
-  using StoreWrapper::StoreWrapper;
+  MortalSweeps(store::SweepStore& inner, Death& death) : SweepStoreWrapper(inner), death_(death) {}
+
+  Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
+                          const store::CurrentChange& change, std::span<const store::SweepEnd> given_up) override {
+    return death_.Live([&] { return SweepStoreWrapper::BeginSweep(sweep, plan, events, change, given_up); });
+  }
+  Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
+    return death_.Live([&] { return SweepStoreWrapper::AppendResults(writes); });
+  }
+  Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events,
+                           const store::CurrentChange& change) override {
+    return death_.Live([&] { return SweepStoreWrapper::FinishSweep(sweep, events, change); });
+  }
+
+ private:
+  Death& death_;
+};
+
+class MortalLog : public fakes::EventLogWrapper {
+ public:
+  MortalLog(store::EventLog& inner, Death& death) : EventLogWrapper(inner), death_(death) {}
+
+  Result<void> AppendEvents(std::span<const Event> events) override {
+    return death_.Live([&] { return EventLogWrapper::AppendEvents(events); });
+  }
+
+ private:
+  Death& death_;
+};
+
+// The disk is full when a sweep begins.
+class FullStore : public fakes::SweepStoreWrapper {
+ public:
+  using SweepStoreWrapper::SweepStoreWrapper;
   Result<void> BeginSweep(const Sweep&, const Plan&, std::span<const Event>, const store::CurrentChange&,
                           std::span<const store::SweepEnd>) override {
     return Error{ErrorCode::kStore, "the disk is full", true, {}};
   }
 };
 
-// A row of every plan is damaged, and left out.
-class TornStore : public fakes::StoreWrapper {
+// A row of every plan is damaged and skipped.
+class TornStore : public fakes::SweepStoreWrapper {
  public:
-  using StoreWrapper::StoreWrapper;
+  using SweepStoreWrapper::SweepStoreWrapper;
   Result<Plan> LoadPlan(const std::string& sweep_id) override {
-    auto plan = StoreWrapper::LoadPlan(sweep_id);
+    auto plan = SweepStoreWrapper::LoadPlan(sweep_id);
     if (plan && torn) plan->models.erase(plan->models.begin());
     return plan;
   }
@@ -83,13 +99,15 @@ class ResumeTest : public LoopFixture {
     runner_.Script("slow", FailedCapture(Status::kTimeout, "too slow"));
   }
 
-  // Runs until the n-th write kills it. False: it lived.
+  // Runs until the n-th write kills the process. False if it was not killed.
   bool DieAt(int n, bool written, bool resume) {
-    MortalStore mortal(*store_, n, written);
+    Death death(n, written);
+    MortalSweeps sweeps(*store_, death);
+    MortalLog log(*store_, death);
     SweepRequest request;
     request.resume = resume;
     try {
-      (void)MakeLoop(mortal).RunSweep(request);
+      (void)MakeLoop(sweeps, log).RunSweep(request);
       return false;
     } catch (const Died&) {
       (void)runner_.StopAll();
@@ -112,7 +130,7 @@ class ResumeTest : public LoopFixture {
     const Snapshot& snapshot = *published_.back().first;
     EXPECT_EQ(snapshot.models.size(), 7u);
     EXPECT_EQ(snapshot.reasons.at(0).leverage, 2);
-    // An event with its cause, once: neither lost nor doubled by the death.
+    // Each event is stored once with its cause, neither lost nor duplicated.
     auto events = EventCounts();
     EXPECT_EQ(events["graph_break"], 2);
     EXPECT_EQ(events["model_captured"], 5);
@@ -122,7 +140,7 @@ class ResumeTest : public LoopFixture {
     ExpectFoldEqualsHistory();
   }
 
-  // One life that ends at write n, then one that finishes; every capture that was stored is not repeated.
+  // One run that dies at write n, then one that finishes. No stored capture is repeated.
   void DieAndResume(int n, bool written) {
     SCOPED_TRACE(testing::Message() << "write " << n << (written ? ", after" : ", before"));
     ASSERT_TRUE(DieAt(n, written, /*resume=*/false));
@@ -150,7 +168,7 @@ class ResumeTest : public LoopFixture {
   }
 };
 
-// Begin, seven results, end: the sweep's writes.
+// The writes of the sweep: begin, seven results, end.
 constexpr int kWrites = 9;
 
 class ResumeAfterDeathTest : public ResumeTest, public ::testing::WithParamInterface<std::tuple<int, bool>> {};
@@ -171,20 +189,20 @@ TEST_F(ResumeTest, SurvivesADeathAtEveryStepOfEveryLife) {
   ASSERT_TRUE(DieAt(2, false, false));
   const std::string id = (*store_->NewestUnfinished())->id;
   int lives = 1;
-  // Two writes a life, of which one is the note that it was resumed.
+  // Two writes for each run, of which one records that the sweep was resumed.
   while (store_->NewestUnfinished()->has_value() && lives < 50) ++lives, (void)DieAt(3, true, true);
   EXPECT_EQ(lives, 5);
   EXPECT_EQ(Statuses(id).size(), 7u);
   ExpectFoldEqualsHistory();
 }
 
-TEST_F(ResumeTest, SaysThatThereIsNothingToResume) {
+TEST_F(ResumeTest, ReportsThatThereIsNothingToResume) {
   const auto resumed = Resume();
   ASSERT_FALSE(resumed.ok());
   EXPECT_EQ(resumed.error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(ResumeTest, DoesNotGoOnWithASweepWhosePlanIsDamaged) {
+TEST_F(ResumeTest, DoesNotResumeASweepWhosePlanIsDamaged) {
   ASSERT_TRUE(DieAt(4, true, false));
   const std::string id = (*store_->NewestUnfinished())->id;
   const std::size_t stored = Results(id).size();
@@ -217,7 +235,7 @@ TEST_F(ResumeTest, DoesNotCaptureByAnotherToolchainThanThePlans) {
   EXPECT_EQ(Statuses(resumed->id).size(), 7u);
 }
 
-TEST_F(ResumeTest, GivesUpAnUnfinishedSweepWhenANewListingBegins) {
+TEST_F(ResumeTest, EndsAnUnfinishedSweepWhenANewListingBegins) {
   ASSERT_TRUE(DieAt(4, true, false));
   const std::string old = (*store_->NewestUnfinished())->id;
   const auto sweep = RunSweep();

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "engine/loop_fixture.h"
-#include "fakes/store_wrapper.h"
+#include "fakes/sweep_store_wrapper.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using fakes::FakeModel;
 using std::chrono::seconds;
 
-// Serves until `done`, which is asked before every wait.
+// Serves until `done`, which is called before every wait.
 class ServeTest : public LoopFixture {
  protected:
   ServeTest() {
@@ -21,15 +21,15 @@ class ServeTest : public LoopFixture {
   }
 
   Result<void> ServeUntil(std::function<bool()> done) { return ServeUntil(*store_, std::move(done)); }
-  Result<void> ServeUntil(store::Store& store, std::function<bool()> done) {
+  Result<void> ServeUntil(store::SweepStore& sweeps, std::function<bool()> done) {
     runner_.on_wait = [this, done = std::move(done)] {
       if (each_wait_) each_wait_();
       if (!stopped_ && done()) stopped_ = true, Stop();
     };
-    return MakeLoop(store).Serve();
+    return MakeLoop(sweeps).Serve();
   }
   std::size_t Finished() const { return progress_.finished.size(); }
-  // When sweeps began, in seconds from the first.
+  // The starts of sweeps, in seconds from the first.
   std::vector<std::int64_t> Starts() {
     std::vector<std::int64_t> starts;
     const auto sweeps = store_->Sweeps(100);
@@ -53,10 +53,10 @@ TEST_F(ServeTest, SweepsAtTheIntervalWithoutDrift) {
   runner_.capture_takes = seconds(15);
   ASSERT_TRUE(ServeUntil([this] { return Finished() >= 4; }).ok());
   EXPECT_EQ(Starts(), (Starts_{0, 100, 200, 300}));
-  EXPECT_EQ(progress_.finished[0].trigger, "interval");
+  EXPECT_EQ(progress_.finished[0].trigger, SweepTrigger::kInterval);
 }
 
-TEST_F(ServeTest, EndsASweepAndItselfWhenWhatItStandsOnIsGone) {
+TEST_F(ServeTest, EndsASweepAndItselfWhenTheStateDirectoryIsGone) {
   options_.sweep_interval = seconds(100);
   bool gone = false;
   held_ = [&]() -> Result<void> {
@@ -83,9 +83,9 @@ TEST_F(ServeTest, WarnsOfAnEmptyListingAndKeepsTheTrackedSet) {
   ExpectFoldEqualsHistory();
 }
 
-TEST_F(ServeTest, AnswersTheTicksOfALongSweepByOneMore) {
+TEST_F(ServeTest, StartsOneSweepForAllIntervalsThatPassedDuringASweep) {
   options_.sweep_interval = seconds(100);
-  // Both of the first sweep: the tick at 100 passes, and the next sweeps are short.
+  // Both intervals end during the first sweep: that at 100 passes, and the next sweeps are short.
   runner_.on_start = [this](const CaptureJob&) {
     runner_.capture_takes = seconds(runner_.started.size() < 2 ? 125 : 1);
   };
@@ -98,7 +98,7 @@ TEST_F(ServeTest, AnswersTheTicksOfALongSweepByOneMore) {
   EXPECT_LE(starts[2] - starts[1], 100);
 }
 
-TEST_F(ServeTest, AnswersAnyNumberOfRequestsDuringASweepByOneMore) {
+TEST_F(ServeTest, StartsOneSweepForAllRequestsDuringASweep) {
   each_wait_ = [this] {
     if (progress_.started.size() == 2 && asked_times_ < 20) Ask("during-" + std::to_string(asked_times_++));
   };
@@ -112,7 +112,7 @@ TEST_F(ServeTest, AnswersAnyNumberOfRequestsDuringASweepByOneMore) {
   EXPECT_GT(progress_.accepted.size(), 2u);
 }
 
-TEST_F(ServeTest, GivesARequestForNamedModelsASweepOfItsOwn) {
+TEST_F(ServeTest, StartsASeparateSweepForARequestOfNamedModels) {
   SweepRequest named;
   named.list.ids = {"c", "d"};
   each_wait_ = [this, named] {
@@ -183,12 +183,12 @@ TEST_F(ServeTest, ResumesAnUnfinishedSweepFirst) {
   EXPECT_EQ(lister_.Requests().size(), 1u);
 }
 
-TEST_F(ServeTest, SweepsAnewWhereTheUnfinishedSweepCannotGoOn) {
-  class TornOnce : public fakes::StoreWrapper {
+TEST_F(ServeTest, StartsANewSweepIfTheUnfinishedOneCannotBeResumed) {
+  class TornOnce : public fakes::SweepStoreWrapper {
    public:
-    using StoreWrapper::StoreWrapper;
+    using SweepStoreWrapper::SweepStoreWrapper;
     Result<Plan> LoadPlan(const std::string& sweep_id) override {
-      auto plan = StoreWrapper::LoadPlan(sweep_id);
+      auto plan = SweepStoreWrapper::LoadPlan(sweep_id);
       if (plan && (torn.empty() || torn == sweep_id)) torn = sweep_id, plan->models.pop_back();
       return plan;
     }
@@ -240,7 +240,7 @@ TEST_F(ServeTest, UsesReloadedSettingsForTheNextSweep) {
   EXPECT_THAT(progress_.served, ::testing::Contains(std::pair<std::string, std::string>("r1", "")));
 }
 
-TEST_F(ServeTest, KeepsTheOldSettingsAndSaysWhyWhenAReloadIsRefused) {
+TEST_F(ServeTest, KeepsTheOldSettingsAndReportsWhyWhenAReloadIsRejected) {
   reload_ = [] { return Result<LoopOptions>(Error{ErrorCode::kConfig, "line 3: unknown key"}); };
   Command reload;
   reload.kind = Command::Kind::kReload;
@@ -251,11 +251,19 @@ TEST_F(ServeTest, KeepsTheOldSettingsAndSaysWhyWhenAReloadIsRefused) {
   EXPECT_EQ(EventCounts()["config_reload_refused"], 1);
 }
 
-TEST_F(ServeTest, TriesAFailedSweepAgainWithGrowingPauses) {
+TEST_F(ServeTest, RetriesAFailedSweepWithGrowingPauses) {
   fakes::FakeModelLister away;
   options_.sweep_interval = seconds(100'000);
   std::vector<std::int64_t> failures;
-  Loop loop(LoopParts{*store_, away, runner_, clock_, progress_, commands_, {}, {}, {}}, options_);
+  Loop loop(LoopParts{.sweeps = *store_,
+                      .event_log = *store_,
+                      .current = *store_,
+                      .lister = away,
+                      .runner = runner_,
+                      .clock = clock_,
+                      .progress = progress_,
+                      .commands = commands_},
+            options_);
   runner_.on_wait = [&] {
     while (failures.size() < progress_.failed.size()) {
       failures.push_back(std::chrono::duration_cast<seconds>(clock_.Steady() - begun_).count());
@@ -266,16 +274,15 @@ TEST_F(ServeTest, TriesAFailedSweepAgainWithGrowingPauses) {
   EXPECT_EQ(failures, (std::vector<std::int64_t>{0, 60, 180, 420}));
 }
 
-TEST_F(ServeTest, ContinuesASweepThatTheStoreBrokeOff) {
-  class FullOnce : public fakes::StoreWrapper {
+TEST_F(ServeTest, ContinuesASweepAfterAStoreError) {
+  class FullOnce : public fakes::SweepStoreWrapper {
    public:
-    using StoreWrapper::StoreWrapper;
-    Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                              const store::CurrentChange& change) override {
-      if (++results_ == 2) return Error{ErrorCode::kStore, "disk full"};
-      return StoreWrapper::AppendResult(result, events, change);
+    using SweepStoreWrapper::SweepStoreWrapper;
+    Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
+      if (++times_ == 2) return Error{ErrorCode::kStore, "disk full"};
+      return SweepStoreWrapper::AppendResults(writes);
     }
-    int results_ = 0;
+    int times_ = 0;
   } full(*store_);
   Ask("first");
   ASSERT_TRUE(ServeUntil(full, [this] { return Finished() >= 1; }).ok());
@@ -284,7 +291,7 @@ TEST_F(ServeTest, ContinuesASweepThatTheStoreBrokeOff) {
   EXPECT_EQ(Statuses(progress_.finished[0].id).size(), 2u);
 }
 
-TEST_F(ServeTest, TellsWhoAskedThatThereIsNothingToResume) {
+TEST_F(ServeTest, ReportsToTheRequesterThatThereIsNothingToResume) {
   SweepRequest resume;
   resume.resume = true;
   Ask("first", resume);
@@ -292,7 +299,7 @@ TEST_F(ServeTest, TellsWhoAskedThatThereIsNothingToResume) {
   EXPECT_EQ(progress_.refused, (std::vector<std::pair<std::string, ErrorCode>>{{"first", ErrorCode::kNotFound}}));
 }
 
-TEST_F(ServeTest, TellsWhoAskedThatTooManyDifferentSweepsWait) {
+TEST_F(ServeTest, ReportsToTheRequesterThatTooManyDifferentSweepsWait) {
   for (int i = 0; i < 17; ++i) {
     SweepRequest request;
     request.list.top = 100 + i;
@@ -303,7 +310,7 @@ TEST_F(ServeTest, TellsWhoAskedThatTooManyDifferentSweepsWait) {
   EXPECT_EQ(progress_.refused[0].first, "request-16");
 }
 
-TEST_F(ServeTest, LetsZygotesGoBetweenSweepsWhenAsked) {
+TEST_F(ServeTest, StopsZygotesBetweenSweepsIfConfigured) {
   options_.release_when_idle = true;
   Ask("first");
   ASSERT_TRUE(ServeUntil([this] { return Finished() >= 1; }).ok());

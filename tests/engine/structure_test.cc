@@ -49,7 +49,7 @@ TEST(StructureTest, IgnoresListedKeysOfTheConfigAndOfConfigsInIt) {
   EXPECT_EQ(Digest(plain), Digest(noted));
 }
 
-TEST(StructureTest, CountsWhatOnlyTrainingReadsInTrainingAlone) {
+TEST(StructureTest, IncludesTrainingOnlyKeysInTrainingOnly) {
   const auto digest = [](const char* loss, const char* mode) {
     return *StructureDigest(Info(), std::string(R"({"problem_type": ")") + loss + "\"}", Options(), mode);
   };
@@ -58,7 +58,7 @@ TEST(StructureTest, CountsWhatOnlyTrainingReadsInTrainingAlone) {
   EXPECT_NE(digest("regression", "train+minimal"), digest("multi_label_classification", "train+minimal"));
 }
 
-TEST(StructureTest, CountsKeysOfPlainMappingsThatHappenToBeSpelledLikeListedOnes) {
+TEST(StructureTest, IncludesKeysOfPlainMappingsWithTheNameOfAListedKey) {
   EXPECT_NE(Digest(R"({"label": {"note": 1}})"), Digest(R"({"label": {"note": 2}})"));
 }
 
@@ -121,7 +121,7 @@ TEST(StructureTest, OfAPinnedClassIsAnother) {
   EXPECT_NE(Digest(kConfig), Digest(kConfig, pinned));
 }
 
-TEST(StructureTest, RefusesWhatIsNoObject) {
+TEST(StructureTest, RejectsAConfigThatIsNotAnObject) {
   for (const char* config : {"[1, 2]", "\"text\"", "{\"open\": ", "", "{\"bad\": NaN}"}) {
     const auto digest = StructureDigest(Info(), config, Options());
     ASSERT_FALSE(digest.ok()) << config;

@@ -1,4 +1,4 @@
-// What several tests of this room need: a store in a folder of its own, and short ways to say a sweep.
+// Shared by the tests of this folder: a store in its own folder, and functions to define a sweep.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ inline Toolchain TestToolchain(const std::string& torch = "2.15.0") {
   return toolchain;
 }
 
-// "{"layers": n}": models of one n have one structure.
+// "{"layers": n}": models with the same n have the same structure.
 inline std::string Config(int layers) { return "{\"layers\": " + std::to_string(layers) + "}"; }
 
 inline RankedList ListOf(std::vector<RankedModel> models, bool ranked = true) {

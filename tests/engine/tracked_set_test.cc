@@ -1,4 +1,4 @@
-// The rules of "which models", and what imports change of them: a test for each sentence.
+// The rules about which models are tracked, and the effect of imports on them: one test for each rule.
 #include "engine/aggregate_fixture.h"
 
 namespace breakwatch::engine {
@@ -110,7 +110,7 @@ TEST_F(AggregateTest, TracksARankedModelWithoutNumbers) {
   EXPECT_EQ(Published("m"), nullptr);
 }
 
-TEST_F(AggregateTest, ForgetsAModelThatIsNotTrackedAndWasNotMetForAMonth) {
+TEST_F(AggregateTest, ForgetsAModelThatIsNotTrackedAndWasNotListedForAMonth) {
   Run({{"m"}});
   How by_name;
   by_name.ranked = false;
@@ -134,7 +134,7 @@ class ImportTest : public AggregateTest {
   static How Import(bool track) {
     Toolchain toolchain = TestToolchain("2.14.0");
     toolchain.name = kImport;
-    return {.ranked = false, .track = track, .toolchain = toolchain, .source = "import /tmp/trace"};
+    return {.ranked = false, .track = track, .toolchain = toolchain, .trigger = SweepTrigger::kTraceImport};
   }
   static Model Imported(const std::string& id, const std::string& commit = kA) {
     return {.id = id, .commit = commit, .mode = kImport};
@@ -156,7 +156,7 @@ TEST_F(ImportTest, DoesNotFillAnEmptyTrackedSet) {
   EXPECT_EQ(Tracked(), Ids{"b"});
 }
 
-TEST_F(ImportTest, StandsBesideTheNumbersOfOurOwnCaptureAtTheSameCommit) {
+TEST_F(ImportTest, IsPublishedBesideTheCaptureAtTheSameCommit) {
   Run({{"a"}});
   Run({Imported("a")}, Import(/*track=*/true));
   EXPECT_EQ(Shot().toolchain_key, TestToolchain().Key());
@@ -165,7 +165,7 @@ TEST_F(ImportTest, StandsBesideTheNumbersOfOurOwnCaptureAtTheSameCommit) {
   EXPECT_FALSE(Row("a").imported);
 }
 
-TEST_F(ImportTest, OfAnotherCommitTakesNoNumbersAway) {
+TEST_F(ImportTest, OfAnotherCommitRemovesNoNumbers) {
   Run({{"a"}});
   Run({Imported("a", kB)}, Import(/*track=*/true));
   EXPECT_EQ(Row("a").commit, kA);
@@ -180,7 +180,7 @@ TEST_F(ImportTest, TracksAModelThatWasNeverSweptUntilASweepTakesItOver) {
   EXPECT_EQ(Row("a").status, Row("a").attempts.begin()->second.status) << "of the last attempt, which is the import";
   EXPECT_NE(Row("a").status, Status::kNotAttempted);
   EXPECT_NE(Row("a").detail, "added, no result yet");
-  EXPECT_EQ(Published("a"), nullptr);  // the published series are our own captures'
+  EXPECT_EQ(Published("a"), nullptr);  // the published series are those of our own captures
   Run({{"b"}}, {.ranked = false});
   EXPECT_EQ(Tracked(), (Ids{"a", "b"}));
   EXPECT_NE(Published("b"), nullptr);
@@ -189,7 +189,7 @@ TEST_F(ImportTest, TracksAModelThatWasNeverSweptUntilASweepTakesItOver) {
   EXPECT_NE(Published("a"), nullptr);
 }
 
-TEST_F(ImportTest, IsNoSweepOfTheSchedule) {
+TEST_F(ImportTest, IsNotAScheduledSweep) {
   Run({{"a"}});
   const auto success = Shot().sweep.last_success;
   Run({Imported("a")}, Import(/*track=*/true));

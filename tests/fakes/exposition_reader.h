@@ -1,4 +1,4 @@
-// Reads the Prometheus text format back, strictly: what our writer's output means to someone else.
+// Parses the Prometheus text format strictly, to test our writer's output independently.
 #pragma once
 
 #include <cstdlib>
@@ -17,8 +17,8 @@ using SeriesByName = std::map<std::string, std::map<SeriesLabels, double>>;
 
 class ExpositionReader {
  public:
-  // Throws std::runtime_error on anything that a strict reader refuses: a missing final newline, a family that
-  // comes twice, a sample without its TYPE, a series twice, a timestamp.
+  // Throws std::runtime_error on everything that a strict reader rejects: a missing final newline, a family that occurs
+  // twice, a sample without its TYPE, a series twice, a timestamp.
   static SeriesByName Read(std::string_view text) {
     if (!text.empty() && text.back() != '\n') throw std::runtime_error("no final newline");
     ExpositionReader reader;

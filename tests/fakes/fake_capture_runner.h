@@ -1,4 +1,4 @@
-// A runner without processes: captures end in the order they began, with what the test scripted.
+// A runner without processes: captures end in the order of their start, with scripted results.
 #pragma once
 
 #include <poll.h>
@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,13 +67,13 @@ inline CaptureResult FailedCapture(Status status, const std::string& detail) {
   return result;
 }
 
-// Wait with captures under way ends the oldest and moves the clock by `capture_takes`, as far as `until`. With none:
-// it answers `wake_fd`; else moves the clock to a finite `until`; else blocks for the descriptor, bounded.
+// With running captures, Wait ends the oldest and moves the clock by `capture_takes`, at most to `until`. Without, it
+// reports `wake_fd`, or moves the clock to a finite `until`, or waits for the descriptor for a bounded time.
 class FakeCaptureRunner : public CaptureRunner {
  public:
-  explicit FakeCaptureRunner(FakeClock& clock, std::size_t workers = 2) : clock_(clock), workers_(workers) {}
+  explicit FakeCaptureRunner(FakeClock& clock, std::size_t capacity = 2) : clock_(clock), capacity_(capacity) {}
 
-  std::size_t Capacity() const override { return workers_ - running_.size(); }
+  std::size_t Capacity() const override { return capacity_ - running_.size(); }
 
   Result<void> Start(const CaptureJob& job) override {
     if (unable_) return *unable_;
@@ -111,7 +112,9 @@ class FakeCaptureRunner : public CaptureRunner {
     return ids;
   }
 
-  // What captures of `model` end with, the last of them for ever; unscripted models are clean.
+  std::optional<WorkerCounts> Workers() const override { return workers; }
+
+  // The results of captures of `model`, the last of them for all further captures. Models without a script are clean.
   void Script(const std::string& model, CaptureResult result) { script_[model].push_back(std::move(result)); }
   void FailToStart(Error error) { unable_ = std::move(error); }
   void StartAgain() { unable_.reset(); }
@@ -123,10 +126,11 @@ class FakeCaptureRunner : public CaptureRunner {
 
   std::vector<CaptureJob> started;
   int stops = 0;
+  std::optional<WorkerCounts> workers;
   std::chrono::milliseconds capture_takes{1000};
   std::function<void()> on_wait;                        // before each Wait: commands from "outside"
-  std::function<void(const CaptureJob& job)> on_start;  // before it starts: may set what it takes
-  Toolchain toolchain;                                  // told by every result
+  std::function<void(const CaptureJob& job)> on_start;  // called before it starts; may set `capture_takes`
+  Toolchain toolchain;                                  // in every result
 
  private:
   struct Running {
@@ -153,7 +157,7 @@ class FakeCaptureRunner : public CaptureRunner {
   }
 
   FakeClock& clock_;
-  std::size_t workers_;
+  std::size_t capacity_;
   std::deque<Running> running_;
   std::map<std::string, std::deque<CaptureResult>> script_;
   std::optional<Error> unable_;

@@ -1,4 +1,4 @@
-// A clock that moves only when told to; both of its times move together.
+// A clock that moves only when a test moves it; both of its times move together.
 #pragma once
 
 #include <atomic>

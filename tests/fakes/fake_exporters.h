@@ -1,4 +1,4 @@
-// Exporters that remember what they were given and answer as scripted, else with "delivered".
+// Exporters that store what they received and answer as scripted, otherwise with "delivered".
 #pragma once
 
 #include <deque>
@@ -61,8 +61,8 @@ class FakeEventExporter : public EventExporter {
   int attempts = 0;
   bool down = false;  // every answer is kTryAgain
   std::deque<Outcome> answers;
-  std::function<bool(const StoredEvent&)> poison;  // a batch with such an event is refused whole
-  bool names_events = false;                       // of such an answer
+  std::function<bool(const StoredEvent&)> poison;  // a batch with such an event is rejected completely
+  bool names_events = false;                       // whether such an answer names single events
   std::vector<StoredEvent> delivered;
 
  private:

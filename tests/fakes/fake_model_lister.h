@@ -1,4 +1,4 @@
-// A lister that answers with what the test put into it.
+// A lister that returns the lists of the test.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace breakwatch::fakes {
 
-// Answers its lists in order and the last of them for ever. Set it up while no listing runs.
+// Returns its lists in order, the last of them for all further calls. Configure it while no listing runs.
 class FakeModelLister : public ModelLister {
  public:
   Result<RankedList> List(const ListRequest& request, std::stop_token stop, const Progress& progress) override {
     std::unique_lock lock(mutex_);
     requests_.push_back(request);
-    if (hang_) {  // until the stop request, as a Hub that never answers
+    if (hang_) {  // until the stop request, like a Hub that never responds
       std::condition_variable_any asked_to_stop;
       asked_to_stop.wait(lock, stop, [] { return false; });
       return Error{ErrorCode::kInterrupted, "listing stopped"};
@@ -33,6 +33,11 @@ class FakeModelLister : public ModelLister {
   }
 
   void Answer(Result<RankedList> list) { answers_.push_back(std::move(list)); }
+  // Of the next listing and all after it, whatever was to be answered.
+  void AnswerFromNow(const Result<RankedList>& list) {
+    answers_.resize(requests_.size(), list);
+    answers_.push_back(list);
+  }
   void HangUntilStopped() { hang_ = true; }
   std::vector<ListRequest> Requests() const {
     std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// A ProgressListener that remembers everything it was told.
+// A ProgressListener that stores every call.
 #pragma once
 
 #include <string>

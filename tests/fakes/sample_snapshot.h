@@ -1,4 +1,4 @@
-// Snapshots for tests: small, complete, and with every label that could hurt.
+// Snapshots for tests: small, complete, and with hostile labels.
 #pragma once
 
 #include <string>

@@ -75,13 +75,13 @@ bool ServerProcess::WaitUntilReady(net::HttpRequest request) {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{20};
   while (std::chrono::steady_clock::now() < give_up) {
     const auto answer = sender->Send(request);
-    // Looked at in any case: on a port that was not free after all, somebody else answers.
+    // Check in every case: if the port was not free, another server may answer.
     if (waitpid(pid_, nullptr, WNOHANG) == pid_) {
       pid_ = -1;
       return false;
     }
     if (answer && answer->status == 200) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds{20});  // a readiness poll, not a guess at a duration
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});  // a poll for readiness, not a guessed duration
   }
   return false;
 }

@@ -15,13 +15,13 @@ int FreePort();
 
 class ServerProcess {
  public:
-  // Starts `argv`, its output into `log_path`. The process gets SIGKILL when this program ends, however it ends.
+  // Starts `argv` with its output in `log_path`. The process gets SIGKILL when this program ends for any reason.
   ServerProcess(std::vector<std::string> argv, const std::string& log_path);
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
-  // Waits until GET `url` answers 200, at most 20 s. False: it never did, or the process ended.
+  // Waits until GET `url` answers 200, at most 20 s. False if it did not, or if the process ended.
   bool WaitUntilReady(const std::string& url);
   bool WaitUntilReady(net::HttpRequest request);
 

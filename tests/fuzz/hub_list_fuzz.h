@@ -1,4 +1,4 @@
-// One input of any bytes through everything that reads the Hub's answers; must neither crash nor hang.
+// Passes arbitrary bytes to all code that reads the Hub's answers; must neither crash nor hang.
 #pragma once
 
 #include <string_view>

@@ -18,12 +18,12 @@ void ReadAsFile(std::string_view bytes) {
   const int fd = memfd_create("trace", MFD_CLOEXEC);
   if (fd < 0 || write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) __builtin_trap();
   trace::ReadOptions options;
-  options.max_line_bytes = 4096;  // so that too long is not far
+  options.max_line_bytes = 4096;  // short, so that inputs exceed it
   const auto import = trace::ReadTraces("/proc/self/fd/" + std::to_string(fd), options);
   close(fd);
   if (!import && import.error().message.empty()) __builtin_trap();
   if (!import) return;
-  // Whatever was read can be stored: it becomes JSON, and that JSON a result again.
+  // Every result can be stored: it converts to JSON, and that JSON to a result.
   if (import->capture.detail.empty() || !CaptureResultFromJson(ToJson(import->capture))) __builtin_trap();
 }
 

@@ -5,14 +5,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "fakes/temporary_directory.h"
 #include "hub/scripted_hub.h"
-#include "hub/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
 namespace fs = std::filesystem;
 using namespace breakwatch::testing;
+using fakes::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -64,7 +65,7 @@ TEST_F(HubCacheTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(models[1].id, "single");
 }
 
-TEST_F(HubCacheTest, NamesTheBlobItselfWhenTheEtagIsNoDigest) {
+TEST_F(HubCacheTest, ComputesTheBlobsNameIfTheEtagIsNotADigest) {
   ASSERT_TRUE(cache_.StoreConfig("a/b", kCommitA, "../../../evil", "hello\n").ok());
   // git hash-object of "hello\n"
   EXPECT_EQ(directory_.Read("models--a--b/blobs/ce013625030ba8dba906f756967f9e9ca394464a"), "hello\n");
@@ -80,21 +81,21 @@ TEST_F(HubCacheTest, NoNameFromOutsideLeadsOutOfTheCache) {
   EXPECT_TRUE(fs::is_empty(directory_.path()));
 }
 
-TEST_F(HubCacheTest, LeavesABranchAloneThatSomebodyElsesFilesHangOn) {
+TEST_F(HubCacheTest, KeepsABranchThatOtherFilesDependOn) {
   directory_.Write("models--a--b/refs/main", kCommitA);
   directory_.Write("models--a--b/snapshots/" + kCommitA + "/model.safetensors", "weights");
   ASSERT_TRUE(cache_.StoreRef("a/b", "main", kCommitB).ok());
   EXPECT_EQ(cache_.ReadRef("a/b", "main"), kCommitA);
 }
 
-TEST_F(HubCacheTest, MovesABranchThatOnlyConfigurationsHangOn) {
+TEST_F(HubCacheTest, MovesABranchThatOnlyConfigurationsDependOn) {
   ASSERT_TRUE(cache_.StoreConfig("a/b", kCommitA, kEtag, kBert).ok());
   ASSERT_TRUE(cache_.StoreRef("a/b", "main", kCommitA).ok());
   ASSERT_TRUE(cache_.StoreRef("a/b", "main", kCommitB).ok());
   EXPECT_EQ(cache_.ReadRef("a/b", "main"), kCommitB);
 }
 
-TEST_F(HubCacheTest, LeavesABlobToTheProcessThatIsWritingIt) {
+TEST_F(HubCacheTest, DoesNotWriteABlobThatAnotherProcessIsWriting) {
   const std::string lock_path = ".locks/models--a--b/" + std::string(40, 'e') + ".lock";
   directory_.Write(lock_path, "");
   const int other = open((directory_ / lock_path).c_str(), O_RDWR);
@@ -106,7 +107,7 @@ TEST_F(HubCacheTest, LeavesABlobToTheProcessThatIsWritingIt) {
   EXPECT_EQ(cache_.ReadConfig("a/b", kCommitA), kBert);
 }
 
-TEST_F(HubCacheTest, SaysWhatCannotBeWritten) {
+TEST_F(HubCacheTest, ReportsWhatCannotBeWritten) {
   directory_.Write("models--a--b", "a file where a folder should be");
   const auto stored = cache_.StoreConfig("a/b", kCommitA, kEtag, kBert);
   ASSERT_FALSE(stored.ok());
@@ -145,7 +146,7 @@ TEST_F(CachedListingTest, APinnedCachedCommitCostsNoRequest) {
   EXPECT_EQ(hub_.Requests("/a/").size(), before);
   EXPECT_EQ(again->models[0].info.config_source, "cache");
   EXPECT_EQ(again->models[0].config_json, kBert);
-  EXPECT_EQ(again->models[1].excluded, Status::kSkippedNoConfig);  // the absence is remembered too
+  EXPECT_EQ(again->models[1].excluded, Status::kSkippedNoConfig);  // the absence is also cached
   const std::size_t all = hub_.Requests().size();
   const auto pinned = ListNamed(options_, {"a/1@" + kCommitA});
   ASSERT_TRUE(pinned.ok());

@@ -4,14 +4,14 @@
 
 #include "breakwatch/core/text.h"
 #include "breakwatch/hub/hub_lister.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
+using fakes::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::TemporaryDirectory;
 
 const std::string kBert = R"({"model_type": "bert", "architectures": ["BertForMaskedLM"]})";
 
@@ -79,7 +79,7 @@ TEST(DirectoryListerTest, NamesWhatIsWrongWithEachFile) {
   EXPECT_EQ(ends["only_code"].first, Status::kSkippedCustomCode);
 }
 
-TEST(DirectoryListerTest, KeepsTheModelsAskedForByName) {
+TEST(DirectoryListerTest, KeepsOnlyTheRequestedModels) {
   TemporaryDirectory directory;
   directory.Write("a/config.json", kBert);
   directory.Write("b/config.json", kBert);
@@ -90,7 +90,7 @@ TEST(DirectoryListerTest, KeepsTheModelsAskedForByName) {
   EXPECT_EQ(List(directory, request).error().code, ErrorCode::kNotFound);
 }
 
-TEST(DirectoryListerTest, SaysSoWhenThereIsNothing) {
+TEST(DirectoryListerTest, ReportsAnEmptyDirectory) {
   TemporaryDirectory directory;
   EXPECT_EQ(List(directory).error().code, ErrorCode::kNotFound);
   const auto list = MakeDirectoryLister(directory / "absent")->List({}, {}, nullptr);

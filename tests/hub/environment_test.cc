@@ -3,7 +3,7 @@
 #include <map>
 
 #include "breakwatch/hub/hub_options.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
@@ -47,7 +47,7 @@ TEST(HubEnvironmentTest, ExpandsHomeAndVariables) {
 }
 
 TEST(HubEnvironmentTest, TakesTheTokenFromTheEnvironmentBeforeTheFile) {
-  testing::TemporaryDirectory home;
+  fakes::TemporaryDirectory home;
   home.Write("token", "hf_file\n");
   home.Write("other", "  hf_other  \r\n");
   const std::string path = home.path().string();
@@ -63,7 +63,7 @@ TEST(HubEnvironmentTest, UsesNoTokenWhenImplicitUseIsDisabled) {
   EXPECT_EQ(From({{"HF_TOKEN", "hf_env"}, {"HF_HUB_DISABLE_IMPLICIT_TOKEN", "0"}}).token, "hf_env");
 }
 
-TEST(HubEnvironmentTest, UnderstandsOfflineAsThePythonClientDoes) {
+TEST(HubEnvironmentTest, ReadsOfflineLikeThePythonClient) {
   for (const char* yes : {"1", "on", "YES", "True"}) EXPECT_TRUE(From({{"HF_HUB_OFFLINE", yes}}).offline) << yes;
   for (const char* no : {"0", "off", "2", ""}) EXPECT_FALSE(From({{"HF_HUB_OFFLINE", no}}).offline) << no;
   EXPECT_TRUE(From({{"TRANSFORMERS_OFFLINE", "1"}}).offline);

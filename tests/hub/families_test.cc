@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
@@ -16,7 +16,7 @@ const FamilyTable& Table() {
 }
 
 TEST(FamiliesTest, TheBuiltInTableIsTheFileInConfig) {
-  testing::TemporaryDirectory unused;
+  fakes::TemporaryDirectory unused;
   std::ostringstream text;
   text << std::ifstream(BREAKWATCH_SOURCE_DIR "/config/families.yaml").rdbuf();
   EXPECT_EQ(text.str(), BuiltInFamilies());

@@ -3,7 +3,7 @@
 
 #include "breakwatch/hub/hub_lister.h"
 #include "fakes/fake_model_lister.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class FileListerTest : public ::testing::Test {
  protected:
-  // What the file makes the lister behind it ask for.
+  // The request that the file's lister passes to the lister behind it.
   Result<RankedList> List(const std::string& text, const ListRequest& request = {}) {
     directory_.Write("models.txt", text);
     auto by_name = std::make_unique<fakes::FakeModelLister>();
@@ -25,7 +25,7 @@ class FileListerTest : public ::testing::Test {
   }
   std::vector<std::string> Asked() const { return by_name_->Requests().at(0).ids; }
 
-  testing::TemporaryDirectory directory_;
+  fakes::TemporaryDirectory directory_;
   std::unique_ptr<ModelLister> lister_;
   fakes::FakeModelLister* by_name_ = nullptr;
 };

@@ -1,14 +1,15 @@
-// A Hub that stumbles, stalls or lies.
+// A Hub that fails, stalls or sends wrong data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fakes/temporary_directory.h"
 #include "hub/scripted_hub.h"
-#include "hub/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
 using namespace breakwatch::testing;
+using fakes::TemporaryDirectory;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -35,7 +36,7 @@ TEST(HubFaultsTest, Retries429AndServerFaultsUntilItSucceeds) {
   EXPECT_FALSE(list->models.at(0).excluded) << list->models[0].detail;
 }
 
-TEST(HubFaultsTest, WaitsAsLongAsTheServerAsks) {
+TEST(HubFaultsTest, WaitsAsLongAsTheServerRequests) {
   ScriptedHub hub;
   hub.OnPages({Entry("a/1", kCommitA)});
   hub.On(ConfigPath("a/1"), {429, {{"Retry-After", "1"}}, ""});
@@ -47,7 +48,7 @@ TEST(HubFaultsTest, WaitsAsLongAsTheServerAsks) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, 1s);
 }
 
-TEST(HubFaultsTest, DoesNotWaitForAServerThatAsksForTooMuch) {
+TEST(HubFaultsTest, DoesNotWaitIfTheServerRequestsTooLongAPause) {
   ScriptedHub hub;
   hub.OnPages({Entry("a/1", kCommitA)});
   hub.On(ConfigPath("a/1"), {503, {{"Retry-After", "3600"}}, ""});
@@ -74,7 +75,7 @@ TEST(HubFaultsTest, PausesBeforeTheRateLimitIsSpent) {
   EXPECT_THAT(hub.Requests("/a/"), SizeIs(3));
 }
 
-TEST(HubFaultsTest, GivesUpAfterItsTriesAndSaysWhatItSaw) {
+TEST(HubFaultsTest, GivesUpAfterItsAttemptsAndReportsTheError) {
   ScriptedHub hub;
   hub.OnPages({Entry("a/1", kCommitA) + "," + Entry("a/2", kCommitA)});
   hub.On(ConfigPath("a/1"), {503, {}, R"({"error":"Service is overloaded"})"});
@@ -87,7 +88,7 @@ TEST(HubFaultsTest, GivesUpAfterItsTriesAndSaysWhatItSaw) {
   EXPECT_FALSE(list->models[1].excluded);
 }
 
-TEST(HubFaultsTest, NamesTheTriesThatWereMadeAndThePauseThatTheHubAskedFor) {
+TEST(HubFaultsTest, ReportsTheAttemptsAndTheRequestedPause) {
   ScriptedHub hub;
   hub.On("/api/models", {503, {{"Retry-After", "900"}}, ""});
   const auto list = List(hub.Options(), {});
@@ -126,7 +127,7 @@ TEST(HubFaultsTest, ANextPageOnAnotherHostIsNotFollowed) {
 }
 
 TEST(HubFaultsTest, TheListingAsAWholeHasADeadline) {
-  // Each page, each try and each pause is short; only together they are too long.
+  // Each page, each attempt and each pause is short; only together they take too long.
   ScriptedHub pages, refusals, pauses, silence;
   for (int i = 0; i < 100'000 / 500; ++i) {
     Reply page = Json("[" + Entry("a/m" + std::to_string(i), kCommitA) + "]");
@@ -146,11 +147,11 @@ TEST(HubFaultsTest, TheListingAsAWholeHasADeadline) {
     ASSERT_FALSE(list.ok());
     EXPECT_EQ(list.error().code, ErrorCode::kUnavailable);
     EXPECT_THAT(list.error().message, HasSubstr("hub.timeout is 300 ms"));
-    if (hub != &silence) EXPECT_THAT(hub->Requests(), SizeIs(1));  // of which the last moment may hold a second try
+    if (hub != &silence) EXPECT_THAT(hub->Requests(), SizeIs(1));  // the last moment may include a second attempt
   }
 }
 
-TEST(HubFaultsTest, AListingThatCannotBeHadIsAnErrorThatNamesTheHub) {
+TEST(HubFaultsTest, AListingThatFailsIsAnErrorThatNamesTheHub) {
   ScriptedHub hub;
   hub.On("/api/models", {504, {}, ""});
   const auto list = List(hub.Options(), {});
@@ -159,7 +160,7 @@ TEST(HubFaultsTest, AListingThatCannotBeHadIsAnErrorThatNamesTheHub) {
   EXPECT_THAT(list.error().message, AllOf(HasSubstr(hub.server().Url()), HasSubstr("HTTP 504")));
 }
 
-TEST(HubFaultsTest, ARefusedQuestionIsAnErrorWithTheHubsOwnWords) {
+TEST(HubFaultsTest, ARejectedRequestIsAnErrorWithTheHubsMessage) {
   ScriptedHub hub;
   hub.On("/api/models", Refusal(400, "", "expand must be one of [a, b]"));
   const auto list = List(hub.Options(), {});
@@ -168,7 +169,7 @@ TEST(HubFaultsTest, ARefusedQuestionIsAnErrorWithTheHubsOwnWords) {
   EXPECT_THAT(hub.Requests(), SizeIs(1));
 }
 
-TEST(HubFaultsTest, AnEarlyEndIsAWarningWhenNearlyAllWasHadAndElseAnError) {
+TEST(HubFaultsTest, AnEarlyEndIsAWarningIfNearlyAllModelsAreListedAndElseAnError) {
   std::string first;
   for (int i = 0; i < 9; ++i) first += (i ? "," : "") + Entry("a/" + std::to_string(i), kCommitA);
   ScriptedHub hub;
@@ -190,7 +191,7 @@ TEST(HubFaultsTest, AnEarlyEndIsAWarningWhenNearlyAllWasHadAndElseAnError) {
   EXPECT_FALSE(List(other.Options(), request).ok());
 }
 
-TEST(HubFaultsTest, AServerThatSaysNothingTimesOut) {
+TEST(HubFaultsTest, AServerThatSendsNothingTimesOut) {
   ScriptedHub hub;
   hub.OnPages({Entry("a/1", kCommitA) + "," + Entry("a/2", kCommitA)});
   hub.On(ConfigPath("a/1"), {.hang = true});
@@ -257,7 +258,7 @@ TEST(HubFaultsTest, ConfigurationsThatCannotBeUsedAreNamed) {
   EXPECT_THAT(list->models[3].detail, HasSubstr("longer than"));
 }
 
-TEST(HubFaultsTest, RedirectsWithoutEndAreCutShort) {
+TEST(HubFaultsTest, EndlessRedirectsAreBounded) {
   ScriptedHub hub;
   hub.OnPages({Entry("a/loop", kCommitA) + "," + Entry("a/nowhere", kCommitA) + "," + Entry("a/file", kCommitA)});
   hub.On(ConfigPath("a/loop"), {307, {{"Location", ConfigPath("a/loop")}}, ""});
@@ -271,7 +272,7 @@ TEST(HubFaultsTest, RedirectsWithoutEndAreCutShort) {
   EXPECT_THAT(list->models[1].detail, HasSubstr("without a target"));
 }
 
-TEST(HubFaultsTest, ANewTryAsksTheHubAgainWhereTheFileIs) {
+TEST(HubFaultsTest, ARetryRequestsTheFilesLocationAgain) {
   ScriptedHub hub;
   hub.OnPages({Entry("a/1", kCommitA)});
   hub.On(ConfigPath("a/1"), {302, {{"Location", "/expired"}}, ""});
@@ -279,7 +280,7 @@ TEST(HubFaultsTest, ANewTryAsksTheHubAgainWhereTheFileIs) {
   hub.On("/expired", {503, {}, ""});
   hub.On("/signed-anew", Json(kBert));
   HubOptions options = hub.Options();
-  options.concurrency = 0;  // taken as one
+  options.concurrency = 0;  // treated as one
   const auto list = List(options, {});
   ASSERT_TRUE(list.ok());
   EXPECT_FALSE(list->models.at(0).excluded) << list->models[0].detail;
@@ -320,7 +321,7 @@ TEST(HubFaultsTest, TheTokenIsInNoTextEvenWhenTheServerEchoesIt) {
   EXPECT_THAT(List(options, {}).error().message, Not(HasSubstr("topsecret")));
 }
 
-TEST(HubFaultsTest, AHubThatIsAwayForEveryNameIsAnError) {
+TEST(HubFaultsTest, AHubThatIsUnavailableForEveryNameIsAnError) {
   std::string url;
   {
     ScriptedHub gone;
@@ -343,7 +344,7 @@ TEST(HubFaultsTest, AnOutageNeverCostsACachedModel) {
   options.cache_dir = cache.path().string();
   ASSERT_FALSE(List(options, {})->models.at(0).excluded);
 
-  ScriptedHub later;  // a new commit, whose file it does not give
+  ScriptedHub later;  // a new commit, whose file it does not serve
   later.OnPages({Entry("a/1", kCommitB)});
   later.On(ConfigPath("a/1", kCommitB), {429, {}, ""});
   later.On("/api/models/a/1", {503, {}, ""});

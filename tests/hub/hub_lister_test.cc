@@ -46,7 +46,7 @@ TEST(HubListerTest, ListsPinsAndFetchesThroughTheRelativeRedirect) {
   EXPECT_EQ(list->models[1].info.downloads, std::nullopt);
 }
 
-TEST(HubListerTest, AsksInTheHubsOwnWords) {
+TEST(HubListerTest, UsesTheParameterNamesOfTheHub) {
   ScriptedHub hub;
   hub.OnPages({""});
   ListRequest request;
@@ -178,7 +178,7 @@ TEST(HubListerTest, TakesTheCommitFromTheFileWhenTheListingNamesNone) {
   EXPECT_EQ(list->models[0].info.sha, kCommitB);
 }
 
-TEST(HubListerTest, FollowsARenamedModelAndKeepsTheNameAskedFor) {
+TEST(HubListerTest, FollowsARenamedModelAndKeepsTheRequestedName) {
   ScriptedHub hub;
   hub.On("/api/models/t5-small", {307, {{"Location", "/api/models/google-t5/t5-small?expand=sha"}}, ""});
   hub.On("/api/models/google-t5/t5-small", Json(Entry("google-t5/t5-small", kCommitA)));
@@ -193,7 +193,7 @@ TEST(HubListerTest, FollowsARenamedModelAndKeepsTheNameAskedFor) {
   EXPECT_EQ(list->models[0].info.rank, 0);
 }
 
-TEST(HubListerTest, AsksForTheRevisionNamed) {
+TEST(HubListerTest, RequestsTheNamedRevision) {
   ScriptedHub hub;
   hub.On("/api/models/a/x--y/revision/refs%2Fpr%2F1", Json(Entry("a/x--y", kCommitB)));
   hub.OnConfig("a/x--y", kCommitB, kBert);
@@ -215,7 +215,7 @@ TEST(HubListerTest, ListsAModelNamedTwiceOnce) {
 }
 
 // One model per error answer of the Hub: its message, the resulting status, and a word that the text must contain.
-TEST(HubListerTest, TellsTheHubsRefusalsApart) {
+TEST(HubListerTest, DistinguishesTheErrorsOfTheHub) {
   struct Case {
     std::string id;
     Reply reply;

@@ -61,7 +61,7 @@ TEST(ListedModelTest, ReadsGatedOfEveryKind) {
   EXPECT_EQ(Read(R"({"id":"a","gated":true})")->info.gated, "manual");
 }
 
-TEST(ListedModelTest, BelievesACommitOnlyWhenItIsOne) {
+TEST(ListedModelTest, AcceptsACommitOnlyIfItIsValid) {
   EXPECT_EQ(Read(R"({"id":"a","sha":"main"})")->info.sha, "");
   EXPECT_EQ(Read(R"({"id":"a","sha":"../../../../etc/passwd/../../aaaaaaaaaaa"})")->info.sha, "");
 }

@@ -3,13 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fakes/temporary_directory.h"
 #include "hub/scripted_hub.h"
-#include "hub/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
 using namespace breakwatch::testing;
+using fakes::TemporaryDirectory;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 

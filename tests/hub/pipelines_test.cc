@@ -1,17 +1,18 @@
-// Repositories of diffusers: one model of several configurations.
+// Repositories of diffusers: one model with several configurations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "fakes/temporary_directory.h"
 #include "hub/scripted_hub.h"
-#include "hub/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
 using namespace breakwatch::testing;
+using fakes::TemporaryDirectory;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -25,7 +26,7 @@ const std::string kDiffusers = R"("library_name":"diffusers","pipeline_tag":"tex
 
 std::string FilePath(const std::string& file) { return "/a/tiny/resolve/" + kCommitA + "/" + file; }
 
-// A file as the Hub's last hop answers it.
+// A file as the last redirect target of the Hub serves it.
 Reply File(const std::string& text) { return {200, {{"X-Repo-Commit", kCommitA}, {"ETag", "\"x\""}}, text}; }
 Reply NoFile() {
   Reply reply = Refusal(404, "EntryNotFound", "Entry not found");
@@ -41,7 +42,7 @@ void OnPipeline(ScriptedHub& hub) {
   hub.On(FilePath("vae/config.json"), File(kVae));
 }
 
-TEST(PipelinesTest, GivesOneDocumentOfAllConfigurationsThatAPipelineNames) {
+TEST(PipelinesTest, MakesOneDocumentOfAllConfigurationsOfAPipeline) {
   ScriptedHub hub;
   OnPipeline(hub);
   const auto list = List(hub.Options(), {});
@@ -56,7 +57,7 @@ TEST(PipelinesTest, GivesOneDocumentOfAllConfigurationsThatAPipelineNames) {
             "{\"model_index\": " + kIndex +
                 R"(, "components": {"unet": {"_class_name": "UNet2DModel", "shift": {"__float__": "NaN"}}, "vae": )" +
                 kVae + "}}");
-  // Neither settings, nor a vocabulary, nor what is no name of a folder.
+  // Neither settings, nor a vocabulary, nor an invalid folder name.
   EXPECT_THAT(hub.Requests("/a/tiny/resolve"), SizeIs(3));
 }
 
@@ -83,7 +84,7 @@ TEST(PipelinesTest, ReadsARepositoryWithoutAnIndexAsASingleModel) {
   EXPECT_EQ(list->models[0].config_json, kVae);
 }
 
-TEST(PipelinesTest, SaysWhatIsMissingWhereThereIsNeitherFile) {
+TEST(PipelinesTest, ReportsWhatIsMissingIfThereIsNeitherFile) {
   ScriptedHub hub;
   hub.OnPages({Entry("a/tiny", kCommitA, kDiffusers)});
   hub.On(FilePath("model_index.json"), NoFile());
@@ -107,7 +108,7 @@ TEST(PipelinesTest, AComponentThatIsRefusedEndsTheModelOnceWithItsName) {
   EXPECT_EQ(last_done, 1);
 }
 
-TEST(PipelinesTest, ABrokenIndexIsSaidToBeBroken) {
+TEST(PipelinesTest, ADamagedIndexIsReported) {
   for (const std::string broken : {"{\"unet\":", "[]", "7"}) {
     ScriptedHub hub;
     hub.OnPages({Entry("a/tiny", kCommitA, kDiffusers)});
@@ -119,7 +120,7 @@ TEST(PipelinesTest, ABrokenIndexIsSaidToBeBroken) {
   }
 }
 
-TEST(PipelinesTest, AsksNothingTwiceAndWorksOfflineFromTheCache) {
+TEST(PipelinesTest, RequestsNothingTwiceAndWorksOfflineFromTheCache) {
   const TemporaryDirectory folder;
   ScriptedHub hub;
   OnPipeline(hub);
@@ -132,7 +133,7 @@ TEST(PipelinesTest, AsksNothingTwiceAndWorksOfflineFromTheCache) {
   EXPECT_THAT(hub.Requests("/a/tiny/resolve"), SizeIs(3));
   EXPECT_EQ(second->models.at(0).config_json, first->models.at(0).config_json);
   EXPECT_EQ(second->models[0].info.config_source, "cache");
-  // The Python client's layout: a link to the blob, relative to where it lies.
+  // The Python client's layout: a link to the blob, relative to its own place.
   const auto unet = folder.path() / "models--a--tiny/snapshots" / kCommitA / "unet/config.json";
   EXPECT_EQ(std::filesystem::read_symlink(unet).parent_path(), "../../../blobs");
   std::ifstream file(unet);

@@ -1,4 +1,4 @@
-// What we write into the shared cache, read by the real Python client; and the other way round.
+// Files that breakwatch writes into the shared cache, read by the real Python client, and the reverse.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "cache.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
@@ -15,8 +15,8 @@ const std::string kPython = BREAKWATCH_SOURCE_DIR "/.venv/bin/python";
 const std::string kSha(40, 'a');
 const std::string kAbsentSha(40, 'b');
 
-// Standard output of a Python program, given the cache as its argument; runs offline.
-std::string RunPython(const testing::TemporaryDirectory& directory, const std::string& program) {
+// Standard output of a Python program that gets the cache as its argument; runs offline.
+std::string RunPython(const fakes::TemporaryDirectory& directory, const std::string& program) {
   directory.Write("program.py", program);
   const std::string command =
       "HF_HUB_OFFLINE=1 '" + kPython + "' -I '" + directory / "program.py" + "' '" + directory / "hub" + "' 2>&1";
@@ -29,13 +29,13 @@ std::string RunPython(const testing::TemporaryDirectory& directory, const std::s
 }
 
 bool HasClient() {
-  testing::TemporaryDirectory directory;
+  fakes::TemporaryDirectory directory;
   return std::filesystem::exists(kPython) && RunPython(directory, "import huggingface_hub; print('ok')") == "ok\n";
 }
 
 TEST(PythonCacheTest, ThePythonClientFindsWhatWeWrote) {
   if (!HasClient()) GTEST_SKIP() << "no huggingface_hub in " << kPython;
-  testing::TemporaryDirectory directory;
+  fakes::TemporaryDirectory directory;
   const HubCache cache(directory / "hub", 1 << 20);
   ASSERT_TRUE(cache.StoreConfig("org/name", kSha, "\"" + std::string(40, 'e') + "\"", "{\"a\": 1}").ok());
   ASSERT_TRUE(cache.StoreRef("org/name", "main", kSha).ok());
@@ -56,7 +56,7 @@ print([repo.repo_id for repo in report.repos], len(report.warnings))
 
 TEST(PythonCacheTest, WeFindWhatThePythonClientMade) {
   if (!HasClient()) GTEST_SKIP() << "no huggingface_hub in " << kPython;
-  testing::TemporaryDirectory directory;
+  fakes::TemporaryDirectory directory;
   const std::string said = RunPython(directory, R"(
 import os, sys
 from huggingface_hub import file_download as fd

@@ -1,4 +1,4 @@
-// Bodies recorded from the Hub in several years, read in place where they are at hand.
+// Bodies recorded from the Hub in several years. They are read in place, if they exist on this machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

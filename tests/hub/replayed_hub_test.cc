@@ -1,4 +1,4 @@
-// The same recording, read from disk and asked over HTTP, must give the same list.
+// The same recording, read from disk and requested over HTTP, must lead to the same list.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ class ReplayedHubTest : public ::testing::Test {
     EXPECT_EQ(a.info.model_type, b.info.model_type) << a.info.id;
     EXPECT_EQ(a.info.params, b.info.params) << a.info.id;
     EXPECT_EQ(a.info.downloads, b.info.downloads) << a.info.id;
-    if (!a.info.gated.empty()) {  // over HTTP a gate is shut for callers without a token; the file behind it is on disk
+    if (!a.info.gated.empty()) {  // HTTP serves no gated file without a token; on disk it is readable
       EXPECT_EQ(a.excluded, Status::kSkippedGated) << a.info.id;
       return;
     }

@@ -1,4 +1,4 @@
-// A Hub of a few answers written by the test, by path, on a ScriptedServer.
+// A Hub with a few answers written by the test, by path, on a ScriptedServer.
 #pragma once
 
 #include <deque>
@@ -21,15 +21,15 @@ class ScriptedHub {
 
   // Answers to a path (without its query), given in order; the last one is repeated. Other paths: 404 RepoNotFound.
   void On(const std::string& path, Reply reply);
-  // A page of the listing, the link to the next one already in it unless it is the last.
+  // A page of the listing, including the link to the next one unless it is the last.
   void OnPages(const std::vector<std::string>& pages);
-  // The file of a model: the relative redirect and the file behind it, as the Hub answers.
+  // The file of a model: the relative redirect and the file behind it, as on the Hub.
   void OnConfig(const std::string& id, const std::string& sha, const std::string& config);
 
   ScriptedServer& server() { return server_; }
   // Requests whose path begins with `prefix`.
   std::vector<SeenRequest> Requests(const std::string& prefix = "/") const;
-  // Quick back-offs, no cache.
+  // Short back-offs, no cache.
   hub::HubOptions Options() const;
 
  private:

@@ -1,4 +1,4 @@
-// The user's own models among those of a Hub.
+// The user's own models beside those of a Hub.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/hub/hub_lister.h"
 #include "fakes/fake_model_lister.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
@@ -32,7 +32,7 @@ class SelectorListerTest : public ::testing::Test {
     return lister_->List(request, {}, nullptr);
   }
 
-  testing::TemporaryDirectory directory_;
+  fakes::TemporaryDirectory directory_;
   std::unique_ptr<ModelLister> lister_;
   fakes::FakeModelLister* others_ = nullptr;
 };

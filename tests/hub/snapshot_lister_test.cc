@@ -2,15 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "breakwatch/hub/hub_lister.h"
-#include "hub/temporary_directory.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::hub {
 namespace {
 
+using fakes::TemporaryDirectory;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::TemporaryDirectory;
 
 const std::string kSha(40, 'a');
 
@@ -169,14 +169,14 @@ TEST_F(SnapshotListerTest, AnIdCannotLeadOutOfTheRecording) {
   EXPECT_EQ(list->models[0].excluded, Status::kSkippedNoConfig);
 }
 
-TEST_F(SnapshotListerTest, RefusesADirectoryThatIsNoRecordingOrOfAnotherFormat) {
+TEST_F(SnapshotListerTest, RejectsADirectoryThatIsNotARecordingOrHasAnotherFormat) {
   directory_.Write("recording.json", R"({"format":2})");
   EXPECT_THAT(List({}).error().message, HasSubstr("format 2"));
   std::filesystem::remove(directory_ / "recording.json");
   EXPECT_EQ(List({}).error().code, ErrorCode::kConfig);
 }
 
-TEST_F(SnapshotListerTest, StopsWhenAskedTo) {
+TEST_F(SnapshotListerTest, StopsOnRequest) {
   std::stop_source stop;
   stop.request_stop();
   const auto list = MakeSnapshotLister(directory_.path().string())->List({}, stop.get_token(), nullptr);

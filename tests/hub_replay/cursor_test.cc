@@ -7,14 +7,14 @@
 namespace breakwatch::hub_replay {
 namespace {
 
-// A cursor that the Hub gave, and what it stands for.
+// A real cursor of the Hub, and its meaning.
 constexpr const char* kRecorded =
     "eyIkb3IiOlt7ImRvd25sb2FkcyI6MiwiX2lkIjp7IiRndCI6IjYzOTBkOWYzM2RlNzZkNjAyOTlhY2JlMCJ9fSx7ImRvd25sb2FkcyI6eyIkbHQi"
     "OjJ9fSx7ImRvd25sb2FkcyI6bnVsbH1dfQ==";
 
 Cursor After(Json value, const std::string& id) { return {"downloads", std::move(value), id, false, ""}; }
 
-TEST(CursorTest, ReadsACursorThatTheHubGave) {
+TEST(CursorTest, ReadsACursorOfTheHub) {
   const auto cursor = DecodeCursor(kRecorded, "downloads", "");
   ASSERT_TRUE(cursor.ok());
   EXPECT_EQ(cursor->value, 2);
@@ -65,7 +65,7 @@ TEST(CursorTest, IsBoundToItsSortKeyAndItsSearch) {
   EXPECT_FALSE(DecodeCursor(kRecorded, "downloads", "qwen\n").ok()) << "a search has a token that clients cannot make";
 }
 
-TEST(CursorTest, RefusesWhatIsNoCursor) {
+TEST(CursorTest, RejectsInvalidCursors) {
   const std::string nested = std::string(2000, '[') + std::string(2000, ']');
   for (const std::string& text :
        {std::string("?"), std::string("AAAA"), Base64("[]"), Base64("{}"), Base64("null"), Base64(R"({"$or":[1,2,3]})"),

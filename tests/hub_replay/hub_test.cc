@@ -80,7 +80,7 @@ TEST_F(HubTest, FollowsItsOwnLinksToTheEnd) {
   EXPECT_EQ(ids, "org/model org/other old org/a--b ");
 }
 
-TEST_F(HubTest, GivesAnEmptyListWithoutLink) {
+TEST_F(HubTest, ReturnsAnEmptyListWithoutALink) {
   const Answer answer = Ask("/api/models?search=nothing-like-it");
   EXPECT_EQ(answer.body, "[]");
   EXPECT_EQ(Of(answer, "Link"), "(absent)");
@@ -106,7 +106,7 @@ TEST_F(HubTest, ServesIdsOfOnePartAndIdsWithTwoDashes) {
   EXPECT_EQ(Json::parse(Ask("/api/models/org/a--b/tree/main").body).size(), 1u);
 }
 
-TEST_F(HubTest, CannotTellMissingFromPrivateWithoutAToken) {
+TEST_F(HubTest, AnswersAlikeForMissingAndPrivateWithoutAToken) {
   files_.Write("faults.json", R"({"models": {"org/other": "private"}})");
   for (const char* target : {"/api/models/org/none", "/api/models/org/other", "/org/none/resolve/main/config.json"}) {
     const Answer answer = Ask(target);
@@ -122,7 +122,7 @@ TEST_F(HubTest, CannotTellMissingFromPrivateWithoutAToken) {
   EXPECT_THAT(Ask("/api/models").body, Not(HasSubstr("org/other")));
 }
 
-TEST_F(HubTest, ListsAModelThatIsMissingWhenAskedFor) {
+TEST_F(HubTest, ListsAModelThatIsMissingWhenRequested) {
   files_.Write("faults.json", R"({"models": {"org/other": "missing"}})");
   EXPECT_THAT(Ask("/api/models").body, HasSubstr("org/other"));
   EXPECT_EQ(Ask("/api/models/org/other").status, 401);
@@ -144,7 +144,7 @@ TEST_F(HubTest, GuardsTheBytesOfGatedModelsButNotTheirInfo) {
   EXPECT_EQ(AskAs("in", kConfig).status, 307);
 }
 
-TEST_F(HubTest, RefusesATokenThatIsNotGood) {
+TEST_F(HubTest, RejectsAnInvalidToken) {
   files_.Write("faults.json", R"({"tokens": {"good": []}})");
   const Answer answer = AskAs("bad", "/api/models");
   EXPECT_EQ(answer.status, 401);
@@ -152,7 +152,7 @@ TEST_F(HubTest, RefusesATokenThatIsNotGood) {
   EXPECT_EQ(AskAs("good", "/api/models").status, 200);
 }
 
-TEST_F(HubTest, ShowsDisabledModelsButGivesNoFiles) {
+TEST_F(HubTest, ListsDisabledModelsButServesNoFiles) {
   files_.Write("faults.json", R"({"models": {"org/model": "disabled"}})");
   EXPECT_EQ(Json::parse(Ask("/api/models/org/model").body)["disabled"], true);
   const Answer answer = Ask(kConfig);
@@ -170,7 +170,7 @@ TEST_F(HubTest, NamesTheRevisionThatIsNotThere) {
   EXPECT_EQ(file.body, "Invalid rev id: none");
 }
 
-TEST_F(HubTest, SaysOfAMissingFileAtWhichCommitItIsMissing) {
+TEST_F(HubTest, NamesTheCommitOfAMissingFile) {
   const Answer answer = Ask("/org/model/resolve/main/none.json");
   EXPECT_EQ(answer.status, 404);
   EXPECT_EQ(Of(answer, "X-Error-Code"), "EntryNotFound");
@@ -247,7 +247,7 @@ TEST_F(HubTest, ListsTreesFlatDeepAndInPages) {
   EXPECT_EQ(Of(Ask("/api/models/org/model/tree/main/none"), "X-Error-Code"), "EntryNotFound");
 }
 
-TEST_F(HubTest, GivesInfoOfPathsAndLeavesOutWhatIsMissing) {
+TEST_F(HubTest, ReturnsInfoOfPathsAndOmitsMissingOnes) {
   const Answer answer =
       Ask("/api/models/org/model/paths-info/main", {}, "POST", "paths=config.json&paths=none&paths=sub");
   const Json list = Json::parse(answer.body);
@@ -288,7 +288,7 @@ TEST_F(HubTest, CountsRequestsPerWindowBucketAndAddress) {
   EXPECT_EQ(Ask("/api/models").status, 200);
 }
 
-TEST_F(HubTest, FailsListPagesAndFilesAsTheRecordingSays) {
+TEST_F(HubTest, FailsListPagesAndFilesAsRecorded) {
   files_.Write("faults.json", R"({"list": {"status": 504, "after": 1, "times": 1, "retry_after_s": 2},
                                   "resolve": {"status": 503, "times": 1}})");
   EXPECT_EQ(Ask("/api/models").status, 200);
@@ -337,7 +337,7 @@ TEST(RecordingTest, NamesTheLineThatItCannotUnderstand) {
   }
 }
 
-TEST(RecordingTest, RefusesWhatIsNoRecordingOrOfAnotherFormat) {
+TEST(RecordingTest, RejectsWhatIsNotARecordingOrHasAnotherFormat) {
   SmallRecording files;
   EXPECT_EQ(Recording::Load(files.dir() / "none").error().code, ErrorCode::kNotFound);
   files.Write("recording.json", R"({"format": 2})");

@@ -54,7 +54,7 @@ TEST_F(ListingTest, OrdersByValueDescendingThenIdAscendingWithoutValueLast) {
   EXPECT_THAT(Pages("sort=downloads"), ElementsAre("a/tie-early", "a/tie-late", "a/low", "a/none"));
 }
 
-TEST_F(ListingTest, GivesTheSameOrderInPagesAsInOne) {
+TEST_F(ListingTest, HasTheSameOrderInPagesAsInOne) {
   for (int i = 0; i < 7; ++i) {
     Add("a/m" + std::to_string(i), std::to_string(i), {{"likes", i < 5 ? Json(i / 2) : Json(nullptr)}});
   }
@@ -75,13 +75,13 @@ TEST_F(ListingTest, OrdersCreatedAtByIdBackwards) {
   EXPECT_THAT(Pages("sort=createdAt&limit=2"), ElementsAre("a/new", "a/mid", "|", "a/old"));
 }
 
-TEST_F(ListingTest, OrdersFloatTrendingScoresWhenNoSortIsGiven) {
+TEST_F(ListingTest, OrdersByFloatTrendingScoresWithoutASort) {
   Add("a/one", "1", {{"trendingScore", 0.7000000000000001}});
   Add("a/two", "2", {{"trendingScore", 3}});
   EXPECT_THAT(Pages("limit=1"), ElementsAre("a/two", "|", "a/one"));
 }
 
-TEST_F(ListingTest, RepeatsTheLastModelOfAPageWhenToldTo) {
+TEST_F(ListingTest, RepeatsTheLastModelOfAPageIfConfigured) {
   for (const char* id : {"1", "2", "3"}) Add(std::string("a/m") + id, id);
   EXPECT_THAT(Pages("sort=downloads&limit=1", true), ElementsAre("a/m1", "|", "a/m1", "a/m2", "|", "a/m2", "a/m3"));
 }
@@ -103,7 +103,7 @@ TEST_F(ListingTest, FindsByOwnerSearchTaskAndLibrary) {
   EXPECT_THAT(Pages("filter=timm"), ElementsAre("organ/gpt"));
 }
 
-TEST_F(ListingTest, TellsGatedModelsApartHoweverTheyAreGated) {
+TEST_F(ListingTest, FiltersGatedModelsOfEveryKind) {
   Add("a/open", "1");
   Add("a/auto", "2", {{"gated", "auto"}});
   Add("a/manual", "3", {{"gated", "manual"}});
@@ -131,7 +131,7 @@ TEST_F(ListingTest, ShowsExactlyTheExpandedFields) {
   EXPECT_EQ(shown, Json({{"_id", "1"}, {"id", "a/x"}, {"sha", kSha}, {"model-index", nullptr}}));
 }
 
-TEST_F(ListingTest, ShowsMoreOnlyWhenAsked) {
+TEST_F(ListingTest, ShowsMoreFieldsOnlyOnRequest) {
   const Json body = Body("a/x", "1", {{"config", {{"model_type", "bert"}}}, {"cardData", {{"license", "mit"}}}});
   const Json plain = Shown(body, Query(""));
   EXPECT_FALSE(plain.contains("sha"));
@@ -141,7 +141,7 @@ TEST_F(ListingTest, ShowsMoreOnlyWhenAsked) {
   EXPECT_TRUE(Shown(body, Query("config=1&cardData=true")).contains("cardData"));
 }
 
-TEST_F(ListingTest, NamesTheExpandValuesThereAre) {
+TEST_F(ListingTest, ListsTheKnownExpandValues) {
   for (const char* text : {"expand=foo", "expand=_id", "expand=cardData.license"}) {
     const auto query = ParseListQuery(ParseQuery(text));
     ASSERT_FALSE(query.ok());

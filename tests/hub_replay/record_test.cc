@@ -24,7 +24,7 @@ std::string Slurp(const fs::path& path) {
   return text.str();
 }
 
-// Records from a replayed Hub, whose Link header names another host, as the Hub's does.
+// Records from a replayed Hub whose Link header names another host, like the Hub's.
 class RecordTest : public ::testing::Test {
  protected:
   RecordTest() {
@@ -66,7 +66,7 @@ TEST_F(RecordTest, KeepsThePartsOfAPipeline) {
   EXPECT_EQ(Slurp(files / "unet" / "config.json"), "{\"u\": 1}");
   EXPECT_FALSE(fs::exists(files / "vae"));
   EXPECT_EQ(summary->files, 2u);
-  EXPECT_TRUE(summary->left_out.empty()) << summary->left_out.front();  // neither a config.json nor a vae's is missed
+  EXPECT_TRUE(summary->left_out.empty()) << summary->left_out.front();  // no config.json is missing, not even a vae's
 }
 
 TEST_F(RecordTest, MakesARecordingThatCanBeServed) {
@@ -108,7 +108,7 @@ TEST_F(RecordTest, CopiesTheBundledSnapshotOverMoreConnectionsThanAreServedAtOnc
   EXPECT_EQ(equal, summary->files);
 }
 
-TEST_F(RecordTest, SaysWhatItLeftOutAndWhy) {
+TEST_F(RecordTest, ReportsWhatItLeftOutAndWhy) {
   const auto summary = Run();
   ASSERT_TRUE(summary.ok());
   ASSERT_EQ(summary->left_out.size(), 1u);
@@ -136,7 +136,7 @@ TEST_F(RecordTest, TriesAgainAfterTransientFaults) {
   EXPECT_EQ(summary->files, 2u);
 }
 
-TEST_F(RecordTest, LeavesNothingBehindWhenTheListCannotBeHad) {
+TEST_F(RecordTest, LeavesNothingBehindWhenTheListingFails) {
   source_.Write("faults.json", R"({"list": {"status": 500, "times": 100}})");
   options_.attempts = 2;
   const auto summary = Run();
@@ -176,7 +176,7 @@ TEST_F(RecordTest, UsesTheTokenAndWritesItNowhere) {
   }
 }
 
-TEST_F(RecordTest, AsksForWhatAListRequestAsksFor) {
+TEST_F(RecordTest, SendsTheParametersOfTheListRequest) {
   ListRequest request;
   request.top = 7;
   request.sort = "likes";
@@ -208,7 +208,7 @@ TEST_F(RecordTest, RefusesPathsThatLeaveTheRecording) {
   EXPECT_EQ(Run().error().code, ErrorCode::kUsage);
 }
 
-TEST_F(RecordTest, EndsWhenToldTo) {
+TEST_F(RecordTest, EndsOnRequest) {
   ReplayOptions replay;
   replay.dir = source_.dir().string();
   const auto server = ReplayServer::Start(replay);

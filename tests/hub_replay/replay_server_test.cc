@@ -1,4 +1,4 @@
-// The server's own business: sockets, bounds, stopping. What it answers is hub_test.cc's.
+// The server itself: sockets, limits, stopping. hub_test.cc tests its answers.
 #include "breakwatch/hub_replay/replay_server.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // How many bytes the other side took before it hung up.
+  // The number of bytes that the other side accepted before it closed the connection.
   std::size_t Send(std::string_view bytes) {
     std::size_t sent = 0;
     while (sent < bytes.size()) {
@@ -43,7 +43,7 @@ class Connection {
     return sent;
   }
 
-  // All until the other side closes, or for ten seconds.
+  // All bytes until the other side closes, or for ten seconds.
   std::string ReadToEnd() {
     std::string all;
     char buffer[4096];
@@ -160,7 +160,7 @@ TEST_F(ReplayServerTest, StopsWithConnectionsOpen) {
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(3));
 }
 
-TEST_F(ReplayServerTest, SaysWhichPortIsTaken) {
+TEST_F(ReplayServerTest, NamesThePortThatIsInUse) {
   options_.port = Start().port();
   const auto second = ReplayServer::Start(options_);
   ASSERT_FALSE(second.ok());
@@ -168,7 +168,7 @@ TEST_F(ReplayServerTest, SaysWhichPortIsTaken) {
   EXPECT_THAT(second.error().message, HasSubstr(std::to_string(options_.port)));
 }
 
-TEST_F(ReplayServerTest, LinksToItselfWhenTold) {
+TEST_F(ReplayServerTest, LinksToItselfIfConfigured) {
   files_.Add(Body("org/second", "02"));
   options_.link_endpoint = "self";
   Start();

@@ -26,7 +26,7 @@ def program():
 
 @contextlib.contextmanager
 def serving(recording, link_endpoint="https://huggingface.co"):
-    """The address of a server that answers from `recording`."""
+    """The address of a server with the responses of `recording`."""
     command = [program(), recording, link_endpoint]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:

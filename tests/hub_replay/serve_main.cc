@@ -1,5 +1,6 @@
-// The replayed Hub as a program of its own, for the tests that drive it with the Python client:
-//   hub_replay_server DIR [self]
+// The replayed Hub as a program, for the tests with the Python client:
+//
+// hub_replay_server DIR [self]
 #include "breakwatch/hub_replay/replay_server.h"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// A recording made for one test, in a folder that goes away with it.
+// A recording made for one test, in a temporary folder.
 #pragma once
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ namespace breakwatch::hub_replay {
 inline constexpr const char* kSha = "1111111111111111111111111111111111111111";
 inline constexpr const char* kOldSha = "2222222222222222222222222222222222222222";
 
-// A body with the fields the Hub always gives; `more` is merged in (null removes nothing: it is a value).
+// A body with the fields that the Hub always returns; `more` is merged in (null removes nothing: it is a value).
 inline nlohmann::json Body(const std::string& id, const std::string& hub_id, nlohmann::json more = {}) {
   nlohmann::json body = {{"_id", hub_id},
                          {"id", id},

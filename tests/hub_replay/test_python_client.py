@@ -34,7 +34,7 @@ def api(url):
 
 @pytest.fixture
 def no_waiting(monkeypatch):
-    """The client's pauses between attempts, without the waiting."""
+    """The client's pauses between attempts, without waiting."""
     pauses = []
     monkeypatch.setattr(_http.time, "sleep", pauses.append)
     return pauses
@@ -45,7 +45,7 @@ def ids(models):
 
 
 def python(code, **environment):
-    """Runs code in a process of its own: the client reads its environment once, when imported."""
+    """Runs code in its own process: the client reads its environment once, when it is imported."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "TRANSFORMERS_"))}
     environment = kept | {"HF_HUB_DISABLE_PROGRESS_BARS": "1"} | environment
     done = subprocess.run(
@@ -74,7 +74,7 @@ def test_a_limit_ends_the_listing(api):
     assert ids(api.list_models(sort="downloads", limit=2)) == VISIBLE[:2]
 
 
-def test_link_names_the_hub_unless_told_otherwise(recording):
+def test_link_names_the_hub_by_default(recording):
     with serving(recording.done()) as address:
         link = get_session().get(f"{address}/api/models?limit=2").headers["link"]
     assert link.startswith("<https://huggingface.co/api/models?limit=2&cursor=")
@@ -105,7 +105,7 @@ def test_filters_select(api):
     assert ids(api.list_models(search="none of them")) == []
 
 
-def test_expand_gives_exactly_what_was_asked(api):
+def test_expand_returns_exactly_the_requested_fields(api):
     found = next(iter(api.list_models(search="alpha", expand=["sha", "safetensors", "gated", "trendingScore"])))
     assert (found.sha, found.safetensors.total, found.gated) == (SHA, 6, False)
     assert found.trending_score == 0.7000000000000001
@@ -140,7 +140,7 @@ def test_a_model_may_come_again_on_the_next_page(recording):
     assert len(listed) > len(set(listed)) == 7
 
 
-def test_a_page_that_fails_once_is_asked_for_again(recording, no_waiting):
+def test_a_page_that_fails_once_is_requested_again(recording, no_waiting):
     recording.write("faults.json", {"list": {"status": 504, "after": 1, "times": 1}})
     with serving(recording.done(), "self") as address:
         pages = huggingface_hub.utils.paginate(f"{address}/api/models", params={"limit": 3}, headers={})
@@ -157,7 +157,7 @@ def test_hf_models_ls_prints_json(url):
 # --- one repository ---------------------------------------------------------------------------------------------------
 
 
-def test_model_info_gives_the_head_and_an_older_commit(api):
+def test_model_info_returns_the_head_and_an_older_commit(api):
     assert api.model_info("org/alpha").sha == SHA
     assert api.model_info("org/alpha", revision=OLD_SHA).sha == OLD_SHA
     assert api.model_info("org/alpha", expand=["downloads"]).downloads == 10
@@ -174,7 +174,7 @@ def test_a_renamed_id_leads_to_its_repository(api):
 
 
 def test_an_id_with_two_dashes_is_its_own(api, url):
-    # The client refuses to ask for such an id by name, but meets it in listings.
+    # The client rejects such an id as an argument, but it can occur in listings.
     assert ids(api.list_models(search="with--dashes")) == ["org/with--dashes"]
     assert get_session().get(f"{url}/api/models/org/with--dashes").json()["id"] == "org/with--dashes"
 
@@ -264,14 +264,14 @@ def test_a_missing_or_private_repository_with_a_token_is_not_found(url, name):
 
 
 def test_without_tls_a_missing_repository_is_a_plain_401(api):
-    # The client takes a 401 without a code for "not found" only where the address begins with https://.
+    # The client treats a 401 without a code as "not found" only if the address begins with https://.
     with pytest.raises(errors.HfHubHTTPError) as refused:
         api.model_info("org/none")
     assert not isinstance(refused.value, errors.RepositoryNotFoundError)
     assert refused.value.response.status_code == 401
 
 
-def test_tokens_open_what_they_may_read(recording):
+def test_tokens_give_access_to_their_repositories(recording):
     recording.write("faults.json", {"tokens": {"hf_reader": ["org/beta"]}})
     with serving(recording.done()) as address:
         api = HfApi(endpoint=address, token="hf_reader")
@@ -295,7 +295,7 @@ def test_rate_headers_are_on_every_answer_and_a_used_window_is_waited_for(record
 
 @pytest.fixture
 def tls(url, tmp_path):
-    """A TLS front with a throwaway certificate before the server, and a client that trusts it."""
+    """A TLS proxy with a temporary certificate in front of the server, and a client that trusts it."""
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout {key} -out {certificate} -subj /CN=localhost"
     subprocess.run([*make.split(), "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)

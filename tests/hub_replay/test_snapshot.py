@@ -1,4 +1,4 @@
-"""The bundled snapshot keeps what it promises."""
+"""Properties of the bundled snapshot."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ def test_it_is_broad(models):
     assert {"nlp", "vision", "audio", "multimodal", "tabular", "reinforcement_learning", "other"} <= set(families)
 
 
-def test_every_model_has_exactly_its_config_and_says_what_it_is(models):
+def test_every_model_has_exactly_its_config_and_its_source(models):
     on_disk = {path for path in (SNAPSHOT / "files").rglob("*") if path.is_file()}
     assert on_disk == {config_of(model) for model in models}
     for model in models:
@@ -50,7 +50,7 @@ def test_every_model_has_exactly_its_config_and_says_what_it_is(models):
         assert config["architectures"] == model["config"]["architectures"]
 
 
-def test_samples_claim_nothing_of_the_hub(models):
+def test_samples_have_no_fields_of_the_hub(models):
     for model in filter(is_sample, models):
         assert model["id"] == f"sample/{model['config']['architectures'][0]}"
         assert model["downloads"] is None

@@ -41,7 +41,7 @@ class EventFileTest : public ::testing::Test {
     text << std::ifstream(options_.path + suffix).rdbuf();
     return text.str();
   }
-  // The ids of the whole lines, in order; a half line is -1.
+  // The ids of the complete lines, in order; an incomplete line is -1.
   std::vector<int> Ids(const std::string& suffix = "") const {
     std::vector<int> ids;
     std::istringstream lines(Read(suffix));
@@ -102,7 +102,7 @@ TEST_F(EventFileTest, CutsAHalfLineOffThatACrashLeft) {
   EXPECT_THAT(Ids(), ElementsAre(1, 2, 3));
 }
 
-TEST_F(EventFileTest, NeverCutsWhatCannotBeALineOfOurs) {
+TEST_F(EventFileTest, NeverCutsWhatCannotBeItsOwnLine) {
   fs::create_directories(fs::path(options_.path).parent_path());
   const std::string foreign(200 << 10, 'x');
   Append(foreign);
@@ -125,7 +125,7 @@ TEST_F(EventFileTest, FinishesABatchOfWhichOnlyAPartWasWritten) {
   EXPECT_THAT(Ids(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST_F(EventFileTest, TakesNewEventsForNewAlthoughTheirIdsStartAgain) {
+TEST_F(EventFileTest, WritesNewEventsAlthoughTheirIdsStartAgain) {
   Export(*MakeEventFile(options_), 1, 5);
   StoredEvent event = Events(1, 1).front();
   event.line = R"({"msg":"sweep_started","event_id":1})";
@@ -133,7 +133,7 @@ TEST_F(EventFileTest, TakesNewEventsForNewAlthoughTheirIdsStartAgain) {
   EXPECT_THAT(Ids(), SizeIs(6));
 }
 
-// The file-size limit makes a real write stop half way, as a full disk does.
+// The file size limit makes a real write stop halfway, like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -148,7 +148,7 @@ class FileSizeLimit {
   rlimit before_{};
 };
 
-TEST_F(EventFileTest, TakesAHalfWrittenBatchBackAndGoesOnWhenThereIsSpace) {
+TEST_F(EventFileTest, RemovesAHalfWrittenBatchAndContinuesWhenThereIsSpace) {
   const auto exporter = MakeEventFile(options_);
   ASSERT_EQ(Export(*exporter, 1, 2).delivery, Delivery::kDelivered);
   {
@@ -163,7 +163,7 @@ TEST_F(EventFileTest, TakesAHalfWrittenBatchBackAndGoesOnWhenThereIsSpace) {
   EXPECT_THAT(Ids(), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST_F(EventFileTest, TriesAgainWhereTheFileCannotBe) {
+TEST_F(EventFileTest, RetriesIfTheFileCannotBeCreated) {
   std::ofstream(folder_ / "logs") << "a file where the folder should be";
   const auto exporter = MakeEventFile(options_);
   const Outcome outcome = Export(*exporter, 1, 1);

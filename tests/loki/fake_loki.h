@@ -1,7 +1,7 @@
-// FakeLoki: the push endpoint as a real Loki answers it with its default limits, on a loopback port.
+// FakeLoki: the push endpoint of a Loki with its default limits, on a loopback port.
 //
-// Kept from the real one: 400 stores the good entries of a push all the same; 413, 429, 5xx and 260 store
-// none; an entry equal in time, line and metadata to one of its stream is folded.
+// Like a real one, it stores the good entries of a push that it answers with 400, and none with 413, 429, 5xx and 260.
+// Of entries with equal time, line and metadata in one stream, it stores one.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ struct LokiLimits {
   std::int64_t reject_older_than_ns = 7LL * 24 * 3600 * 1'000'000'000;
   std::int64_t grace_ns = 600LL * 1'000'000'000;            // into the future
   std::int64_t too_far_behind_ns = 3600LL * 1'000'000'000;  // the stream's newest entry
-  std::size_t burst_bytes = 6u << 20;                       // lines; refilled by Refill only
-  std::string tenant;                                       // wanted in X-Scope-OrgID; empty: any
+  std::size_t burst_bytes = 6u << 20;                       // of lines; only Refill refills it
+  std::string tenant;                                       // required in X-Scope-OrgID; empty: any
   bool blocked = false;                                     // answers 260
 };
 
@@ -48,7 +48,7 @@ class FakeLoki {
   std::vector<LokiEntry> Entries() const;  // of all streams
   void Refill();
   void Unblock();
-  void AnswerNext(testing::Reply reply);  // instead of looking at the next push
+  void AnswerNext(testing::Reply reply);  // does not read the next push
 
  private:
   testing::Reply Push(const testing::SeenRequest& request);
@@ -60,7 +60,7 @@ class FakeLoki {
   std::size_t burst_left_;
   std::vector<testing::Reply> answers_;
   std::map<std::string, std::vector<LokiEntry>> streams_;
-  testing::ScriptedServer server_;  // last: it calls Push until it is gone
+  testing::ScriptedServer server_;  // last: it calls Push until it is destroyed
 };
 
 }  // namespace breakwatch::fakes

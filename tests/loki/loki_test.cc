@@ -47,7 +47,7 @@ class LokiTest : public ::testing::Test {
     loki->AnswerNext(std::move(reply));
     return Export(MakeEvents(1, 1));
   }
-  // What delivery does with a refused batch: halves, until the culprits stand alone.
+  // Like delivery after a rejected batch: halves it until the rejected events are alone.
   void DeliverBisecting(std::span<const StoredEvent> events) {
     const Outcome outcome = exporter->Export(events);
     if (outcome.delivery == Delivery::kDelivered) return;
@@ -89,7 +89,7 @@ TEST_F(LokiTest, PushesLinesWithTheirBytesAndTimesInOneStream) {
   EXPECT_EQ(loki->Requests()[0].Header("authorization"), "Basic dTpw");
 }
 
-TEST_F(LokiTest, LeavesStructuredMetadataOutWhenToldTo) {
+TEST_F(LokiTest, OmitsStructuredMetadataIfConfigured) {
   options.structured_metadata = false;
   options.gzip = false;
   Start();
@@ -135,11 +135,11 @@ TEST_F(LokiTest, SendsAgainOnlyWhatWasNotAccepted) {
   EXPECT_EQ(loki->Requests()[requests].body.find(events[0].line.substr(0, 40)), std::string::npos);
 }
 
-TEST_F(LokiTest, LosesOnlyTheCulpritsOfARefusedBatchAndStoresNothingTwice) {
+TEST_F(LokiTest, LosesOnlyTheRejectedEventsOfABatchAndStoresNothingTwice) {
   Start();
   auto events = MakeEvents(1, 64);
-  events[10].ts_ns = kNow - 8LL * 24 * 3600 * 1'000'000'000;  // older than Loki takes
-  events[40].line = std::string(300 << 10, 'x');              // longer than Loki takes
+  events[10].ts_ns = kNow - 8LL * 24 * 3600 * 1'000'000'000;  // older than Loki accepts
+  events[40].line = std::string(300 << 10, 'x');              // longer than Loki accepts
   DeliverBisecting(events);
   EXPECT_THAT(buried, ElementsAre(11, 41));
   EXPECT_THAT(loki->Entries(), SizeIs(62)) << "entries of refused pushes were stored, and folded when they came again";
@@ -152,7 +152,7 @@ TEST_F(LokiTest, IsRefusedWhenASingleEventIsTooLarge) {
   EXPECT_EQ(Export(MakeEvents(2, 2)).delivery, Delivery::kDelivered);
 }
 
-TEST_F(LokiTest, TellsAnAnswerAboutEntriesFromOneAboutAllThatIsSent) {
+TEST_F(LokiTest, DistinguishesARejectionOfEntriesFromOneOfTheWholePush) {
   Start();
   auto old = MakeEvents(1, 1);
   old[0].ts_ns = kNow - 8LL * 24 * 3600 * 1'000'000'000;
@@ -178,7 +178,7 @@ TEST_F(LokiTest, LosesNothingWhileATenantIsBlocked) {
   EXPECT_THAT(loki->Entries(), SizeIs(2));
 }
 
-TEST_F(LokiTest, TriesAgainAfterTheTimeLokiAsksFor) {
+TEST_F(LokiTest, RetriesAfterTheTimeThatLokiRequests) {
   Start();
   for (const int busy : {408, 429, 500, 502, 503, 504}) {
     const Outcome outcome = ExportWith({busy, {{"Retry-After", "3"}}});
@@ -187,7 +187,7 @@ TEST_F(LokiTest, TriesAgainAfterTheTimeLokiAsksFor) {
   }
 }
 
-TEST_F(LokiTest, BuriesNothingForAWrongAddressOrPassword) {
+TEST_F(LokiTest, MakesNoDeadLetterForAWrongAddressOrPassword) {
   Start();
   for (const int wrong : {302, 401, 403, 404, 405, 415}) {
     const Outcome outcome = ExportWith({wrong, {}, "go away\n"});
@@ -205,7 +205,7 @@ TEST_F(LokiTest, BuriesNothingForAWrongAddressOrPassword) {
   EXPECT_EQ(ExportWith({422}).delivery, Delivery::kRefused);
 }
 
-TEST_F(LokiTest, SurvivesALokiThatHangsHangsUpOrIsGone) {
+TEST_F(LokiTest, RetriesIfLokiHangsClosesTheConnectionOrIsGone) {
   options.timeout = milliseconds{200};
   Start();
   Reply hang, hang_up;

@@ -38,7 +38,7 @@ TEST_F(MemoryTest, KeepsTheNewestWithinItsBounds) {
   EXPECT_EQ(record_->Events().front().id, 2);
 }
 
-TEST_F(MemoryTest, AnswersAsToldAndKeepsOnlyWhatItAccepted) {
+TEST_F(MemoryTest, AnswersAsConfiguredAndKeepsOnlyWhatItAccepted) {
   const auto events = MakeMemoryEvents({}, record_);
   record_->AnswerNext({Delivery::kTryAgain, "busy", std::chrono::milliseconds{5}});
   record_->AnswerNext({Delivery::kRefused, "bad", {}});

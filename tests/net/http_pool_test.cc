@@ -73,7 +73,7 @@ TEST(HttpPoolTest, OneHangingServerDoesNotHoldTheOthersUp) {
   EXPECT_EQ(order, "ok timeout");
 }
 
-TEST(HttpPoolTest, AStopRequestEndsTheRunAndTellsEveryCallback) {
+TEST(HttpPoolTest, AStopRequestEndsTheRunAndEveryCallbackIsCalled) {
   std::stop_source stop;
   ScriptedServer server([&](const SeenRequest&) {
     stop.request_stop();  // from another thread, while the pool waits

@@ -39,7 +39,7 @@ std::string Gunzip(const std::string& packed) {
   return out;
 }
 
-TEST(HttpSenderTest, GivesStatusLowerCaseHeadersAndBody) {
+TEST(HttpSenderTest, ReturnsStatusLowerCaseHeadersAndBody) {
   ScriptedServer server([](const SeenRequest&) { return Reply{404, {{"X-Error-Code", "EntryNotFound"}}, "no"}; });
   const auto answer = MakeHttpSender("breakwatch/test")->Send(Get(server.Url() + "/a?b=c"));
   ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -97,7 +97,7 @@ TEST(HttpSenderTest, HeadDoesNotWaitForABody) {
   EXPECT_EQ(answer->Header("content-length"), "1000");
 }
 
-TEST(HttpSenderTest, CompressesABodyWhenAsked) {
+TEST(HttpSenderTest, CompressesABodyOnRequest) {
   ScriptedServer server([](const SeenRequest&) { return Reply{}; });
   HttpRequest request = Get(server.Url());
   request.method = "PUT";
@@ -130,7 +130,7 @@ TEST(HttpSenderTest, RefusesASmallAnswerThatUnpacksToAHugeOne) {
   EXPECT_THAT(answer.error().message, HasSubstr("1048576 bytes"));
 }
 
-TEST(HttpSenderTest, ReturnsARedirectAsItCame) {
+TEST(HttpSenderTest, ReturnsARedirectUnchanged) {
   ScriptedServer server([](const SeenRequest&) { return Reply{307, {{"Location", "/elsewhere"}}, ""}; });
   const auto answer = MakeHttpSender("t")->Send(Get(server.Url()));
   ASSERT_TRUE(answer.ok());
@@ -167,7 +167,7 @@ TEST(HttpSenderTest, SendsBasicAuth) {
   EXPECT_EQ(server.Requests().at(0).Header("authorization"), "Basic b3BzOmE6Yg==");
 }
 
-TEST(HttpSenderTest, NamesTheUrlWithoutItsUserPartWhenNobodyListens) {
+TEST(HttpSenderTest, NamesTheUrlWithoutItsUserIfNothingListens) {
   std::string authority;
   {
     ScriptedServer gone([](const SeenRequest&) { return Reply{}; });
@@ -181,7 +181,7 @@ TEST(HttpSenderTest, NamesTheUrlWithoutItsUserPartWhenNobodyListens) {
   EXPECT_THAT(answer.error().message, Not(HasSubstr("hidden")));
 }
 
-TEST(HttpSenderTest, GivesUpASendUnderWayWhenAskedToStop) {
+TEST(HttpSenderTest, EndsARunningSendOnAStopRequest) {
   std::stop_source stop;
   ScriptedServer server([&](const SeenRequest&) {
     stop.request_stop();
@@ -193,7 +193,7 @@ TEST(HttpSenderTest, GivesUpASendUnderWayWhenAskedToStop) {
   EXPECT_THAT(answer.error().message, Not(HasSubstr("timed out")));
 }
 
-TEST(HttpSenderTest, GivesUpOnAServerThatSaysNothing) {
+TEST(HttpSenderTest, TimesOutOnAServerThatSendsNothing) {
   ScriptedServer server([](const SeenRequest&) { return Reply{.hang = true}; });
   HttpRequest request = Get(server.Url());
   request.timeout = 100ms;
@@ -204,7 +204,7 @@ TEST(HttpSenderTest, GivesUpOnAServerThatSaysNothing) {
   EXPECT_THAT(answer.error().message, HasSubstr("100 ms"));
 }
 
-TEST(HttpSenderTest, DoesNotTakeHalfABodyForAnAnswer) {
+TEST(HttpSenderTest, RejectsAnIncompleteBody) {
   ScriptedServer server([](const SeenRequest&) { return Reply{.body = "0123456789", .cut_short = true}; });
   const auto answer = MakeHttpSender("t")->Send(Get(server.Url()));
   ASSERT_FALSE(answer.ok());
@@ -239,7 +239,7 @@ TEST(HttpSenderTest, RefusesEndlessHeaders) {
   EXPECT_EQ(answer.error().code, ErrorCode::kInvalid);
 }
 
-TEST(HttpSenderTest, GoesThroughTheProxyOfTheEnvironment) {
+TEST(HttpSenderTest, UsesTheProxyOfTheEnvironment) {
   ScriptedServer proxy([](const SeenRequest&) { return Reply{200, {}, "by proxy"}; });
   setenv("http_proxy", proxy.Url().c_str(), 1);
   const auto answer = MakeHttpSender("t")->Send(Get("http://hub.invalid/x"));

@@ -1,4 +1,4 @@
-// ScriptedServer: an HTTP/1.1 server on a free loopback port whose answers a test writes by hand, faults included.
+// ScriptedServer: an HTTP/1.1 server on a free loopback port with answers written by the test, including faults.
 #pragma once
 
 #include <atomic>
@@ -29,13 +29,13 @@ struct Reply {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers{};
   std::string body{};
-  bool hang = false;       // says nothing until the server goes
-  bool hang_up = false;    // closes the connection without a word
-  bool cut_short = false;  // promises the whole body, sends half, closes
+  bool hang = false;       // sends nothing until the server stops
+  bool hang_up = false;    // closes the connection without an answer
+  bool cut_short = false;  // announces the complete body, sends half, closes
 };
 
-// Thread: the handler runs on a thread of the server, one request at a time.
-// Its threads end, hanging replies included, in the destructor.
+// Thread: the handler runs on a thread of the server, one request at a time. The destructor ends its threads, including
+// replies that hang.
 class ScriptedServer {
  public:
   using Handler = std::function<Reply(const SeenRequest&)>;

@@ -1,4 +1,4 @@
-// The exporter against a scripted gateway: what it sends, and what it makes of every kind of answer.
+// The exporter with a scripted gateway: its requests, and its outcome for every kind of answer.
 #include "breakwatch/exporters/pushgateway.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ std::string Gunzip(const std::string& bytes) {
   return out;
 }
 
-// A journal whose contents a test can read and set, and that can be made to fail.
+// A journal that a test can read, set and make fail.
 struct JournalState {
   std::vector<std::string> groups;
   std::vector<std::vector<std::string>> saved;
@@ -96,7 +96,7 @@ class PushgatewayTest : public ::testing::Test {
   std::shared_ptr<JournalState> journal = std::make_shared<JournalState>();
 
  private:
-  std::mutex script_mutex_;  // the server's threads read what the test changes between two requests
+  std::mutex script_mutex_;  // the test changes it between two requests, and the server's threads read it
   std::function<Reply(const SeenRequest&)> answer_;
   Reply status_{200, {}, kStatus};
 
@@ -151,7 +151,7 @@ TEST(GroupPathsTest, HoldsNoLabelThatASeriesUses) {
   }
 }
 
-TEST_F(PushgatewayTest, SplitsIntoExactlyTheShardsAskedFor) {
+TEST_F(PushgatewayTest, SplitsIntoExactlyTheConfiguredShards) {
   options.shards = 3;
   options.gzip = false;
   ASSERT_EQ(Make()->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
@@ -207,7 +207,7 @@ TEST_F(PushgatewayTest, KeepsTheGroupWhenALaterPushIsRefused) {
   EXPECT_THAT(Changes(), ElementsAre("PUT /metrics/job/breakwatch", "PUT /metrics/job/breakwatch"));
 }
 
-TEST_F(PushgatewayTest, TriesAgainAfterTheTimeTheGatewayAsksFor) {
+TEST_F(PushgatewayTest, RetriesAfterTheTimeThatTheGatewayRequests) {
   for (const int busy : {408, 429, 500, 503}) {
     const Outcome outcome = ExportWith({busy, {{"Retry-After", "7"}}});
     EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << busy;
@@ -216,7 +216,7 @@ TEST_F(PushgatewayTest, TriesAgainAfterTheTimeTheGatewayAsksFor) {
   EXPECT_EQ(ExportWith({500}).after, std::nullopt);
 }
 
-TEST_F(PushgatewayTest, WaitsLongWhereAPersonHasToMendSomething) {
+TEST_F(PushgatewayTest, WaitsLongIfAPersonMustFixTheCause) {
   for (const int wrong : {204, 302, 401, 403, 404, 405}) {
     const Outcome outcome = ExportWith({wrong});
     EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << wrong;
@@ -233,7 +233,7 @@ TEST_F(PushgatewayTest, WaitsLongWhereAPersonHasToMendSomething) {
   }
 }
 
-TEST_F(PushgatewayTest, SurvivesAGatewayThatHangsHangsUpOrTalksTooMuch) {
+TEST_F(PushgatewayTest, RetriesIfTheGatewayHangsClosesTheConnectionOrSendsTooMuch) {
   options.timeout = milliseconds{300};
   Reply hang, hang_up, cut;
   hang.hang = true;
@@ -247,7 +247,7 @@ TEST_F(PushgatewayTest, SurvivesAGatewayThatHangsHangsUpOrTalksTooMuch) {
   }
 }
 
-TEST_F(PushgatewayTest, SeesThatTheGatewayStartedAnew) {
+TEST_F(PushgatewayTest, DetectsThatTheGatewayRestarted) {
   const auto exporter = Make();
   EXPECT_FALSE(exporter->TargetLostState()) << "nothing was published yet";
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
@@ -259,7 +259,7 @@ TEST_F(PushgatewayTest, SeesThatTheGatewayStartedAnew) {
   EXPECT_FALSE(exporter->TargetLostState());
 }
 
-TEST_F(PushgatewayTest, ReadsNothingIntoAStatusPageThatMakesNoSense) {
+TEST_F(PushgatewayTest, IgnoresAnInvalidStatusPage) {
   const auto exporter = Make();
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
   for (const char* body : {"", "[]", "{", R"({"data":{"start_time":5}})", R"({"data":[]})", "\xff"}) {

@@ -1,4 +1,4 @@
-// The exporter, the packaged Pushgateway and the packaged Prometheus: what a user's query answers.
+// The exporter, the packaged Pushgateway and the packaged Prometheus: the result of a user's query.
 #include <crypt.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ class RealGatewayTest : public ::testing::Test {
     gateway_.reset();
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
-  // `more`: further flags. Once it ran on a port it comes back there; before, a port that was taken is changed.
+  // `more`: further flags. After the first start the port stays the same; before, a port that is in use is replaced.
   void StartGateway(const std::vector<std::string>& more = {}) {
     const bool ran = gateway_ != nullptr;
     gateway_.reset();
@@ -94,7 +94,7 @@ class RealGatewayTest : public ::testing::Test {
 
   std::unique_ptr<MetricExporter> Make(PushgatewayOptions options = {}) {
     options.url = Url();
-    // All exporters of a test share one journal, as restarts of one daemon do.
+    // All exporters of a test share one journal, like restarts of one daemon.
     class Shared : public GroupJournal {
      public:
       explicit Shared(std::vector<std::string>& groups) : groups_(groups) {}
@@ -117,7 +117,7 @@ class RealGatewayTest : public ::testing::Test {
     return answer ? json::parse(answer->body, nullptr, false) : json();
   }
   json Groups() { return Get(Url() + "/api/v1/metrics")["data"]; }
-  // The labels of `sum by(model, commit, reason) (compile_breaks_total)`, as Prometheus sees it now.
+  // The labels of `sum by(model, commit, reason) (compile_breaks_total)`, as Prometheus has them now.
   Sums Query() {
     const json answer =
         Get(PrometheusUrl() + "/api/v1/query?query=" + Encode("sum by(model, commit, reason) (compile_breaks_total)"));
@@ -129,7 +129,7 @@ class RealGatewayTest : public ::testing::Test {
     }
     return sums;
   }
-  // Asks until the answer is `expected`, for as long as a slow machine may take to scrape.
+  // Queries until the result is `expected`, for as long as a slow machine may need for a scrape.
   Sums QueryUntil(const Sums& expected) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds{20};
     Sums sums = Query();
@@ -139,7 +139,7 @@ class RealGatewayTest : public ::testing::Test {
     }
     return sums;
   }
-  // The sums that the snapshot should give.
+  // The sums that follow from the snapshot.
   static Sums Expected(const Snapshot& snapshot) {
     Sums sums;
     for (const TrackedModel& model : snapshot.models) {
@@ -179,7 +179,7 @@ TEST_F(RealGatewayTest, AnswersTheUsersQueryWithTheSnapshotsNumbersZerosIncluded
   EXPECT_EQ(QueryUntil(Expected(snapshot)), Expected(snapshot)) << "replaces the old one";
 }
 
-TEST_F(RealGatewayTest, HealsAGatewayThatRestartedEmpty) {
+TEST_F(RealGatewayTest, PushesAgainToAGatewayThatRestartedEmpty) {
   const auto exporter = Make();
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
   EXPECT_FALSE(exporter->TargetLostState());
@@ -191,7 +191,7 @@ TEST_F(RealGatewayTest, HealsAGatewayThatRestartedEmpty) {
   EXPECT_THAT(Groups(), SizeIs(1));
 }
 
-TEST_F(RealGatewayTest, SaysThatAnAbsentGatewayIsAway) {
+TEST_F(RealGatewayTest, ReportsThatTheGatewayIsUnavailable) {
   const auto exporter = Make();
   gateway_.reset();
   const Outcome outcome = exporter->Export(SampleSnapshot());
@@ -210,7 +210,7 @@ TEST_F(RealGatewayTest, LeavesNoGroupOfAnOldLayout) {
   EXPECT_FALSE(Groups()[0]["labels"].contains("shard"));
 }
 
-TEST_F(RealGatewayTest, ArrivesInThePoolItNamesWhateverTheName) {
+TEST_F(RealGatewayTest, IsInThePoolOfTheSettingsForEveryName) {
   for (const std::string pool : {"gpu-a", "eu/1", "..", "a b?c#d%", "é漢"}) {
     PushgatewayOptions options;
     options.pool = pool;
@@ -248,14 +248,14 @@ TEST_F(RealGatewayTest, LeavesNoGroupBehindAPushThatContradictsAnother) {
   EXPECT_THAT(Groups(), SizeIs(1));
 }
 
-// The hash of `password` that the gateway's web configuration wants.
+// The hash of `password` for the gateway's web configuration.
 std::string Bcrypt(const char* password) {
   crypt_data data{};
   const char* hash = crypt_r(password, "$2b$04$abcdefghijklmnopqrstuu", &data);
   return hash == nullptr ? "" : hash;
 }
 
-TEST_F(RealGatewayTest, SpeaksTlsAndBasicAuth) {
+TEST_F(RealGatewayTest, UsesTlsAndBasicAuth) {
   if (FindProgram("openssl").empty()) GTEST_SKIP() << "openssl is not installed";
   const std::string key = (folder_ / "key.pem").string(), certificate = (folder_ / "cert.pem").string();
   const std::string make =

@@ -1,4 +1,4 @@
-// What differs by the call alone is shown beside: the first call, the steady state, and call variants.
+// Results that differ only by the call are shown together: the first call, the steady state, and call variants.
 #include "contrast.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ std::vector<ModelResult> Unlike() {
   return results;
 }
 
-TEST(ContrastTest, ShowSaysWhatTheFirstCallAndEachVariantComeTo) {
+TEST(ContrastTest, ShowListsTheResultsOfTheFirstCallAndEachVariant) {
   const auto all = Unlike();
   const std::string text = RenderModel(all[0], Format::kText, {}, all);
   EXPECT_THAT(text, HasSubstr("  mode          eval, the steady state after a first call\n"));
@@ -51,7 +51,7 @@ TEST(ContrastTest, ShowSaysWhatTheFirstCallAndEachVariantComeTo) {
   EXPECT_EQ(json["mode"], "eval");
 }
 
-TEST(ContrastTest, AVariantIsShownBesideTheDefaultCallAlone) {
+TEST(ContrastTest, AVariantIsShownBesideTheDefaultCallOnly) {
   const auto all = Unlike();
   const std::string text = RenderModel(all[2], Format::kText, {}, all);
   EXPECT_THAT(text,
@@ -61,7 +61,7 @@ TEST(ContrastTest, AVariantIsShownBesideTheDefaultCallAlone) {
   EXPECT_THAT(text, Not(HasSubstr("the first call: ")));
 }
 
-TEST(ContrastTest, NothingIsSaidOfResultsThatAgreeOrCannotBeCompared) {
+TEST(ContrastTest, NothingIsShownForResultsThatAgreeOrCannotBeCompared) {
   auto all = Unlike();
   all[1] = In("cold", {});
   all[2].info.sha = std::string(40, 'f');
@@ -108,7 +108,7 @@ TEST(ContrastTest, EveryRenderingOfASweepHasBoth) {
   EXPECT_THAT(rows[2].back(), HasSubstr("eval, the steady state after a first call: no breaks"));
 }
 
-TEST(ContrastTest, AResultOfAnEarlierSweepStandsBeside) {
+TEST(ContrastTest, AResultOfAnEarlierSweepIsShown) {
   const auto all = Unlike();
   const auto own = std::span(all).first(1), others = std::span(all).subspan(1, 1);
   const auto json = nlohmann::json::parse(RenderSweep(SampleSweep(), own, Format::kJson, {}, others));

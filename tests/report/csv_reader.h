@@ -1,4 +1,4 @@
-// A reader of RFC 4180 that knows nothing of the writer.
+// A reader of RFC 4180 that is independent of the writer.
 #pragma once
 
 #include <string>

@@ -99,7 +99,7 @@ TEST_F(SweepDirectoryTest, TrimsByTheOrderItIsGivenThenById) {
     sweep.id = id;
     ASSERT_TRUE(Write(sweep).ok());
   }
-  const std::string newest[] = {"2026", "2031"};  // the clock was ahead once; 2025 is of another store
+  const std::string newest[] = {"2026", "2031"};  // the clock was ahead once; 2025 is from another store
   TrimSweepDirectories(state_.string(), 3, newest);
   EXPECT_EQ(left(), (std::set<std::string>{"2024", "2025", "2026", "2031"})) << "latest stays";
   ASSERT_TRUE(LinkLatest(state_.string(), "2026").ok());
@@ -136,7 +136,7 @@ TEST_F(SweepDirectoryTest, NeverReplacesADirectoryCalledLatest) {
   EXPECT_TRUE(fs::exists(state_ / "latest" / "mine"));
 }
 
-TEST_F(SweepDirectoryTest, RefusesAnIdThatIsNoFileName) {
+TEST_F(SweepDirectoryTest, RejectsAnIdThatIsNotAFileName) {
   for (const char* id : {"", "..", "a/b", ".hidden", "a\nb"}) {
     Sweep sweep = SampleSweep();
     sweep.id = id;
@@ -146,7 +146,7 @@ TEST_F(SweepDirectoryTest, RefusesAnIdThatIsNoFileName) {
   }
 }
 
-TEST(FileWriterTest, TellsOfAFullDisk) {
+TEST(FileWriterTest, ReportsAFullDisk) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
   FileWriter file("/dev/full");
   file.Write("text");

@@ -1,4 +1,5 @@
-// Whole documents against files that were read by eye. BREAKWATCH_UPDATE_GOLDENS=1 writes them anew.
+// Complete documents, compared with files that a person has checked. BREAKWATCH_UPDATE_GOLDENS=1 writes the files
+// again.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -70,7 +71,7 @@ TEST(DocumentTest, OpsOfTheReducedRunNeverStandBesideGraphsOfTheFullOne) {
   const std::string sweep = RenderSweep(SampleSweep(), std::vector{result}, Format::kText);
   EXPECT_NE(sweep.find("OPS of models captured at full depth come from the reduced run"), std::string::npos);
 
-  result.capture.ops_depth.clear();  // of an older worker: the graphs' operations are not these
+  result.capture.ops_depth.clear();  // from an older worker: the graphs' operations are other ones
   EXPECT_NE(RenderModel(result, Format::kText).find(apart), std::string::npos);
   result.capture.ops_captured = 4 + 5 + 6;  // a class pinned to full depth: one run
   text = RenderModel(result, Format::kText);
@@ -157,7 +158,7 @@ TEST(DocumentTest, ModelCsvHasARowPerSite) {
   for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
 }
 
-// No text of a model, whatever it holds, reaches a terminal as a command or ends a Markdown cell.
+// No text of a model is executed by a terminal or ends a Markdown cell.
 TEST(DocumentTest, HostileTextsStayTexts) {
   const auto results = SampleResults();
   for (const ModelResult& result : results) {

@@ -8,7 +8,7 @@
 namespace breakwatch::report {
 namespace {
 
-TEST(OneLineTest, LeavesNothingThatATerminalObeys) {
+TEST(OneLineTest, EscapesControlSequencesOfTerminals) {
   EXPECT_EQ(OneLine("a\nb\tc\r"), "a b c ");
   EXPECT_EQ(OneLine("\x1b[31mred\x07"), "\xEF\xBF\xBD[31mred\xEF\xBF\xBD");
   EXPECT_EQ(OneLine("\xC2\x9B"
@@ -41,14 +41,14 @@ TEST(CsvFieldTest, QuotesAndDisarmsFormulas) {
   EXPECT_EQ(CsvField("a=b"), "a=b");
 }
 
-TEST(CsvFieldTest, LeavesNothingThatATerminalObeys) {
+TEST(CsvFieldTest, EscapesControlSequencesOfTerminals) {
   EXPECT_EQ(CsvField("a\x1b[31m\rb"), "a\\u001b[31m\\u000db");
   EXPECT_EQ(CsvField("\xC2\x9B"
                      "31m"),
             "\\u009b31m");
 }
 
-TEST(CsvFieldTest, GivesBackEveryTextThroughAReader) {
+TEST(CsvFieldTest, AReaderReturnsEveryTextUnchanged) {
   // Deterministic texts from the characters that matter.
   const std::string alphabet = "a,\"\n;'| \xC3\xA4\t=";
   unsigned state = 1;

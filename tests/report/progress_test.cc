@@ -43,7 +43,7 @@ TEST(ProgressBarTest, ShortensItsBarOnANarrowTerminal) {
   EXPECT_EQ(ProgressBar(progress, 19), "3/12  3 full_graph…");
 }
 
-TEST(ResultLineTest, SaysHowAModelEnded) {
+TEST(ResultLineTest, ShowsHowAModelEnded) {
   const auto results = SampleResults();
   EXPECT_EQ(ResultLine(results[0], 1, 7), "[1/7] full_graph  sample/whole  1 graph, 2.5 s");
   EXPECT_EQ(ResultLine(results[1], 2, 7), "[2/7] graph_breaks  sample/broken  4 breaks at 2 sites, 3 graphs, 2.5 s");
@@ -53,7 +53,7 @@ TEST(ResultLineTest, SaysHowAModelEnded) {
   EXPECT_EQ(ResultLine(results[5], 6, 7), "[6/7] timeout  sample/slow  capture took longer than 300 s");
 }
 
-// What a printer wrote.
+// The output of a printer.
 class ProgressPrinterTest : public testing::Test {
  protected:
   ProgressPrinterTest() : file_(std::tmpfile()) {}

@@ -1,4 +1,4 @@
-// One small invented sweep with every kind of end, and texts that would do harm where they are not escaped.
+// A small invented sweep with every status, and with texts that are harmful if they are not escaped.
 #pragma once
 
 #include <string>
@@ -46,7 +46,7 @@ inline ModelResult Ended(const std::string& id, Status status, const std::string
   return result;
 }
 
-// A capture that came to its end with these sites.
+// A completed capture with these sites.
 inline ModelResult Captured(const std::string& id, std::vector<BreakSite> sites) {
   ModelResult result = Ended(id, sites.empty() ? Status::kFullGraph : Status::kGraphBreaks,
                              sites.empty() ? "one graph" : "the graph breaks");
@@ -68,7 +68,7 @@ inline ModelResult Captured(const std::string& id, std::vector<BreakSite> sites)
   return result;
 }
 
-// One whose graphs, module paths and mode's findings are known too.
+// One with graphs, module paths and mode details.
 inline ModelResult Detailed() {
   ModelResult result = Captured("sample/detailed", {Site("Data-dependent branching", "GB9001", 2, 7),
                                                     Site("Unsupported | builtin `print`", "", 1, 9)});
@@ -114,7 +114,7 @@ inline std::vector<ModelResult> SampleResults() {
 inline Sweep SampleSweep() {
   Sweep sweep;
   sweep.id = "20260921T141320Z-abc123";
-  sweep.trigger = "cli";
+  sweep.trigger = SweepTrigger::kCli;
   sweep.source = "snapshot collectors/hub/snapshot";
   sweep.ranked = true;
   sweep.state = SweepState::kFinished;

@@ -37,7 +37,7 @@ TEST(TableTest, NarrowsItsWidestBoundedColumnsToTheTerminal) {
                 std::string(20, 'b') + "  " + std::string(17, 'c') + "…\n");
 }
 
-TEST(TableTest, GivesTheLastColumnWhatTheTerminalLeaves) {
+TEST(TableTest, TheLastColumnHasTheRestOfTheWidth) {
   Table table{.title = {}, .columns = {{"a", "A"}, {"b", "B"}}, .rows = {{std::string("left"), std::string(100, 'x')}}};
   EXPECT_EQ(Render(table, Format::kText, {.color = false, .width = 30}),
             "A     B\n"
@@ -63,7 +63,7 @@ TEST(TableTest, WritesALinePerValueWhereTheTerminalIsTooNarrowForColumns) {
             "STATUS  timeout\n");
 }
 
-TEST(TableTest, PassesNoWidthOfATerminal) {
+TEST(TableTest, NeverExceedsTheWidthOfTheTerminal) {
   Table table{.title = {},
               .columns = {{"a", "A LONG TITLE"}, {"b", "B", true}, {"c", "C", false, 40}, {"d", "D"}},
               .rows = {{std::string("模型 and some words"), std::int64_t{123456789}, std::string(50, 'c'),
@@ -78,7 +78,7 @@ TEST(TableTest, PassesNoWidthOfATerminal) {
   }
 }
 
-TEST(TableTest, ColorsAStatusOnlyWhereAsked) {
+TEST(TableTest, ColorsAStatusOnlyOnRequest) {
   Table table{.title = {}, .columns = {{"status", "STATUS"}}, .rows = {{std::string("full_graph")}}};
   EXPECT_EQ(Render(table, Format::kText).find('\x1b'), std::string::npos);
   EXPECT_NE(Render(table, Format::kText, {.color = true, .width = 0}).find("\x1b[32mfull_graph\x1b[0m"),
@@ -107,7 +107,7 @@ TEST(TableTest, WritesCsvWithEveryColumn) {
             "模型 longer,-20,,false\n");
 }
 
-TEST(TableTest, SaysWhenItIsEmpty) {
+TEST(TableTest, ReportsThatItIsEmpty) {
   Table table = Small();
   table.rows.clear();
   EXPECT_EQ(Render(table, Format::kText), "Things\nnone\n");

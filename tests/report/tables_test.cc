@@ -17,7 +17,7 @@ TEST(ReasonTableTest, CountsEventsSitesModelsAndLeverage) {
   EXPECT_EQ(rows[0]["events"], 4);
   EXPECT_EQ(rows[0]["sites"], 2);
   EXPECT_EQ(rows[0]["models"], 2);
-  EXPECT_EQ(rows[0]["leverage"], 1);  // only sample/one-reason would be whole
+  EXPECT_EQ(rows[0]["leverage"], 1);  // only sample/one-reason would have no breaks
   EXPECT_EQ(rows[0]["families"], "nlp, vision");
   EXPECT_EQ(rows[0]["example_model"], "sample/broken");
   EXPECT_EQ(rows[0]["example_site"], "sample/models/alpha.py:7");
@@ -26,7 +26,7 @@ TEST(ReasonTableTest, CountsEventsSitesModelsAndLeverage) {
   EXPECT_TRUE(rows[1]["url"].is_null());
 }
 
-TEST(ReasonTableTest, OrdersByWhatIsAskedAndStopsAtTheLimit) {
+TEST(ReasonTableTest, OrdersAsRequestedAndStopsAtTheLimit) {
   std::vector<ModelResult> results;
   results.push_back(Captured("a", {Site("many events", "GB1", 50, 1)}));
   results.push_back(Captured(
@@ -57,7 +57,7 @@ TEST(FailureTableTest, GroupsByStatusAndDetail) {
   EXPECT_TRUE(rows[0]["suggestion"].is_null());
 }
 
-TEST(FailureTableTest, SaysWhatCanBeDoneAndHasNoColumnForItWhereThatIsUnknown) {
+TEST(FailureTableTest, HasSuggestionsAndNoColumnForThemWithoutAny) {
   auto failed = Ended("sample/slow", Status::kTimeout, "capture passed its limit");
   EXPECT_EQ(Render(FailureTable(std::vector{failed}), Format::kText).find("SUGGESTION"), std::string::npos);
   failed.capture.suggestion = "raise capture.capture_s";
@@ -80,7 +80,7 @@ TEST(SummaryLineTest, NamesEveryStatusInTheOrderOfTheDocumentation) {
             "7 models: 2 full_graph, 2 graph_breaks, 1 failed_eager, 1 timeout, 1 skipped_gated; 4 of 7 have numbers");
 }
 
-TEST(SummaryLineTest, SaysWhenASweepIsIncomplete) {
+TEST(SummaryLineTest, ReportsAnIncompleteSweep) {
   Sweep sweep = SampleSweep();
   sweep.complete = false;
   EXPECT_TRUE(SummaryLine(sweep).ends_with("; incomplete"));

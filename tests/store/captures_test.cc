@@ -7,22 +7,22 @@ namespace {
 // One capture per sweep of the same structure, an hour apart, each with the given status.
 class Attempts {
  public:
-  explicit Attempts(Store& store) : store_(store) {}
+  explicit Attempts(SweepStore& store) : store_(store) {}
   void Add(Status status, const std::string& worker = "worker-1") {
     const std::string sweep_id = "s" + std::to_string(++count_);
-    ASSERT_OK(store_.BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, {"a/b"}), {}, {}));
+    ASSERT_OK(store_.BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, {"a/b"}), {}, {}, {}));
     ModelResult result = SampleResult(sweep_id, "a/b");
     result.capture.status = status;
     result.capture.toolchain.worker = worker;
     result.finished_at = SystemTime{std::chrono::hours{count_}};
-    ASSERT_OK(store_.AppendResult(result, {}, {}));
+    ASSERT_OK(AppendOne(store_, result));
   }
   CaptureHistory History() {
     return store_.Histories(std::vector<std::string>{"structure-a/b"}, "eval")->at("structure-a/b");
   }
 
  private:
-  Store& store_;
+  SweepStore& store_;
   int count_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 std::string Model(int number) { return "org/model-" + std::to_string(number); }
 
-// Runs in its own process: appends forever, and reports over the pipe what the store has acknowledged.
+// Runs in its own process: appends without end, and reports over the pipe what the store has acknowledged.
 [[noreturn]] void AppendForEver(const std::string& url, int first, int acknowledged) {
   fakes::FakeClock clock;
   auto store = Store::Open({url, false}, clock);
@@ -18,7 +18,7 @@ std::string Model(int number) { return "org/model-" + std::to_string(number); }
     const std::vector<Event> events(3, SampleEvent("graph_break", Model(i)));
     CurrentChange change;
     change.upserts = {SampleTracked(Model(i))};
-    if (!(*store)->AppendResult(SampleResult("s1", Model(i)), events, change)) ::_exit(2);
+    if (!AppendOne(**store, SampleResult("s1", Model(i)), events, change)) ::_exit(2);
     if (::write(acknowledged, &i, sizeof i) != sizeof i) ::_exit(3);
   }
 }

@@ -7,12 +7,12 @@ TEST_P(StoreTest, WritesChangesOfCurrentWithTheirCause) {
   CurrentChange change;
   change.upserts = {SampleTracked("c/d"), SampleTracked("a/b")};
   change.meta = {{"published_toolchain", "one"}, {"filling_sweep", "s1"}};
-  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b"}), {}, change));
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b"}), {}, change, {}));
   change = {};
   change.upserts = {SampleTracked("a/b")};
   change.upserts[0].detail = "changed";
   change.meta = {{"published_toolchain", "two"}};
-  ASSERT_OK(store_->AppendResult(SampleResult("s1", "a/b"), {}, change));
+  ASSERT_OK(AppendOne(*store_, SampleResult("s1", "a/b"), {}, change));
 
   const auto current = store_->LoadCurrent();
   ASSERT_OK(current);
@@ -27,7 +27,7 @@ TEST_P(StoreTest, TakesTheLastOfTwoChangesOfAModel) {
   CurrentChange change;
   change.upserts = {SampleTracked("a/b"), SampleTracked("a/b")};
   change.upserts[1].rank = 7;
-  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b"}), {}, change));
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b"}), {}, change, {}));
   EXPECT_EQ(store_->LoadCurrent()->models.at(0).rank, 7);
 }
 
@@ -35,7 +35,7 @@ TEST_P(StoreTest, ReplacesCurrentWhole) {
   CurrentChange change;
   change.upserts = {SampleTracked("gone/model")};
   change.meta = {{"gone", "yes"}};
-  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, change));
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, change, {}));
   Current replacement;
   replacement.models = {SampleTracked("a/b")};
   replacement.meta = {{"kept", "yes"}};

@@ -36,7 +36,7 @@ TEST_P(StoreTest, NamesTableRowAndModelOfEveryDocument) {
   }
 }
 
-TEST_P(StoreTest, LeavesADamagedResultOutAndSaysSoOnce) {
+TEST_P(StoreTest, SkipsADamagedResultAndReportsItOnce) {
   StoreThreeModels();
   Break("UPDATE results SET document = '{' WHERE model = 'b/b'");
   for (int i = 0; i < 2; ++i) {
@@ -46,11 +46,11 @@ TEST_P(StoreTest, LeavesADamagedResultOutAndSaysSoOnce) {
     EXPECT_EQ(results->back().info.id, "c/c");
   }
   EXPECT_EQ(store_->NewestResults({})->size(), 2u);
-  ASSERT_EQ(told_.size(), 1u);
-  EXPECT_NE(told_.front().find("table results, row sweep s1, mode eval, model b/b: "), std::string::npos);
+  ASSERT_EQ(reported_.size(), 1u);
+  EXPECT_NE(reported_.front().find("table results, row sweep s1, mode eval, model b/b: "), std::string::npos);
 }
 
-TEST_P(StoreTest, TakesADamagedCaptureForNone) {
+TEST_P(StoreTest, IgnoresADamagedCapture) {
   StoreThreeModels();
   Break("UPDATE captures SET document = 'x' WHERE id = 'capture-s1-c/c'");
   EXPECT_EQ(store_->LoadCapture("capture-s1-c/c").error().code, ErrorCode::kNotFound);
@@ -76,7 +76,7 @@ TEST_P(StoreTest, PlansAndReplaysAroundADamagedRow) {
   EXPECT_EQ(replayed, (std::vector<std::string>{"b/b", "c/c"}));
 }
 
-TEST_P(StoreTest, AsksForTheFoldAgainWhenARowOfItIsDamaged) {
+TEST_P(StoreTest, RequestsANewFoldWhenARowOfItIsDamaged) {
   StoreThreeModels();
   Break("UPDATE current SET document = 'x' WHERE model = 'a/a'");
   const auto current = store_->LoadCurrent();

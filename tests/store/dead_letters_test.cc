@@ -70,7 +70,7 @@ TEST_P(StoreTest, CountsWhatIsQueuedByItsDeadLetters) {
   EXPECT_EQ(states->back().dead_letters, 1);
 }
 
-TEST_P(StoreTest, SaysHowEachExporterStands) {
+TEST_P(StoreTest, ReportsTheStateOfEachExporter) {
   Bury(*store_, 4, 2);
   ASSERT_OK(store_->SetCursor("loki", 4));
   ASSERT_OK(store_->QueueDeadLetters({.exporter = "loki", .ids = {2}}));

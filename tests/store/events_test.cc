@@ -40,8 +40,8 @@ TEST_P(StoreTest, KeepsTheBytesOfALine) {
 TEST_P(StoreTest, WritesEventsOfASweepWithTheirCauses) {
   const std::vector<Event> begun{SampleEvent("sweep_started")}, captured{SampleEvent("model_captured", "a/b")};
   const std::vector<Event> finished{SampleEvent("sweep_finished")};
-  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b"}), begun, {}));
-  ASSERT_OK(store_->AppendResult(SampleResult("s1", "a/b"), captured, {}));
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b"}), begun, {}, {}));
+  ASSERT_OK(AppendOne(*store_, SampleResult("s1", "a/b"), captured));
   Sweep sweep = SampleSweep("s1");
   sweep.state = SweepState::kFinished;
   ASSERT_OK(store_->FinishSweep(sweep, finished, {}));
@@ -72,7 +72,7 @@ TEST_P(StoreTest, RemembersACursorPerExporter) {
   EXPECT_EQ(*store_->Cursor("file"), 3);
 }
 
-TEST_P(StoreTest, BuriesAnEventAndStepsOverIt) {
+TEST_P(StoreTest, MakesAnEventADeadLetterAndMovesTheCursor) {
   ASSERT_OK(store_->AppendEvents(Several(3)));
   const auto events = store_->EventsAfter(0, 10, 1 << 20);
   ASSERT_OK(store_->BuryEvent("loki", (*events)[1], "400: line too long"));

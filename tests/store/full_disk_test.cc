@@ -36,7 +36,7 @@ ModelResult Large(int number) {
   return result;
 }
 
-TEST(FullDiskTest, RefusesTheStepKeepsTheRestAndGoesOnWhenThereIsSpace) {
+TEST(FullDiskTest, FailsTheStepKeepsTheRestAndContinuesWhenThereIsSpace) {
   const SmallDisk disk;
   if (!disk.unavailable().empty()) GTEST_SKIP() << disk.unavailable();
   const std::string ballast = (disk.path() / "ballast").string();
@@ -45,11 +45,11 @@ TEST(FullDiskTest, RefusesTheStepKeepsTheRestAndGoesOnWhenThereIsSpace) {
   const std::string url = "sqlite:" + (disk.path() / "breakwatch.db").string();
   auto store = Store::Open({url, false}, clock);
   ASSERT_OK(store);
-  ASSERT_OK((*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {}));
+  ASSERT_OK((*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {}, {}));
   const std::vector<Event> events{SampleEvent("model_captured")};
   int stored = 0;
   Result<void> appended;
-  while (stored < 100 && (appended = (*store)->AppendResult(Large(stored), events, {})).ok()) ++stored;
+  while (stored < 100 && (appended = AppendOne(**store, Large(stored), events)).ok()) ++stored;
   ASSERT_FALSE(appended.ok());
   EXPECT_EQ(appended.error().code, ErrorCode::kStore);
   EXPECT_TRUE(appended.error().retryable);
@@ -59,22 +59,22 @@ TEST(FullDiskTest, RefusesTheStepKeepsTheRestAndGoesOnWhenThereIsSpace) {
   EXPECT_EQ((*store)->Results("s1")->size(), static_cast<std::size_t>(stored));
   EXPECT_EQ(*(*store)->NewestEventId(), stored);
   std::filesystem::remove(ballast);
-  EXPECT_OK((*store)->AppendResult(Large(stored), events, {}));
+  EXPECT_OK(AppendOne(**store, Large(stored), events));
   EXPECT_OK((*store)->Check());
 }
 
-// In a process of its own, whose files may not grow past the limit. Returns its exit status.
+// Runs in its own process, whose files cannot exceed the limit. Returns its exit status.
 int AppendUnderAFileSizeLimit(const std::string& url) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::signal(SIGXFSZ, SIG_IGN);
     fakes::FakeClock clock;
     auto store = Store::Open({url, false}, clock);
-    if (!store || !(*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {})) ::_exit(10);
+    if (!store || !(*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {}, {})) ::_exit(10);
     const rlimit limit{1 << 20, 1 << 20};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     Result<void> appended;
-    for (int i = 0; i < 100 && appended.ok(); ++i) appended = (*store)->AppendResult(Large(i), {}, {});
+    for (int i = 0; i < 100 && appended.ok(); ++i) appended = AppendOne(**store, Large(i));
     if (appended.ok()) ::_exit(11);
     ::_exit(appended.error().code == ErrorCode::kStore && appended.error().retryable ? 0 : 12);
   }
@@ -83,7 +83,7 @@ int AppendUnderAFileSizeLimit(const std::string& url) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(FullDiskTest, SaysSoWhenALimitStopsItsFile) {
+TEST(FullDiskTest, ReportsALimitOnTheSizeOfItsFile) {
   const TemporaryFolder folder;
   const std::string url = "sqlite:" + (folder.path() / "breakwatch.db").string();
   EXPECT_EQ(AppendUnderAFileSizeLimit(url), 0);

@@ -42,7 +42,7 @@ TEST_P(StoreTest, ReplaysTheSweepAsItWasAtEachStep) {
                                              SweepState::kFinished}));
 }
 
-TEST_P(StoreTest, ReplaysMoreThanOnePageWithResultsAsTheyWereGiven) {
+TEST_P(StoreTest, ReplaysMoreThanOnePageWithUnchangedResults) {
   std::vector<std::string> models;
   for (int i = 0; i < 250; ++i) models.push_back("org/model-" + std::to_string(i));
   Begin("s1", models);
@@ -56,7 +56,7 @@ TEST_P(StoreTest, ReplaysMoreThanOnePageWithResultsAsTheyWereGiven) {
   EXPECT_EQ(next, models.size());
 }
 
-TEST_P(StoreTest, StopsReplayingWhenToldTo) {
+TEST_P(StoreTest, StopsReplayingOnRequest) {
   Begin("s1", {"a/b"});
   Append(SampleResult("s1", "a/b"));
   int steps = 0;

@@ -58,7 +58,7 @@ TEST_F(OpenTest, NamesThePathThatCannotBeOpened) {
   }
 }
 
-TEST_F(OpenTest, RefusesAFileThatIsNoDatabase) {
+TEST_F(OpenTest, RejectsAFileThatIsNotADatabase) {
   std::ofstream(At("text.db")) << std::string(5'000, 'x');
   for (const bool read_only : {false, true}) {
     const auto opened = Open(At("text.db"), read_only);
@@ -89,7 +89,7 @@ TEST_F(OpenTest, RefusesAUrlOfNoKnownKindWithoutRepeatingSecrets) {
   }
 }
 
-TEST_F(OpenTest, NamesAServerThatIsAwayWithoutItsPassword) {
+TEST_F(OpenTest, NamesAnUnavailableServerWithoutItsPassword) {
   const auto opened =
       Store::Open({"postgresql://user:secret@/db?host=" + folder_.path().string() + "&port=1", false}, clock_);
   ASSERT_FALSE(opened.ok());
@@ -104,7 +104,7 @@ TEST_F(OpenTest, FindsDamageInsideAFile) {
     ASSERT_OK(store);
     std::vector<std::string> models;
     for (int i = 0; i < 200; ++i) models.push_back("org/model-" + std::to_string(i));
-    ASSERT_OK((*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", models), {}, {}));
+    ASSERT_OK((*store)->BeginSweep(SampleSweep("s1"), SamplePlan("s1", models), {}, {}, {}));
   }
   std::fstream file(At("damaged.db"), std::ios::in | std::ios::out | std::ios::binary);
   for (const auto page : {10, 20, 30, 40}) file.seekp(page * 4096).write(std::string(4096, '\x7f').data(), 4096);

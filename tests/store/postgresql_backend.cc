@@ -52,7 +52,7 @@ TEST_P(StoreTest, ConnectsAgainAfterTheServerEndedItsConnection) {
   EXPECT_FALSE(Open()->LockAsWriter().ok()) << "the lock came back with the connection";
 }
 
-TEST_P(StoreTest, DoesNotTakeAConnectionThatIsLostForDamage) {
+TEST_P(StoreTest, DoesNotReportALostConnectionAsDamage) {
   StoreThreeModels();
   soci::session sql(soci::postgresql, url_);
   sql << "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database()"

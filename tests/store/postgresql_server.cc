@@ -13,7 +13,7 @@
 namespace breakwatch::store {
 namespace {
 
-// Debian keeps the server's programs off the path, by version.
+// Debian keeps the server's programs outside of PATH, by version.
 std::string ProgramFolder() {
   std::error_code ignored;
   for (const auto& version : std::filesystem::directory_iterator("/usr/lib/postgresql", ignored))
@@ -41,7 +41,7 @@ std::string PostgresqlServer::Start() {
   const std::string programs = ProgramFolder();
   if (programs.empty()) return "no PostgreSQL server is installed";
   if (::geteuid() == 0) {
-    // The server refuses to run as root; its own user must reach the folder.
+    // The server refuses to run as root, and its own user must be able to reach the folder.
     const passwd* user = ::getpwnam("postgres");
     if (user == nullptr) return "PostgreSQL does not run as root, and there is no user postgres";
     if (::chown(folder_.path().c_str(), user->pw_uid, user->pw_gid) != 0) return "cannot give a folder to postgres";
@@ -71,7 +71,7 @@ std::string PostgresqlServer::Start() {
   return "";
 }
 
-// Takes `output` over. The child is not root and dies with us.
+// Takes ownership of `output`. The child is not root and ends with this process.
 pid_t PostgresqlServer::Spawn(const std::vector<std::string>& command, int output) const {
   std::vector<char*> arguments;
   for (const auto& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));

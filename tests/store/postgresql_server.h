@@ -1,4 +1,4 @@
-// A PostgreSQL server of the tests' own: in a temporary folder, on a Unix socket, gone with this process.
+// A PostgreSQL server for the tests: in a temporary folder, on a Unix socket, stopped with this process.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@ namespace breakwatch::store {
 
 class PostgresqlServer {
  public:
-  // Starts it; `unavailable()` says why not.
+  // Starts it; `unavailable()` returns the reason if that failed.
   PostgresqlServer();
   ~PostgresqlServer();
   PostgresqlServer(const PostgresqlServer&) = delete;

@@ -27,10 +27,10 @@ class RepairTest : public ::testing::Test {
     for (const std::string sweep_id : {"s1", "s2"}) {
       std::vector<std::string> models;
       for (int i = 0; i < kModels; ++i) models.push_back(Model(i));
-      (void)(*store)->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {});
+      (void)(*store)->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {}, {});
       for (const std::string& model : models) {
         const std::vector<Event> events(3, SampleEvent("graph_break", model));
-        (void)(*store)->AppendResult(SampleResult(sweep_id, model), events, {});
+        (void)AppendOne(**store, SampleResult(sweep_id, model), events);
       }
       Sweep sweep = SampleSweep(sweep_id);
       sweep.state = SweepState::kFinished;
@@ -68,7 +68,7 @@ class RepairTest : public ::testing::Test {
       if (const auto found = (*store)->Results(sweep)) results += found->size();
     }
     // The repaired store accepts events, and their ids are not reused.
-    EXPECT_OK((*store)->BeginSweep(SampleSweep("s3"), SamplePlan("s3", {"a/b"}), {}, {}));
+    EXPECT_OK((*store)->BeginSweep(SampleSweep("s3"), SamplePlan("s3", {"a/b"}), {}, {}, {}));
     EXPECT_OK((*store)->AppendEvents(std::vector<Event>{SampleEvent("next")}));
     EXPECT_GT(*(*store)->NewestEventId(), 2 * 3 * kModels);
     return results;
@@ -187,7 +187,7 @@ TEST_F(RepairTest, KeepsOwnerAndRightsAndAListOfWhatIsLostPerRepair) {
   EXPECT_NE((*again)->LostPath(), first);
 }
 
-TEST_F(RepairTest, SaysOfAFileThatIsNoDatabaseThatNothingCanBeRead) {
+TEST_F(RepairTest, ReportsThatNothingCanBeReadFromAFileThatIsNotADatabase) {
   std::ofstream(path_, std::ios::binary | std::ios::trunc) << std::string(10 * kPageBytes, 'x');
   EXPECT_EQ(RepairedResults(), 0u);
   EXPECT_NE(unreadable_.find("restore a backup"), std::string::npos) << unreadable_;
@@ -219,7 +219,7 @@ class DamagedPageTest : public RepairTest {
     ASSERT_FALSE(pages.empty()) << table;
     Overwrite(pages[pages.size() / 2], '\xa5');
     StoreOptions options{url_};
-    options.on_damage = [this](const Damage& damage) { told_.push_back(Describe(damage)); };
+    options.on_damage = [this](const Damage& damage) { reported_.push_back(Describe(damage)); };
     auto store = Store::Open(options, clock_);
     ASSERT_OK(store);
     store_ = *std::move(store);
@@ -239,7 +239,7 @@ class DamagedPageTest : public RepairTest {
   }
 
   std::unique_ptr<Store> store_;
-  std::vector<std::string> told_;
+  std::vector<std::string> reported_;
 };
 
 TEST_F(DamagedPageTest, ACaptureOnItCountsAsNone) {
@@ -257,7 +257,7 @@ TEST_F(DamagedPageTest, ACaptureOnItCountsAsNone) {
     }
   }
   ExpectMost(loaded, 2 * kModels);
-  EXPECT_FALSE(told_.empty());
+  EXPECT_FALSE(reported_.empty());
   const auto histories = store_->Histories(structures, "eval");
   ASSERT_OK(histories);
   EXPECT_GE(histories->size(), static_cast<std::size_t>(kModels) - 3);
@@ -286,20 +286,20 @@ TEST_F(DamagedPageTest, ResultsOnItAreLeftOutOfEveryAnswer) {
   EXPECT_TRUE(std::is_sorted(newest->begin(), newest->end(),
                              [](const auto& a, const auto& b) { return a.info.id < b.info.id; }));
   for (int i = 0; i < kModels; ++i) {
-    const auto latest = store_->LatestResult(Model(i));
-    ASSERT_OK(latest);
-    EXPECT_TRUE(latest->has_value()) << Model(i);
+    const auto of_model = store_->NewestResults({.model = Model(i)});
+    ASSERT_OK(of_model);
+    EXPECT_EQ(of_model->size(), 1u) << Model(i);
   }
   ExpectMost(Replayed(), 2 * kModels);
 }
 
-TEST_F(DamagedPageTest, HistoryGoesOnBehindIt) {
+TEST_F(DamagedPageTest, HistoryContinuesAfterIt) {
   Execute("UPDATE steps SET document = hex(zeroblob(200)) WHERE kind = 'result'");  // enough for several pages
   LosePageOf("steps");
   const std::size_t replayed = Replayed();
   EXPECT_GT(replayed, 0u);
   EXPECT_LT(replayed, 2u * kModels);
-  EXPECT_FALSE(told_.empty());
+  EXPECT_FALSE(reported_.empty());
 }
 
 TEST_F(DamagedPageTest, RevisionsOnItAreNotKnown) {
@@ -343,7 +343,7 @@ TEST_F(DamagedPageTest, DeadLettersOnItAreLeftOut) {
   ExpectMost(store_->DeadLetters({}, 100)->size(), 60);
   EXPECT_OK(store_->CountDeadLetters("loki"));
   EXPECT_OK(store_->DeliveryStates());
-  EXPECT_FALSE(told_.empty());
+  EXPECT_FALSE(reported_.empty());
 }
 
 TEST_F(DamagedPageTest, AnEventOnItIsDatedByTheOneBefore) {
@@ -371,7 +371,7 @@ TEST_F(DamagedPageTest, ALineThatIsDamagedBesideItIsReplacedToo) {
   EXPECT_NE((*events)[1].line.find("event_lost"), std::string::npos) << (*events)[1].line;
 }
 
-TEST_F(RepairTest, DoesNotTakeEveryFailureForDamage) {
+TEST_F(RepairTest, DoesNotReportEveryErrorAsDamage) {
   auto store = Store::Open({url_}, clock_);
   ASSERT_OK(store);
   std::filesystem::rename(path_, path_.string() + ".elsewhere");
@@ -380,7 +380,7 @@ TEST_F(RepairTest, DoesNotTakeEveryFailureForDamage) {
   EXPECT_NE(found.error().message.find("it is gone"), std::string::npos) << found.error().message;
 }
 
-TEST_F(RepairTest, SaysWhatToDoOnPostgresql) {
+TEST_F(RepairTest, ReportsWhatToDoOnPostgresql) {
   const auto refused = Repair::Begin("postgresql://nobody@localhost/none", clock_);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kStore);

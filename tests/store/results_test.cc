@@ -6,7 +6,7 @@ namespace {
 
 std::string Whole(const ModelResult& result) { return ToJson(result) + ToJson(result.capture); }
 
-TEST_P(StoreTest, GivesResultsBackWholeAndInPlanOrder) {
+TEST_P(StoreTest, ReturnsCompleteResultsInPlanOrder) {
   Begin("s1", {"z/one", "a/two"});
   const ModelResult two = SampleResult("s1", "a/two"), one = SampleResult("s1", "z/one");
   Append(two);
@@ -50,20 +50,20 @@ TEST_P(StoreTest, RefusesASecondResultOfTheSameModelAndMode) {
   ModelResult second = SampleResult("s1", "a/b");
   second.capture_id = "another";
   const std::vector<Event> events{SampleEvent("model_captured", "a/b")};
-  const auto refused = store_->AppendResult(second, events, {});
+  const auto refused = AppendOne(*store_, second, events);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
   EXPECT_EQ(store_->LoadCapture("another").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(*store_->NewestEventId(), 0);
   second.capture.mode = "train";
-  EXPECT_OK(store_->AppendResult(second, events, {}));
+  EXPECT_OK(AppendOne(*store_, second, events));
 }
 
 TEST_P(StoreTest, RefusesAResultOfAnUnknownOrFinishedSweep) {
-  EXPECT_EQ(store_->AppendResult(SampleResult("s1", "a/b"), {}, {}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(AppendOne(*store_, SampleResult("s1", "a/b")).error().code, ErrorCode::kNotFound);
   Begin("s1", {"a/b"});
   Finish("s1");
-  EXPECT_EQ(store_->AppendResult(SampleResult("s1", "a/b"), {}, {}).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(AppendOne(*store_, SampleResult("s1", "a/b")).error().code, ErrorCode::kInvalid);
 }
 
 TEST_P(StoreTest, LeavesNothingOfAStepThatFails) {
@@ -73,24 +73,27 @@ TEST_P(StoreTest, LeavesNothingOfAStepThatFails) {
   const std::vector<Event> events{SampleEvent("model_captured", "a/b")};
   CurrentChange change;
   change.upserts = {SampleTracked("a/b")};
-  ASSERT_FALSE(store_->AppendResult(result, events, change).ok());
+  ASSERT_FALSE(AppendOne(*store_, result, events, change).ok());
   EXPECT_TRUE(store_->Results("s1")->empty());
   EXPECT_TRUE(store_->LoadCurrent()->models.empty());
   EXPECT_EQ(*store_->NewestEventId(), 0);
   EXPECT_TRUE(store_->Histories(std::vector<std::string>{"structure-a/b"}, "eval")->empty());
   EXPECT_OK(store_->Check());
   // The session is whole again.
-  EXPECT_OK(store_->AppendResult(SampleResult("s1", "a/b"), events, change));
+  EXPECT_OK(AppendOne(*store_, SampleResult("s1", "a/b"), events, change));
 }
 
-TEST_P(StoreTest, FindsTheLatestResultOfAModel) {
-  EXPECT_FALSE(store_->LatestResult("a/b")->has_value());
+TEST_P(StoreTest, FindsTheNewestResultOfAModel) {
+  EXPECT_TRUE(store_->NewestResults({.model = "a/b"})->empty());
   for (const std::string sweep : {"s1", "s2"}) {
     Begin(sweep, {"a/b", "c/d"});
     Append(SampleResult(sweep, "a/b"));
   }
   Append(SampleResult("s2", "c/d"));
-  EXPECT_EQ((*store_->LatestResult("a/b"))->sweep_id, "s2");
+  const auto newest = store_->NewestResults({.model = "a/b"});
+  ASSERT_OK(newest);
+  ASSERT_EQ(newest->size(), 1u);
+  EXPECT_EQ(newest->front().sweep_id, "s2");
   EXPECT_EQ(*store_->Models(), (std::vector<std::string>{"a/b", "c/d"}));
 }
 
@@ -99,7 +102,7 @@ TEST_P(StoreTest, FindsTheNewestResultOfEachModeAndToolchain) {
                           const std::string& revision) {
     Sweep sweep = SampleSweep(sweep_id);
     sweep.toolchain.name = toolchain;
-    ASSERT_TRUE(store_->BeginSweep(sweep, SamplePlan(sweep_id, {model}), {}, {}).ok());
+    ASSERT_TRUE(store_->BeginSweep(sweep, SamplePlan(sweep_id, {model}), {}, {}, {}).ok());
     ModelResult result = SampleResult(sweep_id, model);
     result.info.sha = revision;
     result.capture.toolchain.name = toolchain;
@@ -132,7 +135,7 @@ TEST_P(StoreTest, OrdersModelNamesByBytes) {
   EXPECT_EQ(*store_->Models(), (std::vector<std::string>{"B/a", "_/c", "a/b"}));
 }
 
-TEST_P(StoreTest, SaysThatASweepDoesNotExist) {
+TEST_P(StoreTest, ReportsThatASweepDoesNotExist) {
   EXPECT_EQ(store_->Results("none").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(store_->LoadPlan("none").error().code, ErrorCode::kNotFound);
 }

@@ -6,7 +6,7 @@
 namespace breakwatch::store {
 namespace {
 
-// Speaks to the same database past the store.
+// Direct access to the same database.
 void ExecuteOn(const std::string& url, const std::string& statement) {
   auto dialect = MakeDialect(url, std::chrono::seconds{10});
   ASSERT_OK(dialect);
@@ -15,7 +15,7 @@ void ExecuteOn(const std::string& url, const std::string& statement) {
   sql << statement;
 }
 
-// As version 2 was: sweeps without a sequence, nothing paused or queued again.
+// Changes the database to version 2: sweeps without a sequence, nothing paused or queued again.
 void MakeOlder(const std::string& url) {
   for (const char* statement :
        {"DROP TABLE requeued", "DROP TABLE paused", "DROP INDEX sweeps_by_seq", "ALTER TABLE sweeps DROP COLUMN seq",
@@ -25,7 +25,7 @@ void MakeOlder(const std::string& url) {
   }
 }
 
-TEST_P(StoreTest, SaysItsSchemaVersion) { EXPECT_EQ(*store_->SchemaVersion(), NewestSchemaVersion()); }
+TEST_P(StoreTest, ReportsItsSchemaVersion) { EXPECT_EQ(*store_->SchemaVersion(), NewestSchemaVersion()); }
 
 TEST_P(StoreTest, RefusesADatabaseOfANewerVersion) {
   store_.reset();
@@ -59,12 +59,12 @@ TEST_P(StoreTest, ReadsADatabaseOfAnOlderVersionAsItIsAndBringsItUpToDateWhenItW
   EXPECT_EQ(store_->FindSweep("s1")->id, "s1");
 }
 
-TEST_P(StoreTest, GivesSweepsOfAnOlderVersionTheirOrderOfHistory) {
+TEST_P(StoreTest, OrdersSweepsOfAnOlderVersionByHistory) {
   Sweep ahead = SampleSweep("s1");
   ahead.started_at += std::chrono::hours{24 * 365};
   ahead.planned = 1;
   ahead.statuses = {{"full_graph", 1}};
-  ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}));
+  ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}, {}));
   Begin("s2", {"a/b"});
   ahead.state = SweepState::kFinished;
   Finish("s2");

@@ -23,7 +23,7 @@ TEST_P(StoreTest, ServesALoopAndADeliveryThreadAtOnce) {
   });
   for (const auto& model : models) {
     const std::vector<Event> events(2, SampleEvent("graph_break", model));
-    EXPECT_OK(store_->AppendResult(SampleResult("s1", model), events, {}));
+    EXPECT_OK(AppendOne(*store_, SampleResult("s1", model), events));
   }
   delivery.join();
   for (std::size_t i = 0; i < delivered.size(); ++i) EXPECT_EQ(delivered[i], static_cast<std::int64_t>(i) + 1);
@@ -44,7 +44,7 @@ TEST_P(StoreTest, NumbersEventsOfTwoWritersWithoutGaps) {
   EXPECT_OK(store_->Check());
 }
 
-TEST_P(StoreTest, SaysThatAnotherProgramHoldsItAndGoesOnWhenThatIsGone) {
+TEST_P(StoreTest, ReportsAnotherWriterAndContinuesWhenItHasEnded) {
   Database other(std::move(*MakeDialect(url_, std::chrono::seconds{10})), /*read_only=*/false);
   ASSERT_OK(other.Connect());
   const auto store = Store::Open({url_, false, std::chrono::milliseconds{1}}, clock_);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include <array>
 #include <stdexcept>
 
 #include "dialect.h"
@@ -24,7 +25,7 @@ Toolchain SampleToolchain() { return {"default", "2.15.0", "5.23.0", "3.11.2", "
 Sweep SampleSweep(const std::string& id) {
   Sweep sweep;
   sweep.id = id;
-  sweep.trigger = "cli";
+  sweep.trigger = SweepTrigger::kCli;
   sweep.source = "directory /models";
   sweep.ranked = true;
   sweep.started_at = SystemTime{std::chrono::nanoseconds{1'700'000'000'123'456'789}};
@@ -112,6 +113,12 @@ TrackedModel SampleTracked(const std::string& model) {
   return tracked;
 }
 
+Result<void> AppendOne(SweepStore& store, const ModelResult& result, std::span<const Event> events,
+                       const CurrentChange& change) {
+  const std::array writes{ResultWrite{result, {events.begin(), events.end()}, change}};
+  return store.AppendResults(writes);
+}
+
 void StoreTest::SetUp() {
   if (const std::string why = GetParam()->Unavailable(); !why.empty()) GTEST_SKIP() << why;
   url_ = GetParam()->NewDatabase();
@@ -120,17 +127,17 @@ void StoreTest::SetUp() {
 
 std::unique_ptr<Store> StoreTest::Open(bool read_only) {
   StoreOptions options{url_, read_only};
-  options.on_damage = [this](const Damage& damage) { told_.push_back(Describe(damage)); };
+  options.on_damage = [this](const Damage& damage) { reported_.push_back(Describe(damage)); };
   auto opened = Store::Open(options, clock_);
   if (!opened) throw std::runtime_error(opened.error().message);
   return std::move(*opened);
 }
 
 void StoreTest::Begin(const std::string& sweep_id, const std::vector<std::string>& models) {
-  ASSERT_OK(store_->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {}));
+  ASSERT_OK(store_->BeginSweep(SampleSweep(sweep_id), SamplePlan(sweep_id, models), {}, {}, {}));
 }
 
-void StoreTest::Append(const ModelResult& result) { ASSERT_OK(store_->AppendResult(result, {}, {})); }
+void StoreTest::Append(const ModelResult& result) { ASSERT_OK(AppendOne(*store_, result)); }
 
 void StoreTest::StoreThreeModels() {
   Begin("s1", {"a/a", "b/b", "c/c"});
@@ -138,7 +145,7 @@ void StoreTest::StoreThreeModels() {
   for (const char* model : {"a/a", "b/b", "c/c"}) {
     CurrentChange change;
     change.upserts = {SampleTracked(model)};
-    ASSERT_OK(store_->AppendResult(SampleResult("s1", model), events, change));
+    ASSERT_OK(AppendOne(*store_, SampleResult("s1", model), events, change));
   }
   Finish("s1");
   ASSERT_OK(store_->Check());

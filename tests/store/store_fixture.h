@@ -1,10 +1,11 @@
-// The suite's fixture: a fresh database per test on the backend of this program, and sample values.
+// The fixture: a new database for each test, on the backend of this program, and sample values.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace breakwatch::store {
 class Backend {
  public:
   virtual ~Backend() = default;
-  // Empty, or why it cannot run here.
+  // Empty, or the reason why it cannot run here.
   virtual std::string Unavailable() = 0;
   // The URL of a database that does not exist yet or is empty.
   virtual std::string NewDatabase() = 0;
@@ -45,6 +46,10 @@ ModelResult SampleResult(const std::string& sweep_id, const std::string& model);
 Event SampleEvent(const std::string& name, const std::string& model = "");
 TrackedModel SampleTracked(const std::string& model);
 
+// Stores one result in a transaction of its own.
+Result<void> AppendOne(SweepStore& store, const ModelResult& result, std::span<const Event> events = {},
+                       const CurrentChange& change = {});
+
 class StoreTest : public ::testing::TestWithParam<std::shared_ptr<Backend>> {
  protected:
   void SetUp() override;
@@ -56,13 +61,13 @@ class StoreTest : public ::testing::TestWithParam<std::shared_ptr<Backend>> {
   void Finish(const std::string& sweep_id);
   // A finished sweep "s1" of a/a, b/b and c/c, with an event and a row of the fold each.
   void StoreThreeModels();
-  // Executes a statement past the store, and opens the store anew.
+  // Executes a statement directly in the database, and opens the store again.
   void Break(const std::string& statement);
 
   fakes::FakeClock clock_;
   std::string url_;
   std::unique_ptr<Store> store_;
-  std::vector<std::string> told_;  // damage that sessions came upon
+  std::vector<std::string> reported_;  // damage that sessions reported
 };
 
 }  // namespace breakwatch::store

@@ -11,7 +11,7 @@ TEST_P(StoreTest, KeepsASweepAndItsPlanInOrder) {
   plan.models[1].detail = "gated: ask for access";
   plan.track = true;
   plan.rebuild = Rebuild::kAlways;
-  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), plan, {}, {}));
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), plan, {}, {}, {}));
 
   const auto sweep = store_->FindSweep("s1");
   ASSERT_OK(sweep);
@@ -27,14 +27,14 @@ TEST_P(StoreTest, KeepsAPlanLargerThanOnePage) {
     plan.models.push_back(SamplePlanned("org/model-" + std::to_string(i)));
     plan.models.back().config_json = R"({"pad":")" + std::string(10'000, 'x') + "\"}";
   }
-  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), plan, {}, {}));
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), plan, {}, {}, {}));
   const auto loaded = store_->LoadPlan("s1");
   ASSERT_OK(loaded);
   EXPECT_EQ(ToJson(*loaded), ToJson(plan));
 }
 
-TEST_P(StoreTest, RefusesAPlanThatNamesAModelTwiceAndKeepsNothingOfIt) {
-  const auto begun = store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b", "a/b"}), {}, {});
+TEST_P(StoreTest, RejectsAPlanThatNamesAModelTwiceAndKeepsNothingOfIt) {
+  const auto begun = store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b", "a/b"}), {}, {}, {});
   ASSERT_FALSE(begun.ok());
   EXPECT_EQ(begun.error().code, ErrorCode::kInvalid);
   EXPECT_EQ(store_->FindSweep("s1").error().code, ErrorCode::kNotFound);
@@ -42,7 +42,7 @@ TEST_P(StoreTest, RefusesAPlanThatNamesAModelTwiceAndKeepsNothingOfIt) {
 
 TEST_P(StoreTest, RefusesASweepThatHasBegun) {
   Begin("s1", {"a/b"});
-  const auto again = store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {});
+  const auto again = store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {}), {}, {}, {});
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, ErrorCode::kInvalid);
 }
@@ -51,7 +51,7 @@ TEST_P(StoreTest, FindsTheNewestUnfinishedSweep) {
   for (int i = 1; i <= 3; ++i) {
     Sweep sweep = SampleSweep("s" + std::to_string(i));
     sweep.started_at += std::chrono::seconds{i};
-    ASSERT_OK(store_->BeginSweep(sweep, SamplePlan(sweep.id, {"a/b"}), {}, {}));
+    ASSERT_OK(store_->BeginSweep(sweep, SamplePlan(sweep.id, {"a/b"}), {}, {}, {}));
   }
   Finish("s3");
   const auto found = store_->NewestUnfinished();
@@ -79,7 +79,7 @@ TEST_P(StoreTest, CallsTheNewestFinishedSweepLatest) {
   Finish("s1");
   Sweep newer = SampleSweep("s2");
   newer.started_at += std::chrono::seconds{1};
-  ASSERT_OK(store_->BeginSweep(newer, SamplePlan("s2", {}), {}, {}));
+  ASSERT_OK(store_->BeginSweep(newer, SamplePlan("s2", {}), {}, {}, {}));
   EXPECT_EQ(store_->FindSweep("latest")->id, "s1");
   const auto sweeps = store_->Sweeps(10);
   ASSERT_OK(sweeps);
@@ -96,10 +96,10 @@ Sweep Finished(const std::string& id, int planned = 1) {
   return sweep;
 }
 
-TEST_P(StoreTest, OrdersSweepsByHistoryWhateverTheClockSaid) {
+TEST_P(StoreTest, OrdersSweepsByHistoryNotByTheClock) {
   Sweep ahead = SampleSweep("s1");
   ahead.started_at += std::chrono::hours{24 * 365};
-  ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}));
+  ASSERT_OK(store_->BeginSweep(ahead, SamplePlan("s1", {"a/b"}), {}, {}, {}));
   ASSERT_OK(store_->FinishSweep(Finished("s1"), {}, {}));
   Begin("s2", {"a/b"});
   EXPECT_EQ((*store_->NewestUnfinished())->id, "s2");
@@ -108,23 +108,24 @@ TEST_P(StoreTest, OrdersSweepsByHistoryWhateverTheClockSaid) {
   EXPECT_EQ(store_->FindSweep("latest")->id, "s2");
 }
 
-TEST_P(StoreTest, CallsNothingLatestThatSaysNothingOfTheNightlySweep) {
+TEST_P(StoreTest, LatestIsNeverAnImportABisectionOrAnEmptySweep) {
   Begin("good", {"a/b"});
   ASSERT_OK(store_->FinishSweep(Finished("good"), {}, {}));
   Plan further = SamplePlan("further", {"a/b"});
   further.primary = false;
-  ASSERT_OK(store_->BeginSweep(SampleSweep("further"), further, {}, {}));
+  ASSERT_OK(store_->BeginSweep(SampleSweep("further"), further, {}, {}, {}));
   ASSERT_OK(store_->FinishSweep(Finished("further"), {}, {}));
-  for (const auto& [id, planned] : {std::pair("empty", 0), {"given-up", 2}, {"bisected", 1}}) {
+  for (const auto& [id, planned] : {std::pair("empty", 0), {"given-up", 2}, {"bisected", 1}, {"imported", 1}}) {
     Begin(id, {"a/b"});
     Sweep sweep = Finished(id, planned);
-    if (sweep.id == "bisected") sweep.trigger = kBisect;
+    if (sweep.id == "bisected") sweep.trigger = SweepTrigger::kBisect;
+    if (sweep.id == "imported") sweep.trigger = SweepTrigger::kTraceImport;
     ASSERT_OK(store_->FinishSweep(sweep, {}, {}));
     EXPECT_EQ(store_->FindSweep("latest")->id, "good") << id;
   }
 }
 
-TEST_P(StoreTest, GivesSweepsUpInTheTransactionThatBeginsTheNextOne) {
+TEST_P(StoreTest, EndsSweepsInTheTransactionThatBeginsTheNextOne) {
   Begin("old", {"a/b"});
   const std::vector<SweepEnd> given_up{{Finished("old"), {SampleEvent("sweep_finished")}, {}}};
   const Plan twice = SamplePlan("new", {"a/b", "a/b"});

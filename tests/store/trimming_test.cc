@@ -1,21 +1,21 @@
-// What old sweeps leave: their events once delivered, and what captures cost.
+// Events of old sweeps, which are removed after delivery, and the cost of captures.
 #include "store_fixture.h"
 
 namespace breakwatch::store {
 namespace {
 
-// A finished sweep of no model with so many events; later ones start later.
-void AddSweep(Store& store, int number, int count) {
+// A finished sweep without models and with this number of events; later ones start later.
+void AddSweep(SweepStore& store, int number, int count) {
   Sweep sweep = SampleSweep("s" + std::to_string(number));
   sweep.started_at += std::chrono::seconds(number);
   std::vector<Event> events(static_cast<std::size_t>(count), SampleEvent("model_planned"));
   for (Event& event : events) event.sweep_id = sweep.id;
-  ASSERT_OK(store.BeginSweep(sweep, SamplePlan(sweep.id, {}), events, {}));
+  ASSERT_OK(store.BeginSweep(sweep, SamplePlan(sweep.id, {}), events, {}, {}));
   sweep.state = SweepState::kFinished;
   ASSERT_OK(store.FinishSweep(sweep, {}, {}));
 }
 
-std::int64_t Oldest(Store& store) { return store.EventsAfter(0, 1, 1)->at(0).id; }
+std::int64_t Oldest(EventLog& log) { return log.EventsAfter(0, 1, 1)->at(0).id; }
 
 const std::vector<std::string> kExporters{"file", "loki"};
 
@@ -79,7 +79,7 @@ TEST_P(StoreTest, DropsTheRowsOfModelsThatAreForgotten) {
   Begin("s1", {"e/f"});
   CurrentChange change;
   change.removals = {"a/b"};
-  ASSERT_OK(store_->AppendResult(SampleResult("s1", "e/f"), {}, change));
+  ASSERT_OK(AppendOne(*store_, SampleResult("s1", "e/f"), {}, change));
   ASSERT_EQ(store_->LoadCurrent()->models.size(), 1u);
   EXPECT_EQ(store_->LoadCurrent()->models[0].model, "c/d");
 }
@@ -101,7 +101,7 @@ TEST_P(StoreTest, PrefersThePrimaryToolchainsSweepAsTheLatest) {
   further.started_at += std::chrono::hours(1);
   Plan plan = SamplePlan("s2", {});
   plan.primary = false;
-  ASSERT_OK(store_->BeginSweep(further, plan, {}, {}));
+  ASSERT_OK(store_->BeginSweep(further, plan, {}, {}, {}));
   further.state = SweepState::kFinished;
   ASSERT_OK(store_->FinishSweep(further, {}, {}));
   EXPECT_EQ(store_->FindSweep("latest")->id, "s1");

@@ -96,7 +96,7 @@ TEST(BreakTextTest, TakesTheCauseWhereAnErrorOfTheUserBecameABreak) {
   EXPECT_EQ(Parse(caused).explanation, "dynamic");
 }
 
-TEST(BreakTextTest, IsNoBreakWhereAFrameIsReportedAsLeftToPython) {
+TEST(BreakTextTest, IsNotABreakIfAFrameIsReportedAsReturnedToPython) {
   UserFiles files;
   EXPECT_FALSE(ParseBreak("WON'T CONVERT forward /home/job/net.py line 12\ndue to: \nTraceback", "", files));
   EXPECT_FALSE(ParseBreak("Graph break: torch.compile cannot properly resume from this graph break", "", files));
@@ -118,7 +118,7 @@ TEST(BreakTextTest, KnowsPackagesByTheirFolders) {
   EXPECT_EQ(in("/src/pytorch/torch/nn/a.py"), "a.py user");
 }
 
-TEST(BreakTextTest, TellsFilesOfOneNameApartByAsMuchOfTheirPathsAsItTakes) {
+TEST(BreakTextTest, DistinguishesFilesOfOneNameByTheirPaths) {
   UserFiles files;
   EXPECT_EQ(files.Name("/job/one/layer.py"), "layer.py");
   EXPECT_EQ(files.Name("/job/two/layer.py"), "two/layer.py");

@@ -33,7 +33,7 @@ TEST(JsonScanTest, RefusesNestingThatWouldFillTheStack) {
   EXPECT_FALSE(Good("{\"a\": " + std::string(1'000'000, '[')));
 }
 
-TEST(JsonScanTest, ReadsValuesOnlyWhereTheyAreOfTheKindAsked) {
+TEST(JsonScanTest, ReadsValuesOnlyOfTheRequestedType) {
   EXPECT_EQ(AsString(R"("a\n\u00e9\ud83d\ude00\ud800")", 100), "a\n\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbd");
   EXPECT_EQ(AsString("\"abcdef\"", 3), "abc");
   EXPECT_EQ(AsString("7", 3), std::nullopt);

@@ -98,7 +98,7 @@ TEST_F(ReadTracesTest, CountsABranchInAnInlinedCalleeOnce) {
   EXPECT_EQ(Read().capture.breaks, 1);
 }
 
-TEST_F(ReadTracesTest, CountsTheBreakThatLeftAFrameToPythonWhereNoLogTellsOfIt) {
+TEST_F(ReadTracesTest, CountsABreakThatReturnedAFrameToPythonWithoutALog) {
   Write("abc", Start(0, 0) + Metrics(0, 0,
                                      "\"has_guarded_code\": false, \"fail_type\": \"Unsupported\", "
                                      "\"fail_reason\": \"missing: WITH_EXCEPT_START\", "
@@ -114,7 +114,7 @@ TEST_F(ReadTracesTest, CountsTheBreakThatLeftAFrameToPythonWhereNoLogTellsOfIt) 
   EXPECT_EQ(capture.sites.front().line, 40);
 }
 
-TEST_F(ReadTracesTest, SaysOfAnOlderBreakInALoopThatItsFrameWasSkipped) {
+TEST_F(ReadTracesTest, ReportsASkippedFrameForAnOlderBreakInALoop) {
   const std::string text = OldBreakText("Unsupported: skip function graph_break in file /opt/a.py");
   Write("abc", Start(0, 0) + Artifact("dynamo_graph_break_reason", text, At(0, 0)) +
                    Metrics(0, 0,
@@ -126,7 +126,7 @@ TEST_F(ReadTracesTest, SaysOfAnOlderBreakInALoopThatItsFrameWasSkipped) {
   EXPECT_EQ(capture.sites.front().wrapped_in, "graph break in loop / frame skipped");
 }
 
-TEST_F(ReadTracesTest, CountsARestartThatIsTheOnlyWordOfABreak) {
+TEST_F(ReadTracesTest, CountsARestartThatIsTheOnlyTraceOfABreak) {
   Write("abc", Start(0, 0) + Graph(0, 0) +
                    Metrics(0, 0,
                            "\"restart_reasons\": [\"call_method UserDefined 0x7f\", "
@@ -157,7 +157,7 @@ TEST_F(ReadTracesTest, FailsWhereTheBackwardFailed) {
   EXPECT_THAT(capture.detail, HasSubstr("RuntimeError in 0/0: no"));
 }
 
-TEST_F(ReadTracesTest, SaysWhatRanAndLeavesOutWhatTheTraceDoesNotSay) {
+TEST_F(ReadTracesTest, ReportsWhatRanAndOmitsWhatTheTraceDoesNotContain) {
   Write("abc", BrokenCompile(0, 0));
   const CaptureResult capture = Read().capture;
   EXPECT_EQ(capture.toolchain.name, "import");
@@ -224,7 +224,7 @@ TEST_F(ReadTracesTest, FailsForABreakThatWasRaisedInsteadOfTaken) {
   EXPECT_EQ(Read().capture.status, Status::kFailedCapture);
 }
 
-TEST_F(ReadTracesTest, GoesOnPastTheLimitOfRecompilesAsTheJobDid) {
+TEST_F(ReadTracesTest, ContinuesAfterTheRecompileLimitLikeTheJob) {
   Write("abc", Graph(0, 0) + Metrics(0, 0) + Start(0, 1) +
                    Metrics(0, 1,
                            "\"has_guarded_code\": false, \"fail_type\": \"Unsupported\", \"fail_reason\": "
@@ -235,7 +235,7 @@ TEST_F(ReadTracesTest, GoesOnPastTheLimitOfRecompilesAsTheJobDid) {
   EXPECT_EQ(Detail(import)["failures"][0]["reason"], "Dynamo recompile limit exceeded\n  Explanation: x");
 }
 
-TEST_F(ReadTracesTest, NamesAnErrorThatTheJobWasToldToGoOnAfter) {
+TEST_F(ReadTracesTest, NamesAnErrorThatTheJobSuppressed) {
   const std::string failed =
       "\"has_guarded_code\": false, \"config_suppress_errors\": true, \"fail_type\": "
       "\"BackendCompilerFailed\", \"fail_reason\": \"backend='x' raised\\nmore\"";
@@ -246,7 +246,7 @@ TEST_F(ReadTracesTest, NamesAnErrorThatTheJobWasToldToGoOnAfter) {
             "no breaks, 1 graph; 1 error suppressed, the first BackendCompilerFailed in 0/0: backend='x' raised");
 }
 
-TEST_F(ReadTracesTest, SeesBreaksThatTheTraceDoesNotShow) {
+TEST_F(ReadTracesTest, FindsBreaksThatTheTraceDoesNotContain) {
   Write("abc", Start(0, 0) + Metrics(0, 0, "\"restart_reasons\": [\"Call to x\\n  Explanation: y\"]"));
   const Import import = Read();
   EXPECT_EQ(import.capture.unexplained_events, 1);
@@ -273,7 +273,7 @@ TEST_F(ReadTracesTest, AddsUpTimesOnceWhereCompilationsNest) {
   EXPECT_EQ(std::chrono::floor<std::chrono::seconds>(capture.started_at).time_since_epoch().count(), 1795239753);
 }
 
-TEST(CompileSecondsTest, CountsOverlapsOnceAndForgetsNothing) {
+TEST(CompileSecondsTest, CountsOverlapsOnceAndOmitsNothing) {
   CompileSeconds seconds;
   for (int i = 0; i < 5000; ++i) seconds.Add(10.0 * i, 1.0);
   seconds.Add(std::nullopt, 2.0);
@@ -281,7 +281,7 @@ TEST(CompileSecondsTest, CountsOverlapsOnceAndForgetsNothing) {
   EXPECT_NEAR(seconds.Total(), 5003.0, 1e-6);
 }
 
-TEST_F(ReadTracesTest, TellsWhyItRecompiledOnce) {
+TEST_F(ReadTracesTest, ReportsEachReasonOfRecompilationsOnce) {
   const std::string why = "\"recompile_reason\": \"0/0: size mismatch\"";
   Write("abc", BrokenCompile(0, 0) + Start(0, 1) +
                    Artifact("recompile_reasons", "[\n\"0/0: size mismatch\"\n]", At(0, 1)) + Metrics(0, 1, why));
@@ -325,7 +325,7 @@ TEST_F(ReadTracesTest, TakesALastLineWithoutItsEnd) {
   EXPECT_THAT(Read().warnings, IsEmpty());
 }
 
-TEST_F(ReadTracesTest, GoesOnBehindLinesThatCannotBeRead) {
+TEST_F(ReadTracesTest, ContinuesAfterLinesThatCannotBeRead) {
   Write("abc", "garbage\n" + RecordText("\"str\": [broken") + "\tits payload\n\n" + BrokenCompile(0, 0));
   const Import import = Read();
   EXPECT_EQ(import.capture.breaks, 1);
@@ -352,7 +352,7 @@ TEST_F(ReadTracesTest, LeavesOutALineLongerThanAllowed) {
   EXPECT_THAT(import->warnings, ElementsAre("1 line could not be read and was skipped"));
 }
 
-TEST_F(ReadTracesTest, SaysWhatIsMissingWhereNothingIsToBeRead) {
+TEST_F(ReadTracesTest, ReportsWhatIsMissingIfThereIsNothingToRead) {
   EXPECT_THAT(ReadTraces(folder()).error().message, HasSubstr("TORCH_TRACE=DIR"));
   EXPECT_EQ(ReadTraces(folder() + "/absent").error().code, ErrorCode::kUsage);
   Write("abc", String(0, "x"));
@@ -361,7 +361,7 @@ TEST_F(ReadTracesTest, SaysWhatIsMissingWhereNothingIsToBeRead) {
   EXPECT_THAT(ReadTraces(folder()).error().message, HasSubstr("no record"));
 }
 
-TEST_F(ReadTracesTest, StopsWhenAsked) {
+TEST_F(ReadTracesTest, StopsOnRequest) {
   Write("abc", BrokenCompile(0, 0) + String(0, std::string(9u << 20, 'x')) + BrokenCompile(1, 0));
   std::stop_source stop;
   stop.request_stop();
@@ -372,7 +372,7 @@ TEST_F(ReadTracesTest, StopsWhenAsked) {
 
 // --- several ranks
 
-TEST_F(ReadTracesTest, PublishesTheLowestRankAndSaysWhoDiffers) {
+TEST_F(ReadTracesTest, PublishesTheLowestRankAndNamesTheRanksThatDiffer) {
   Write("rank_0_a", BrokenCompile(0, 0));
   Write("rank_1_b", BrokenCompile(0, 0));
   Write("rank_10_c", BrokenCompile(0, 0) + BrokenCompile(0, 1));
@@ -442,7 +442,7 @@ TEST_F(ReadTracesTest, AddsUpProcessesWithoutRanks) {
   EXPECT_EQ(import.capture.sites.front().occurrences, 2);
 }
 
-TEST_F(ReadTracesTest, TellsTracesApartByTheirDigest) {
+TEST_F(ReadTracesTest, DistinguishesTracesByTheirDigest) {
   Write("a", BrokenCompile(0, 0));
   const std::string first = Read().digest;
   EXPECT_EQ(first.size(), 64u);

@@ -1,4 +1,4 @@
-// Traces written by hand, record by record, and the folder they lie in.
+// Traces written record by record, and the folder that contains them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ inline std::string Graph(int frame, int compile) {
   return RecordText("\"dynamo_output_graph\": {\"sizes\": {\"x\": [4, 4]}}" + At(frame, compile, 1), &code);
 }
 
-// `more` goes into the metrics: "\"fail_type\": \"X\"".
+// `more` is added to the metrics: "\"fail_type\": \"X\"".
 inline std::string Metrics(int frame, int compile, const std::string& more = "\"fail_type\": null") {
   return RecordText(
       "\"compilation_metrics\": {\"compile_id\": \"" + std::to_string(frame) + "/" + std::to_string(compile) +

@@ -4,13 +4,13 @@
 
 #include <filesystem>
 
-#include "wiring/environment_variable.h"
+#include "fakes/environment_variable.h"
 
 namespace breakwatch::wiring {
 namespace {
 
 TEST(DataDir, IsTheOneThatTheEnvironmentNames) {
-  const EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/breakwatch/data");
+  const fakes::EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/breakwatch/data");
   EXPECT_EQ(DataDir(), "/opt/breakwatch/data");
   EXPECT_EQ(DataFile("collectors/hub/snapshot"), "/opt/breakwatch/data/collectors/hub/snapshot");
 }
@@ -23,7 +23,7 @@ TEST(DataDir, IsTheCheckoutWhereTheWorkingDirectoryIsOne) {
 }
 
 TEST(ConfiguredFile, IsWhatTheUserWroteWhereItIsThere) {
-  const EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/data");
+  const fakes::EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/data");
   EXPECT_EQ(ConfiguredFile("python3"), "python3");
   EXPECT_EQ(ConfiguredFile("/usr/bin/python3"), "/usr/bin/python3");
   EXPECT_EQ(ConfiguredFile("no/such/file"), "/opt/data/no/such/file");

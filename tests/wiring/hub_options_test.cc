@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "wiring/environment_variable.h"
+#include "fakes/environment_variable.h"
 
 namespace breakwatch::wiring {
 namespace {
@@ -12,14 +12,14 @@ namespace {
 using std::chrono::seconds;
 
 TEST(HubOptionsOf, TakesTheTimeoutOfTheClientsWhereNoneIsSet) {
-  const EnvironmentVariable set("HF_HUB_DOWNLOAD_TIMEOUT", "7");
+  const fakes::EnvironmentVariable set("HF_HUB_DOWNLOAD_TIMEOUT", "7");
   const auto options = HubOptionsOf(config::Settings{});
   EXPECT_EQ(options.timeout, seconds(7));
   EXPECT_EQ(options.listing_timeout, std::chrono::minutes(10));
 }
 
 TEST(HubOptionsOf, TakesTheTimeoutThatIsSetWhateverTheDefaultIs) {
-  const EnvironmentVariable set("HF_HUB_DOWNLOAD_TIMEOUT", "7");
+  const fakes::EnvironmentVariable set("HF_HUB_DOWNLOAD_TIMEOUT", "7");
   config::Settings settings;
   settings.hub.timeout = std::chrono::minutes(10);
   const auto options = HubOptionsOf(settings);

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "breakwatch/wiring/wiring.h"
-#include "wiring/environment_variable.h"
+#include "fakes/environment_variable.h"
 
 namespace breakwatch::wiring {
 namespace {
 
 TEST(IgnoredConfigKeys, AreTheListedOnesAndApartThoseThatTrainingReads) {
-  const EnvironmentVariable set("BREAKWATCH_DATA_DIR", BREAKWATCH_SOURCE_DIR);
+  const fakes::EnvironmentVariable set("BREAKWATCH_DATA_DIR", BREAKWATCH_SOURCE_DIR);
   const auto keys = IgnoredConfigKeys();
   ASSERT_TRUE(keys);
   EXPECT_TRUE(keys->always.contains("transformers_version"));
@@ -19,7 +19,7 @@ TEST(IgnoredConfigKeys, AreTheListedOnesAndApartThoseThatTrainingReads) {
 }
 
 TEST(IgnoredConfigKeys, OfADirectoryThatLacksTheFileAreAnErrorThatNamesIt) {
-  const EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/nonexistent");
+  const fakes::EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/nonexistent");
   const auto keys = IgnoredConfigKeys();
   ASSERT_FALSE(keys);
   EXPECT_NE(keys.error().message.find("/nonexistent/collectors/capture/structure_ignored.yaml"), std::string::npos);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "wiring/environment_variable.h"
+#include "fakes/environment_variable.h"
 
 namespace breakwatch::wiring {
 namespace {
@@ -15,7 +15,7 @@ using Command = std::vector<std::string>;
 config::Settings Configured() {
   config::Settings settings;
   settings.capture.toolchain = "newest";
-  settings.capture.toolchains = {"newest=/opt/newest/bin/python", "oldest=/opt/oldest/bin/python"};
+  settings.capture.toolchains = {{"newest", "/opt/newest/bin/python"}, {"oldest", "/opt/oldest/bin/python"}};
   return settings;
 }
 
@@ -24,7 +24,7 @@ TEST(WithPrimary, TakesTheInterpreterOfThePrimaryToolchain) {
 }
 
 TEST(WithPrimary, TakesTheDefaultEnvironmentWhereNothingIsConfigured) {
-  const EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/data");
+  const fakes::EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/data");
   EXPECT_EQ(WithPrimary({}).capture.worker, (Command{"/opt/data/.venv/bin/python", "-m", "breakwatch_worker"}));
 }
 
@@ -35,7 +35,7 @@ TEST(WithPrimary, LeavesTheWorkerThatTheUserSet) {
 }
 
 TEST(WithToolchain, TakesTheInterpreterOfTheToolchainThatIsNamed) {
-  const auto settings = WithToolchain(Configured(), "oldest");
+  const auto settings = WithToolchain(Configured(), {"oldest"});
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->capture.worker.front(), "/opt/oldest/bin/python");
   EXPECT_EQ(settings->capture.toolchain, "oldest");
@@ -44,15 +44,22 @@ TEST(WithToolchain, TakesTheInterpreterOfTheToolchainThatIsNamed) {
 TEST(WithToolchain, ReplacesTheInterpreterOfTheUsersWorkerForOthersThanThePrimaryToolchain) {
   config::Settings settings = Configured();
   settings.capture.worker = {"/opt/own/python", "worker.py"};
-  EXPECT_EQ(WithToolchain(settings, "newest")->capture.worker, settings.capture.worker);
-  EXPECT_EQ(WithToolchain(settings, "oldest")->capture.worker, (Command{"/opt/oldest/bin/python", "worker.py"}));
+  EXPECT_EQ(WithToolchain(settings, {"newest"})->capture.worker, settings.capture.worker);
+  EXPECT_EQ(WithToolchain(settings, {"oldest"})->capture.worker, (Command{"/opt/oldest/bin/python", "worker.py"}));
 }
 
-TEST(WithToolchain, RefusesANameThatNothingConfigures) {
-  const auto settings = WithToolchain(Configured(), "missing");
+TEST(WithToolchain, RejectsANameWithoutASetting) {
+  const auto settings = WithToolchain(Configured(), {"missing"});
   ASSERT_FALSE(settings);
   EXPECT_EQ(settings.error().code, ErrorCode::kUsage);
-  EXPECT_FALSE(WithToolchain(Configured(), "../oldest"));
+  EXPECT_FALSE(WithToolchain(Configured(), {"../oldest"}));
+  EXPECT_FALSE(WithToolchain(Configured(), {"../oldest", "/opt/mixed/bin/python"}));
+}
+
+TEST(WithToolchain, PrefersTheInterpreterThatIsGivenToTheConfiguredOne) {
+  const auto settings = WithToolchain(Configured(), {"oldest", "/opt/mixed/bin/python"});
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->capture.worker, (Command{"/opt/mixed/bin/python", "-m", "breakwatch_worker"}));
 }
 
 }  // namespace

@@ -134,6 +134,6 @@ def test_the_site_id_is_the_digest_of_reason_and_place():
 def test_files_with_one_base_name_are_distinguished_by_their_paths():
     files = breaks.UserFiles()
     paths = ["/job/one/layer.py", "/job/two/layer.py", "/other/two/layer.py"]
-    told = ["layer.py", "two/layer.py", "other/two/layer.py"]
-    assert [files.name(path)[0] for path in paths + paths] == told + told
+    names = ["layer.py", "two/layer.py", "other/two/layer.py"]
+    assert [files.name(path)[0] for path in paths + paths] == names + names
     assert files.name(torch.nn.functional.__file__) == ("torch/nn/functional.py", "torch")

@@ -27,10 +27,14 @@ def test_a_model_that_cannot_be_built_raises_its_own_error():
         build.construct(Broken, transformers.BertConfig(**TEXT))
 
 
-def test_a_part_with_its_own_key_for_half_precision_is_built_in_float32():
-    config = types.SimpleNamespace(esmfold_config=types.SimpleNamespace(fp16_esm=True), sub_configs={})
-    build.make_float(config)
-    assert config.esmfold_config.fp16_esm is False
+@pytest.mark.parametrize("key", ["fp16_esm", "use_pretrained_backbone"])
+def test_keys_of_the_table_are_switched_off_in_every_part_of_a_config(key):
+    config = transformers.BertConfig(**TEXT)
+    config.part, config.sub = types.SimpleNamespace(**{key: True}), transformers.BertConfig(**TEXT)
+    setattr(config.sub, key, True)
+    build.switch_off(config)
+    assert (getattr(config.part, key), getattr(config.sub, key)) == (False, False)
+    assert not hasattr(config, key)
 
 
 def test_making_a_config_does_not_print_it():

@@ -1,4 +1,4 @@
-"""Call variants: first everything, then what a failed model asked for, last with something left out."""
+"""Call variants: first all arguments, then those that error messages name, last without a part of the input."""
 
 import types
 
@@ -14,7 +14,8 @@ from inputs_test import TEXT, VISION, made
 
 
 def names_of(cls, failures: list, spec=None) -> list:
-    """The names of the variants tried for a model that fails with each of these errors in turn, then without a text."""
+    """The names of the variants tried for a model that fails with each of these errors in turn, and then without text.
+    """
     variants, names = CallVariants(cls, spec), []
     for variant in variants:
         names.append(variant["name"])
@@ -162,8 +163,8 @@ def test_a_model_that_counts_its_features_gets_as_many_placeholder_tokens():
     tried = iter(variants)
     next(tried)
     said = "eager: ValueError: Image features and image tokens do not match, tokens: 8, features: %d"
-    assert not variants.add_fix(said % 8)  # the numbers agree: something else is wrong
-    assert not variants.add_fix(said % 589824)  # not a count of tokens but of the features' numbers
+    assert not variants.add_fix(said % 8)  # the numbers agree: the error has another cause
+    assert not variants.add_fix(said % 589824)  # not the number of tokens, but of the features' elements
     assert variants.add_fix(said % 12)
     ids = forward_inputs.make(model, config, next(tried))["input_ids"]
     assert (ids == 100).sum(1).tolist() == [6, 6]

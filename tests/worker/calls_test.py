@@ -18,7 +18,7 @@ SOUND = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "i
 
 
 def called(cls, config, call) -> dict:
-    """The arguments of the first variant that the model answers, as an attempt finds it."""
+    """The arguments of the first variant with which the model runs, as an attempt finds it."""
     model, variants, said = build.construct(cls, config), CallVariants(cls, call=call), []
     for variant in variants:
         arguments = forward_inputs.make(model, config, variant)
@@ -90,4 +90,4 @@ def test_the_result_lists_a_bounded_number_of_passed_and_omitted_arguments():
     names = {f"argument_{index}": None for index in range(100)}
     many = eval(f"lambda {', '.join(f'{name}=None' for name in names)}: None")
     assert len(calls.optional_arguments(many, names)["optional_passed"]) == 64
-    assert calls.optional_arguments(type, {}) == {}  # a builtin that does not say
+    assert calls.optional_arguments(type, {}) == {}  # a builtin without a signature

@@ -6,7 +6,6 @@ import types
 import pytest
 import transformers
 from breakwatch_worker import tables
-from breakwatch_worker.inputs import forward_inputs
 from breakwatch_worker.model import build, config_fixes
 from breakwatch_worker.model_run import ModelRun
 from breakwatch_worker.process.phases import Phases
@@ -47,14 +46,14 @@ def test_a_type_fix_is_applied_only_for_its_error():
 
 
 def test_every_type_fix_has_a_reason_and_an_existing_type():
-    entries = forward_inputs.load_recipes()["type_fixes"]
+    entries = config_fixes.load_fixes()["type_fixes"]
     assert all(entry["reason"] and entry["error"] and (entry.get("set") or entry.get("equal")) for entry in entries)
     parts = {part for entry in entries for part in config_fixes.listed(entry["part"])}
     assert parts <= set(transformers.CONFIG_MAPPING)
 
 
 class _Composed:
-    """A config class as some releases have it: no default, and a complaint where a part is missing."""
+    """A config class as in some releases: no default, and an error if a part is missing."""
 
     model_type = "musicgen"
     has_no_defaults_at_init = False
@@ -90,7 +89,7 @@ def test_a_config_without_default_parts_that_cannot_be_made_raises_its_error():
 
 
 def test_every_type_with_default_parts_exists():
-    assert forward_inputs.load_recipes()["default_parts"].keys() <= set(transformers.CONFIG_MAPPING)
+    assert config_fixes.load_fixes()["default_parts"].keys() <= set(transformers.CONFIG_MAPPING)
 
 
 def test_a_hybrid_model_without_the_kernel_package_uses_the_slow_path():
@@ -246,7 +245,7 @@ def test_a_config_that_rejects_a_value_is_not_fixed_and_nothing_is_raised():
 
 
 class OfSections(types.SimpleNamespace):
-    """As the configs that share rotary dimensions, whose code says mrope."""
+    """Like configs that share rotary dimensions; their code calls it mrope."""
 
 
 def test_a_null_in_a_text_without_sections_adds_no_sections():
@@ -271,8 +270,8 @@ def test_image_positions_share_the_rotary_dimensions_like_published_configs(rope
 
 
 def test_a_type_fix_can_copy_a_value_of_its_node(monkeypatch):
-    recipes = tables.for_release(tables.read_beside(forward_inputs.__file__, "recipes.yaml"), "5.8.0")
-    monkeypatch.setattr(config_fixes, "load_recipes", lambda: recipes)
+    fixes = tables.for_release(tables.read_beside(config_fixes.__file__, "config_fixes.yaml"), "5.8.0")
+    monkeypatch.setattr(config_fixes, "load_fixes", lambda: fixes)
     config = transformers.DbrxConfig(d_model=64)
     said = "eager: RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x64 and 3584x4)"
     assert "ffn_config.ffn_hidden_size set" in config_fixes.fix(config, said)
@@ -280,7 +279,7 @@ def test_a_type_fix_can_copy_a_value_of_its_node(monkeypatch):
 
 
 def test_sections_share_the_rotary_part_of_a_head():
-    """Of published models that turn half of each head: 128 wide, 64 turned, 32 angles."""
+    """From published models that rotate half of each head: width 128, 64 rotated, 32 angles."""
     node = OfSections(hidden_size=4096, num_attention_heads=96, head_dim=128, partial_rotary_factor=0.5, vocab_size=99,
                       rope_scaling=None)
     config_fixes._rotary_sections(node, "eager: TypeError: 'NoneType' object is not subscriptable")
@@ -289,7 +288,7 @@ def test_sections_share_the_rotary_part_of_a_head():
 
 def test_a_type_fix_can_set_one_value_for_each_layer(monkeypatch):
     entry = {"part": "bert", "error": "not subscriptable", "set": {"kinds": {"per_layer": "mamba"}}}
-    monkeypatch.setattr(config_fixes, "load_recipes", lambda: {"type_fixes": [entry]})
+    monkeypatch.setattr(config_fixes, "load_fixes", lambda: {"type_fixes": [entry]})
     config, said = transformers.BertConfig(num_hidden_layers=3), "create: 'NoneType' object is not subscriptable"
     assert config_fixes._apply_type_fixes(config, said) == ["kinds set"]
     assert config.kinds == ["mamba"] * 3

@@ -22,7 +22,7 @@ def as_in_a_child(monkeypatch):
 
 @pytest.fixture(scope="session")
 def zygote():
-    """One zygote for all tests that do not change it. It may run code of others."""
+    """One zygote for all tests that do not change it. It may run user code."""
     made = Zygote(BREAKWATCH_ALLOW_FACTORIES="1")
     made.hello = made.receive("hello")
     made.first = made.seen[0]
@@ -32,7 +32,7 @@ def zygote():
 
 @pytest.fixture(scope="session")
 def allowing(zygote):
-    """The same, for tests that run such code."""
+    """The same, for tests that run user code."""
     return zygote
 
 

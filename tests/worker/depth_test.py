@@ -1,4 +1,4 @@
-"""Which runs a capture needs, and what is published of two."""
+"""Which runs a capture needs, and which numbers of two runs are published."""
 
 import pytest
 from breakwatch_worker.capture import combine, needs_every_group, needs_full
@@ -16,7 +16,7 @@ BREAKING_SWITCH = {
     "model_type": "switch_transformers", "architectures": ["SwitchTransformersEncoderModel"], "d_model": 16, "d_kv": 8,
     "d_ff": 16, "num_layers": 3, "num_sparse_encoder_layers": 3, "num_heads": 2, "num_experts": 2, "vocab_size": 99,
 }
-# Its vision tower breaks in its blocks; its text, twice as deep, is one stretch of one graph.
+# Its vision tower breaks in its blocks; its text, with twice the depth, is one part of one graph.
 BREAKING_QWEN = {
     "model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"], "image_token_id": 90,
     "video_token_id": 91, "vision_start_token_id": 92, "vision_end_token_id": 93,

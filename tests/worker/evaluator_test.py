@@ -1,4 +1,4 @@
-"""Python evaluates Dynamo's own frames, and Dynamo still observes all other frames."""
+"""Python's own evaluator runs Dynamo's frames, and Dynamo still compiles all other frames."""
 
 import threading
 

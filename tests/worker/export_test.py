@@ -15,7 +15,7 @@ def test_what_non_strict_export_takes_is_full_graph_even_where_dynamo_breaks():
     assert found.mode_detail["draft"]["outcome"] == "skipped"
 
 
-def test_a_branch_on_a_value_is_one_site_that_every_way_of_exporting_meets():
+def test_a_branch_on_a_value_is_one_site_of_every_exporter():
     found = capture("export", zoo.Branch())
     numbers = found.numbers()
     assert (found.status, numbers["breaks"], numbers["break_sites"], numbers["graphs"]) == ("graph_breaks", 1, 1, 0)
@@ -85,8 +85,8 @@ def test_what_an_export_leaves_on_a_module_is_undone():
 
 
 def test_failures_at_one_place_are_one_event_with_dynamos_reason():
-    def event(reason, gb_id, way, line="x"):
-        return exporters.Event(reason=reason, gb_id=gb_id, wrapped_in=way, explanation="", context="", hints=[],
+    def event(reason, gb_id, wrapped_in, line="x"):
+        return exporters.Event(reason=reason, gb_id=gb_id, wrapped_in=wrapped_in, explanation="", context="", hints=[],
                                fixability="none", file="a.py", line=1, function="f", source_line=line, frame="user",
                                compile_id="", counted=False)
 

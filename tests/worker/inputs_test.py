@@ -160,7 +160,7 @@ def test_an_ignored_key_changes_no_event(key):
 
 @functools.cache
 def _numbers_with(changed: str) -> dict:
-    """Of a config with the first value of each key, and the second one of `changed`."""
+    """The events for a config with the first value of each key, and the second value of `changed`."""
     values = {key: pair[key == changed] for key, pair in IGNORED.items()}
     config = {"model_type": "bert", "architectures": ["BertModel"], **TEXT, **values}
     result = child._guarded({"config": config}, "reduced", lambda message: None)
@@ -199,7 +199,7 @@ def test_ids_are_for_the_part_called_text():
 
 
 def expressions(value, key=""):
-    """Every text of the recipes that is read as arithmetic."""
+    """Every text of the recipes that is parsed as arithmetic."""
     for name, item in value.items() if isinstance(value, dict) else [(key, item) for item in value]:
         if isinstance(item, (dict, list)):
             yield from expressions(item, name)
@@ -267,9 +267,9 @@ def test_an_encoder_with_an_optional_grid_gets_images():
 
 
 def test_the_description_of_arguments_is_bounded_json():
-    told = forward_inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
-    assert told["bias"] == "-inf" and told["many"][-1] == "and 99744 more"
-    assert len(json.dumps(told, allow_nan=False)) < 4000
+    described = forward_inputs.describe({"bias": float("-inf"), "many": list(range(100_000)), "text": "x" * 100_000})
+    assert described["bias"] == "-inf" and described["many"][-1] == "and 99744 more"
+    assert len(json.dumps(described, allow_nan=False)) < 4000
 
 
 def test_an_entry_applies_to_the_releases_it_names():
@@ -286,7 +286,7 @@ def test_an_invalid_range_of_releases_is_rejected_on_load():
 
 
 class Says(torch.nn.Module):
-    """Signatures of parts that speak, which no table of the library names."""
+    """Signatures of parts of speech models, which are in no table of the library."""
 
     main_input_name = "input_ids"
 

@@ -27,7 +27,7 @@ class LayerOfParts(torch.nn.Module):
         return self.part(x) * 2
 
 
-class Stack(torch.nn.Module):
+class Layers(torch.nn.Module):
     """The layers, one after the other."""
 
     def __init__(self, depth, layer=Layer):
@@ -41,29 +41,29 @@ class Stack(torch.nn.Module):
 
 
 class BreakBeside(torch.nn.Module):
-    """A break before the stack and one after it, each in a callee."""
+    """A break before the layers and one after them, each in a callee."""
 
     def __init__(self, depth):
         super().__init__()
-        self.stack = Stack(depth)
+        self.body = Layers(depth)
 
     def say(self, x):
-        print("beside the stack")
+        print("outside the layers")
         return x + 1
 
     def forward(self, x):
-        return self.say(self.stack(self.say(x))) * 2
+        return self.say(self.body(self.say(x))) * 2
 
 
 class BranchAfter(torch.nn.Module):
-    """A branch on a value of what the stack gives."""
+    """A branch on a value that the layers return."""
 
     def __init__(self, depth):
         super().__init__()
-        self.stack = Stack(depth)
+        self.body = Layers(depth)
 
     def forward(self, x):
-        x = self.stack(x)
+        x = self.body(x)
         return x * 2 if x.sum() > 0 else x - 1
 
 
@@ -75,30 +75,31 @@ def remembered(function):
 
 
 class Wrapped(BreakBeside):
-    """One decorator's code is the frame of both the outer and the inner call."""
+    """The frames of the outer and the inner call share the code of one decorator."""
 
     @remembered
     def say(self, x):
-        print("beside the stack")
+        print("outside the layers")
         return x + 1
 
     @remembered
     def forward(self, x):
-        return self.stack(self.say(x)) * 2
+        return self.body(self.say(x)) * 2
 
 
-class BreakInEach(Stack):
+class BreakInEach(Layers):
     def __init__(self, depth):
         super().__init__(depth, PrintingLayer)
 
 
-class BreakDeeperInEach(Stack):
+class BreakDeeperInEach(Layers):
     def __init__(self, depth):
         super().__init__(depth, LayerOfParts)
 
 
-class BreakBetween(Stack):
-    """In the loop, in no layer: the frame around it is left, and each layer is a frame of its own."""
+class BreakBetween(Layers):
+    """A break in the loop and outside of the layers: the frame with the loop is skipped, and each layer is a frame of
+    its own."""
 
     def forward(self, x):
         for layer in self.layers:
@@ -107,14 +108,14 @@ class BreakBetween(Stack):
         return x
 
 
-class BreakInTheLast(Stack):
+class BreakInTheLast(Layers):
     def __init__(self, depth):
         super().__init__(depth)
         self.layers[-1] = PrintingLayer()
 
 
 class SharedByEach(torch.nn.Module):
-    """The layers call one module that is none of theirs, and it breaks."""
+    """The layers call a module that is not one of their own, and it breaks."""
 
     class Caller(torch.nn.Module):
         def forward(self, x, shared):
@@ -132,7 +133,7 @@ class SharedByEach(torch.nn.Module):
 
 
 class StepByStep(torch.nn.Module):
-    """The same frame goes on after each of its breaks, as often as there are layers."""
+    """The same frame resumes after each of its breaks, once for each layer."""
 
     def __init__(self, depth):
         super().__init__()
@@ -148,22 +149,22 @@ class StepByStep(torch.nn.Module):
 
 
 class TwoTowers(torch.nn.Module):
-    """One stack breaks in each layer; the other, before it, is inlined whole."""
+    """One layer group breaks in each layer; the one before it is inlined completely."""
 
     def __init__(self, depth, other=FEW):
         super().__init__()
-        self.quiet, self.loud = Stack(other), Stack(depth, LayerOfParts)
+        self.quiet, self.loud = Layers(other), Layers(depth, LayerOfParts)
 
     def forward(self, x):
         return self.loud(self.quiet(x))
 
 
 class BlocksInStages(torch.nn.Module):
-    """Each stage is a stack of its own; only their inner layers break."""
+    """Each stage is a layer group; only its inner layers break."""
 
     def __init__(self, depth):
         super().__init__()
-        self.stages = torch.nn.ModuleList(Stack(depth, PrintingLayer) for _ in range(FEW))
+        self.stages = torch.nn.ModuleList(Layers(depth, PrintingLayer) for _ in range(FEW))
 
     def forward(self, x):
         for stage in self.stages:
@@ -172,7 +173,7 @@ class BlocksInStages(torch.nn.Module):
 
 
 class ReturnBehind(torch.nn.Module):
-    """A loop that Dynamo resumes in: what follows the break returns before it jumps back."""
+    """A loop in which Dynamo resumes: the code after the break returns before the loop jumps back."""
 
     def __init__(self, depth):
         super().__init__()
@@ -211,7 +212,7 @@ class ReturnOnValue(ReturnBehind):
 
 
 class NumberedByName(torch.nn.Module):
-    """Layers that are no list, each under a name that ends in its number."""
+    """Layers that are not in a list; the name of each ends with its number."""
 
     def __init__(self, depth):
         super().__init__()
@@ -225,8 +226,8 @@ class NumberedByName(torch.nn.Module):
         return x
 
 
-class LoopInLayer(Stack):
-    """A layer goes round as often as nothing but its code tells."""
+class LoopInLayer(Layers):
+    """A layer repeats a loop; only its code contains the number of iterations."""
 
     class Layer(torch.nn.Module):
         def forward(self, x):

@@ -28,12 +28,12 @@ def bundle(components: dict, **more) -> dict:
 @needs_timm
 def test_a_timm_model_gets_the_image_size_of_its_configuration(zygote):
     config = {"architecture": "resnet18", "num_classes": 7, "pretrained_cfg": {"input_size": [3, 96, 96]},
-              "model_args": {"checkpoint_path": "/etc/hostname"}}  # which is no weights of ours to read
+              "model_args": {"checkpoint_path": "/etc/hostname"}}  # because we must not read its weights
     result = zygote.capture(config, library="timm")
     assert (result["status"], result["breaks"], result["graphs"]) == ("full_graph", 0, 1), result["detail"]
     assert result["architecture"] == "resnet18" and result["depth"] == "original"
     assert result["inputs"]["x"]["shape"] == [2, 3, 96, 96]
-    assert result["params"] < 11_689_512  # of a thousand classes
+    assert result["params"] < 11_689_512  # of the 1,000 classes
 
 
 @needs_timm

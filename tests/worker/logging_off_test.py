@@ -17,7 +17,7 @@ from torch.utils import _traceback
 
 @pytest.fixture
 def quieted(monkeypatch):
-    """A function that makes Dynamo quiet until the test ends."""
+    """A function that turns Dynamo's logging off until the test ends."""
     for owner, name in ((guards, "profile_guard_manager"), (symbolic_convert, "get_funcname"),
                         (traceback.StackSummary, "format_frame_summary"), (_traceback, "shorten_filename")):
         monkeypatch.setattr(owner, name, getattr(owner, name))
@@ -26,7 +26,7 @@ def quieted(monkeypatch):
 
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
-    """A module of settings of its own, remembered."""
+    """A module of settings with its own cache."""
     tmp_path.joinpath("breakwatch_settings.py").write_text(
         "import sys\nfrom torch.utils._config_module import install_config_module\nspeed: int = 3\n"
         "names: list = ['a']\ninstall_config_module(sys.modules[__name__])\n")

@@ -14,7 +14,7 @@ from depth_test import BREAKING_SWITCH
 LINE_OF_PRINT = "print(\"seen\")"
 LLAMA = {"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 32, "num_hidden_layers": 2,
          "num_attention_heads": 2, "num_key_value_heads": 2, "intermediate_size": 32, "vocab_size": 99}
-# Asks of a tensor's value whether some tokens see all others.
+# Branches on a tensor's value: whether some tokens attend to all others.
 LONGFORMER = {"model_type": "longformer", "architectures": ["LongformerModel"], "hidden_size": 32,
               "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 99,
               "attention_window": [4, 4, 4, 4], "max_position_embeddings": 64}
@@ -32,7 +32,7 @@ def capture(mode, module, x=None, limit_s=300.0, before=None):
     return chosen.capture(call)
 
 
-def test_a_job_without_a_mode_is_eval_and_an_unknown_mode_is_named_with_those_there_are():
+def test_a_job_without_a_mode_is_eval_and_an_unknown_mode_is_reported_with_the_known_ones():
     assert (modes.mode_name({}), modes.mode_name({"mode": "train"})) == ("eval", "train")
     with pytest.raises(architecture.Stop) as stop:
         modes.mode_of({"mode": "nonsense"})
@@ -200,7 +200,7 @@ def test_a_hard_error_of_the_compiler_is_not_a_break(mode, monkeypatch):
     assert found.status == ""
 
 
-def test_nested_breaks_are_met_once_where_each_caller_met_them():
+def test_nested_breaks_are_logged_once_and_not_by_each_caller():
     outer, nested = (capture(mode, zoo.PrintInCallee()).numbers() for mode in ("eval", "nested"))
     assert (outer["breaks"], outer["graphs"]) == (2, 3)
     assert (nested["breaks"], nested["graphs"], nested["unexplained_events"]) == (1, 2, 0)

@@ -1,4 +1,4 @@
-"""Modules whose outcome in one mode or another can be read off. Each says in words what is to be seen of it."""
+"""Modules whose result in a mode is known from their code. Each docstring describes it."""
 
 import dataclasses
 import math
@@ -7,7 +7,7 @@ import torch
 
 
 class Linear(torch.nn.Module):
-    """Nothing breaks; it has something to train."""
+    """No breaks; it has a parameter to train."""
 
     def __init__(self):
         super().__init__()
@@ -18,7 +18,7 @@ class Linear(torch.nn.Module):
 
 
 class PrintsInTraining(Linear):
-    """One print between two layers, in training alone: two graphs forward, two backward."""
+    """One print between two layers, in training only: two graphs forward, two backward."""
 
     def forward(self, x):
         x = self.inner(x)
@@ -28,7 +28,7 @@ class PrintsInTraining(Linear):
 
 
 class NormsAcross(torch.nn.Module):
-    """Nothing breaks. A norm over what is not the last axis gives, for real, other strides than a fake tensor of it."""
+    """No breaks. For a norm over an axis that is not the last one, a real tensor has other strides than a fake one."""
 
     def __init__(self):
         super().__init__()
@@ -39,14 +39,14 @@ class NormsAcross(torch.nn.Module):
 
 
 class NoGradient(Linear):
-    """What it returns is cut off from its parameters."""
+    """The returned tensor is detached from the parameters."""
 
     def forward(self, x):
         return self.inner(x).detach()
 
 
 class InDataclass(Linear):
-    """Returns a dataclass, as many research models do."""
+    """Returns a dataclass, like many research models."""
 
     @dataclasses.dataclass
     class Output:
@@ -64,7 +64,7 @@ class Complex(Linear):
 
 
 class OwnBackward(Linear):
-    """A training step: returns a loss whose backward it ran."""
+    """A training step: returns a loss after its backward."""
 
     def forward(self, x):
         loss = self.inner(x).exp().sum()
@@ -73,7 +73,7 @@ class OwnBackward(Linear):
 
 
 class OwnLoss(Linear):
-    """Returns a loss of its own beside an output."""
+    """Returns its own loss beside an output."""
 
     class Output(dict):
         __getattr__ = dict.get
@@ -84,7 +84,7 @@ class OwnLoss(Linear):
 
 
 class Drops(Linear):
-    """Each of four layers is left out by chance: how much is captured depends on the draws."""
+    """Each of four layers is dropped at random: what is captured depends on the random numbers."""
 
     def forward(self, x):
         if torch.rand(()) < 0.5:
@@ -99,14 +99,15 @@ class Drops(Linear):
 
 
 class GreatestDivisor(torch.nn.Module):
-    """A function of the standard library on a size: a number where sizes are constants, a break where symbols."""
+    """A function of the standard library with a size as its argument: a number if sizes are constants, a break if they
+    are symbols."""
 
     def forward(self, x):
         return x + math.gcd(x.shape[0], 4)
 
 
 class PrintInCallee(torch.nn.Module):
-    """Met by the caller and again by the callee; once where nested breaks are allowed."""
+    """The caller and the callee log the break; with nested breaks it is logged once."""
 
     def inner(self, x):
         x = x + 1
@@ -118,7 +119,7 @@ class PrintInCallee(torch.nn.Module):
 
 
 class Branch(torch.nn.Module):
-    """A branch on a tensor's value: no graph of all, no export."""
+    """A branch on a tensor's value: not one full graph, no export."""
 
     def forward(self, x):
         x = x + 1
@@ -128,7 +129,7 @@ class Branch(torch.nn.Module):
 
 
 class TwoBranches(torch.nn.Module):
-    """Two branches on numbers out of tensors."""
+    """Two branches on numbers read from tensors."""
 
     def forward(self, x):
         if x.sum().item() > 0:
@@ -139,14 +140,14 @@ class TwoBranches(torch.nn.Module):
 
 
 class Item(torch.nn.Module):
-    """A number out of a tensor: a break, except where one graph is demanded, which takes it in as a symbol."""
+    """A number read from a tensor: a break, except with fullgraph, where it becomes a symbol."""
 
     def forward(self, x):
         return x + (x * 2).sum().item()
 
 
 class ReturnsAnObject(torch.nn.Module):
-    """What it returns is of a class that nobody can take apart."""
+    """Returns an object of a class that is not a pytree node."""
 
     class Holder:
         def __init__(self, x):
@@ -157,7 +158,7 @@ class ReturnsAnObject(torch.nn.Module):
 
 
 class NeverExported(torch.nn.Module):
-    """Turns round for ever while it is exported."""
+    """Loops for ever while it is exported."""
 
     def forward(self, x):
         while torch.compiler.is_exporting():
@@ -166,7 +167,7 @@ class NeverExported(torch.nn.Module):
 
 
 class BreaksOnThree(torch.nn.Module):
-    """A print for a batch of three alone: the second shape's."""
+    """A print for batch size three only, which is the second shape."""
 
     def forward(self, x):
         x = x + 1
@@ -176,7 +177,7 @@ class BreaksOnThree(torch.nn.Module):
 
 
 class NoTensor(torch.nn.Module):
-    """Takes nothing that has a size."""
+    """Has no argument with a size."""
 
     def forward(self, x):
         return torch.ones(2) * x

@@ -1,4 +1,4 @@
-"""Factories as those of own_zoo.py, of modules that differ in how they are called, and in what."""
+"""Factories like those of own_zoo.py, for modules that differ in how they are called and in their arguments."""
 
 import collections
 import dataclasses
@@ -8,7 +8,7 @@ import torch
 
 
 class Scales:
-    """No module, and called all the same."""
+    """Not a module, but callable."""
 
     def __init__(self):
         self.by = torch.full((3,), 2.0)
@@ -113,7 +113,7 @@ def is_a_partial():
     return functools.partial(scaled, by=2.0), (torch.ones(2, 3),)
 
 
-# Batches in containers of somebody's own.
+# Batches in custom containers.
 class Registered:
     def __init__(self, tokens):
         self.tokens = tokens

@@ -1,33 +1,26 @@
-"""What tests of own modules share: captures of factories, and what plain torch finds in them."""
+"""Shared by the tests of user modules: captures of factories, and what plain torch finds in them."""
 
 import functools
-import json
 import pathlib
-import subprocess
-import sys
 
-from worker_support import environment
+from worker_support import Answers
 
 HERE = pathlib.Path(__file__).parent
 NUMBERS = ("breaks", "graphs", "dynamo_counter_breaks")
 
 
 @functools.cache
-def _plain_torch() -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, str(HERE / "plain_torch.py"), "own_zoo"], stdin=subprocess.PIPE, text=True,
-                            stdout=subprocess.PIPE, env=environment(PYTHONPATH=str(HERE)))
+def _plain_torch() -> Answers:
+    return Answers("plain_torch.py", "own_zoo")
 
 
 @functools.cache
 def plain(name: str, mode: str) -> dict:
-    """What plain torch finds, counted when first asked for. It ends with this process, which its input is of."""
-    process = _plain_torch()
-    process.stdin.write(json.dumps({"name": name, "mode": mode}) + "\n")
-    process.stdin.flush()
-    return json.loads(process.stdout.readline())
+    """What plain torch finds, counted when first asked for."""
+    return _plain_torch().to({"name": name, "mode": mode})
 
 
 def capture(zygote, name: str, mode: str = "eval", **more) -> dict:
-    """Of a factory of own_zoo.py, or `module:factory`."""
+    """For a factory of own_zoo.py, or `module:factory`."""
     factory = name if ":" in name else f"own_zoo:{name}"
     return zygote.capture(source={"kind": "python", "factory": factory, "path": [str(HERE)], **more}, mode=mode)

@@ -1,4 +1,4 @@
-"""Factories as those of own_zoo.py, of calls that fail, end their process, or cannot be made."""
+"""Factories like those of own_zoo.py, for calls that fail, end their process, or are impossible."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import torch
 
 
 def made_of_shapes_alone():
-    """An operator of which there is but what it says of its output: it cannot be run, and be exported."""
+    """An operator that has only a fake kernel: it cannot run, but it can be exported."""
     library = torch.library.Library("own_zoo", "FRAGMENT")
     library.define("only_shapes(Tensor x) -> Tensor")
     torch.library.register_fake("own_zoo::only_shapes", lambda x: torch.empty_like(x), lib=library)
@@ -105,7 +105,7 @@ def runs_its_backward():
 
 
 def _beside_a_thread(factory):
-    """The same where no fork can be a copy."""
+    """The same where a fork cannot be an exact copy."""
     def make():
         threading.Thread(target=threading.Event().wait, daemon=True).start()
         return factory()

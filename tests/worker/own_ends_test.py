@@ -1,9 +1,9 @@
-"""Calls that fail or end their process: who failed, with and without a fork."""
+"""Calls that fail or end their process: whether the model or the compiler failed, with and without a fork."""
 
 import pytest
 from own_cases import capture
 
-# Factory of own_ends.py, mode, and what is said of it: status, words of the detail.
+# Factory of own_ends.py, mode, and the expected result: status, words of the detail.
 ENDS = [
     ("exits", "eval", "failed_eager", "sys.exit('no licence key found')"),
     ("exits", "recompile", "failed_eager", "sys.exit("),
@@ -32,7 +32,7 @@ def test_code_with_its_own_backward_gets_no_second_one(allowing, busy):
     assert "backward_error" not in result["mode_detail"]
 
 
-def test_a_builtin_without_inputs_asks_for_them(allowing):
+def test_a_builtin_without_inputs_has_an_error_that_names_them(allowing):
     result = capture(allowing, "own_ends:a_builtin_alone")
     assert result["status"] == "failed_create", result
     assert result["suggestion"] == "let the factory return (module, inputs)", result

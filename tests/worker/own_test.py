@@ -13,7 +13,7 @@ ARGUMENTS = ("is_no_view", "is_a_view", "is_a_leaf_with_a_gradient", "is_expande
 DRAWN = ("draws_a_number", "draws_beside_a_thread")
 METHODS = ("is_a_method_in_training", "is_a_method_in_eval")
 NOT_COPIED = ("with_a_sparse_buffer", "lazy", "jagged", "locked")
-# By what name each input is told.
+# A name for each input.
 SIGNATURES = {f"own_calls:{name}": names for name, names in {
     "takes_many": {"parts"}, "takes_by_position_only": {"x"}, "takes_anything_by_name": {"x", "y", "z"},
     "takes_by_name_only": {"x", "scale"}, "mixes_all": {"x", "y", "rest"}, "takes_a_dataclass": {"batch", "pair"},
@@ -50,7 +50,7 @@ def test_code_of_the_first_call_only_breaks(name):
 
 
 def test_the_steady_state_of_a_library_model_differs_from_its_first_call(zygote):
-    """Making the inputs calls a part of it, too: its picture tower, for the number of features."""
+    """Making the inputs also calls a part of the model, its vision tower, for the number of features."""
     config = {"architectures": ["LlavaForConditionalGeneration"], **json.loads((HERE / "llava.json").read_text())}
     steady, cold = (zygote.capture(config, mode=mode) for mode in ("eval", "cold"))
     found = plain(*OF_THE_LIBRARY)
@@ -94,7 +94,8 @@ def test_arguments_that_cannot_be_copied_are_reported_if_a_copy_is_needed(allowi
     "own_calls:an_object_that_is_called", "own_calls:takes_many_as_a_function_without_breaks"])
 def test_a_callable_that_is_not_a_module_is_exported_by_each_exporter(allowing, name):
     result = capture(allowing, name, "export")
-    assert [result["mode_detail"][way]["outcome"] for way in ("non_strict", "strict")] == ["exported"] * 2, result
+    details = result["mode_detail"]
+    assert details["non_strict"]["outcome"] == details["strict"]["outcome"] == "exported", result
 
 
 def test_a_module_that_cannot_run_may_be_exported_and_the_detail_reports_both(allowing):

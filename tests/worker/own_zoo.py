@@ -1,7 +1,7 @@
-"""Factories of modules and other callables, as a user writes them, of which a capture that calls once too often, copies
-what it is given, or wraps what it calls, finds other breaks than torch.compile does in a process of its own.
+"""Factories of modules and other callables, as a user writes them. A capture finds other breaks than torch.compile in a
+fresh process if it makes an additional call, copies an argument inexactly, or wraps the callable.
 
-Nothing of breakwatch is imported here: plain torch reads this file too. Each gives what it says in its name.
+Nothing of breakwatch is imported here, because plain torch also reads this file. The name of each factory describes it.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ def break_if(condition) -> None:
         torch._dynamo.graph_break()
 
 
-# What the first call alone does.
+# What only the first call does.
 class FillsItsClass(torch.nn.Module):
     ready = False
 
@@ -123,7 +123,7 @@ def _draw():
 
 
 class DrawsANumber(torch.nn.Module):
-    """Breaks once more where the number is not the first one of the factory's seed."""
+    """Breaks if the random number is not the first one of the factory's seed."""
 
     def forward(self, x):
         break_if(_draw() != random.Random(_SEED).random())
@@ -135,9 +135,9 @@ def draws_a_number():
     return DrawsANumber(), (torch.ones(2, 3),)
 
 
-# The mode it is called in.
+# The mode in which it is called.
 class MergesInEval(torch.nn.Module):
-    """As adapters do, for good."""
+    """Like adapters, permanently."""
 
     merged = False
 
@@ -168,9 +168,9 @@ def is_a_method_in_eval():
     return Encodes().eval().encode, (torch.ones(2, 3),)
 
 
-# What an argument is.
+# Properties of an argument.
 class Asks(torch.nn.Module):
-    """Breaks where a tensor is what `about` says."""
+    """Breaks if a tensor has the property `about`."""
 
     def __init__(self, about):
         super().__init__()
@@ -219,7 +219,7 @@ def is_one_object():
 
 
 class WritesThenAsks(torch.nn.Module):
-    """One memory seen through two arguments: what is written into the one is read from the other."""
+    """Two arguments share memory: a write to one is visible in the other."""
 
     def forward(self, x, y):
         x.add_(1)
@@ -260,7 +260,7 @@ def is_reshaped():
     return Reshapes(), (torch.ones(4, 6),)
 
 
-# What cannot be copied, or be asked for its size.
+# Objects that cannot be copied, or have no size.
 class WithASparseBuffer(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -313,7 +313,7 @@ def locked():
 
 
 def busy_elsewhere():
-    """A thread runs beside, as a progress bar's does."""
+    """Another thread runs, as for a progress bar."""
     threading.Thread(target=threading.Event().wait, daemon=True).start()
     return KeepsWhatItSaw(), (torch.ones(2, 3),)
 
@@ -353,7 +353,7 @@ def reads_beside():
 
 
 def llava():
-    """Of a config beside, called with text and a picture's places in it."""
+    """From a config, called with text and the position of an image in it."""
     import transformers
 
     values = json.loads((pathlib.Path(__file__).parent / "llava.json").read_text())

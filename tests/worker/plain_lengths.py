@@ -1,5 +1,5 @@
-"""What torch.compile alone makes of models at a stated length. Reads cases from standard input, JSON lists; writes one
-line each: graphs, operations in them, and Dynamo's own count of breaks. Nothing of the worker is imported."""
+"""What torch.compile alone finds in models at a given length. Reads cases from standard input, JSON lists, and writes
+one line for each: graphs, operations in them, and Dynamo's own count of breaks. Nothing of the worker is imported."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def counted(case: dict) -> dict:
 def main() -> None:
     torch.set_num_threads(1)
     for case in (case for line in sys.stdin for case in json.loads(line)):
-        if (child := os.fork()) == 0:  # each in a process that compiled nothing yet
+        if (child := os.fork()) == 0:  # each in a process that compiled nothing before
             print(json.dumps(counted(case)), flush=True)
             os._exit(0)
         os.waitpid(child, 0)

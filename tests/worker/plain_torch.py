@@ -1,9 +1,9 @@
-"""What torch.compile alone finds in a factory's module, without a line of breakwatch: what captures are compared with.
+"""What torch.compile alone finds in a factory's module, without breakwatch. Captures are compared with it.
 
     python plain_torch.py MODULE < lines of {"name": factory, "mode": mode}
 
-prints one line of numbers each; a factory of another module is MODULE:FACTORY. Every one is counted in a
-fork of its own of a process that called none of them.
+It prints one line of numbers for each input line. A factory of another module is MODULE:FACTORY. Each is counted in its
+own fork of a process that called none of them.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ def split(made) -> tuple:
 
 
 def listen(events: list) -> bool:
-    """Whether this torch logs breaks in the one place where each passes once."""
+    """Whether this torch logs every break in one place, exactly once."""
     original = getattr(symbolic_convert.InstructionTranslatorBase, "log_graph_break", None)
     if original is None or "exc" not in inspect.signature(original).parameters:
         return False
@@ -88,11 +88,11 @@ def found(default: str, name: str, mode: str) -> dict:
 
 
 def apart(function, *arguments) -> str:
-    """Its answer, of a fork."""
+    """The answer of a fork."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        torch.set_num_threads(1)  # the first caller after a fork makes torch's pool of threads anew, unguarded
+        torch.set_num_threads(1)  # The first caller after a fork creates torch's thread pool again, without a lock.
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 answer = json.dumps(function(*arguments))
@@ -114,7 +114,8 @@ def main() -> None:
     torch.set_num_threads(1)
     sys.path.insert(0, os.getcwd())
     importlib.import_module(sys.argv[1])
-    for backend in ("eager", aot_eager):  # the compiler's own first steps, paid once; autograd's no fork could repeat
+    # The compiler's first steps cost time once. There is no backward here, because forks could not run autograd again.
+    for backend in ("eager", aot_eager):
         torch.compile(lambda x: x + 1, backend=backend)(torch.ones(2))
     torch._dynamo.reset()
     counters.clear()

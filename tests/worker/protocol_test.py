@@ -140,7 +140,7 @@ def test_memory_past_the_limit_is_out_of_memory(villain_zygote, model):
 
 
 def test_memory_that_forks_share_counts_once(villain_zygote):
-    """Six times what is there would be past the limit."""
+    """Six times the memory that exists would exceed the limit."""
     result = villain_zygote.capture(model="share", limits={**LIMITS, "rss_bytes": 1400 << 20})
     assert result["status"] == "full_graph", result["detail"]
     assert 256 < result["peak_rss_mb"] < 1400
@@ -165,7 +165,7 @@ def test_a_child_reaches_nothing_of_its_zygote(villain_zygote):
 
 
 def _no_signal_scope() -> bool:
-    """Kernels before Landlock's sixth version let a child signal every process of its user."""
+    """Before version 6 of Landlock, the kernel lets a child signal every process of its user."""
     return ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) < 6
 
 
@@ -177,7 +177,7 @@ def test_a_capture_that_gets_no_process_is_not_attempted_and_names_the_limit(mon
 
     monkeypatch.setattr(child_run.os, "fork", refuse)
     made = child_run.ChildRun({"job": "a"}, lambda *_: None, lambda _: None)
-    made.kill("cancel")  # there is nobody to kill: least of all ourselves
+    made.kill("cancel")  # There is no process to kill, and it must not kill itself.
     assert made.finished and made.descriptors() == set()
     assert made.outcome()["status"] == "not_attempted"
     assert "Resource temporarily unavailable; the limit on processes and threads" in made.outcome()["detail"]
@@ -255,12 +255,12 @@ def _gone(pid: int) -> bool:
                     return True
         except OSError:
             return True
-        time.sleep(0.02)  # the kernel delivers the death signal when it will: bounded by the loop
+        time.sleep(0.02)  # The kernel delivers the death signal at any time: the loop bounds the wait.
     return False
 
 
 def test_no_token_and_no_protocol_reach_the_child():
-    """Asked of a child itself: what it can see of environment, descriptors and network settings."""
+    """A child reports what it can see of environment, descriptors and network settings."""
     zygote = Zygote(sys.executable, os.path.join(os.path.dirname(__file__), "looker.py"), HF_TOKEN="hf_secret",
                     MY_API_KEY="secret", AWS_SECRET_ACCESS_KEY="secret")
     try:

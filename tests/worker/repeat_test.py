@@ -1,4 +1,4 @@
-"""Repeated captures: what is the same, and that differences are named."""
+"""Repeated captures: what is equal, and that differences are named."""
 
 import pathlib
 
@@ -18,7 +18,7 @@ import zoo
 
 class Random(torch.nn.Module):
     def forward(self, x):
-        if random.random() < 0.5:  # which way is taken is read off while tracing
+        if random.random() < 0.5:  # evaluated while tracing
             torch._dynamo.graph_break()
         return x + 1
 

@@ -18,7 +18,7 @@ class Layer(torch.nn.Module):
 
 
 class Nested(torch.nn.Module):
-    """Two layers that break, called in line, and a method whose argument an inner function shares."""
+    """Two layers that break, called one after the other, and a method whose argument an inner function uses."""
 
     def __init__(self):
         super().__init__()
@@ -27,7 +27,7 @@ class Nested(torch.nn.Module):
 
     def forward(self, x):
         x = self.blocks[0](self.stem(x))
-        torch._dynamo.graph_break()  # the model's own
+        torch._dynamo.graph_break()  # the model itself
         return (lambda y: y.relu() if self.training else y)(x)
 
 
@@ -70,7 +70,7 @@ def test_the_number_of_segments_is_bounded(monkeypatch):
 def test_a_site_names_the_module_whose_code_it_is_in():
     numbers = capture(Nested())
     paths = [site["module_path"] for site in numbers["sites"]]
-    assert paths == ["stem", "Nested"]  # one line of Layer.forward is one site, named where it was met first
+    assert paths == ["stem", "Nested"]  # one line of Layer.forward is one site, with the module of its first break
     assert numbers["sites"][0]["occurrences"] == 3, numbers
 
 

@@ -112,7 +112,7 @@ def factory(folder, name: str) -> dict:
 
 
 def discover(folder, *arguments) -> dict:
-    """What running the script finds, run once for all tests that ask for the same."""
+    """What running the script finds, computed once for all tests with the same arguments."""
     return copy.deepcopy(_discovered(folder, arguments))
 
 
@@ -159,7 +159,7 @@ def test_any_callable_can_be_captured(allowing, folder, name, names):
 
 
 @pytest.mark.parametrize("name, words", [
-    ("alone", "let the factory return (module, inputs)"), ("made", "Net needs x"), ("number", "gave int"),
+    ("alone", "let the factory return (module, inputs)"), ("made", "Net needs x"), ("number", "returned int"),
     ("raising", "no data here"), ("leaving", "sys.exit('no data, so I leave')"), ("absent", "absent")])
 def test_a_factory_without_a_callable_fails_with_the_reason(allowing, folder, name, words):
     result = allowing.capture(source=factory(folder, name))
@@ -274,7 +274,7 @@ torch.nn.MSELoss()(run(8), torch.zeros(3, 2))
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory, allowing):
-    """(what discover says of each module of that script, a function that captures one)."""
+    """(what discover reports about each module of that script, a function that captures one)."""
     folder = tmp_path_factory.mktemp("several")
     (folder / "script.py").write_text(SEVERAL)
     return discover(folder)["modules"], lambda module, mode="eval": allowing.capture(

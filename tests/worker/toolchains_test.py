@@ -10,7 +10,7 @@ LONGFORMER = {
 }
 
 
-@pytest.fixture(scope="module", params=PRESENT[1:])  # what is absent is a skip of the zoo's
+@pytest.fixture(scope="module", params=PRESENT[1:])  # the test of the zoo is skipped for a missing toolchain
 def other(request):
     made = Zygote(python_of(request.param), "-m", "breakwatch_worker")
     made.hello = made.receive("hello")

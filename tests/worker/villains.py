@@ -1,7 +1,5 @@
-"""A real zygote around children that hang, flood, grow, fork and die: what a capture can do wrong, on demand.
-
-The supervision is the worker's own; only the child's work is replaced, by the name in the job's `model`.
-"""
+"""A real zygote whose children hang, flood, grow, fork and die: the errors of a capture, on demand. The supervision is
+the worker's own. Only the child's work is replaced, selected by the name in the job's `model`."""
 
 import functools
 import os
@@ -41,7 +39,7 @@ def _grow_in_a_grandchild(job, say):
 
 
 def _share(job, say):
-    """Much memory once, in six processes that see it."""
+    """A large block of memory, shared by six processes."""
     say({"type": "phase", "phase": "capture"})
     kept = bytearray(b"x" * (256 << 20))
     ready, write = os.pipe()
@@ -64,7 +62,7 @@ def _write_files(job, say):
 
 
 def _litter(job, say):
-    """A tree that its own user cannot look into; tells what was there before."""
+    """A tree of folders that its own user cannot read. Prints what was there before."""
     found = os.listdir(".")
     os.makedirs("closed/inner")
     open("closed/inner/file", "w").close()
@@ -74,7 +72,7 @@ def _litter(job, say):
 
 
 def _reach(job, say):
-    """For the zygote's environment, memory, pipes, and life."""
+    """Attacks the zygote's environment, memory, pipes and process."""
     zygote = os.getppid()
     done = []
     for name, action in {

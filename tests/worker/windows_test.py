@@ -1,10 +1,7 @@
 """A text is longer than the windows, blocks and chunks of its model, as real texts are."""
 
-import json
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 import transformers
@@ -13,13 +10,14 @@ from breakwatch_worker.inputs.call_variants import CallVariants
 from breakwatch_worker.model import build, sizes, windows
 from breakwatch_worker.process import child
 from inputs_test import TEXT
+from worker_support import Answers
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64,
          "vocab_size": 128}
 PAIR = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
         "decoder_attention_heads": 2, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "vocab_size": 128}
 PLACES = {"max_position_embeddings": 300}
-# Models of which a text of 16 tokens is not past the window, with a length that is, as the authors' windows allow it.
+# Models for which a text of 16 tokens fits into one window, with a length that does not, for the authors' windows.
 LONG = {
     "longformer": {"class": "LongformerModel", "tokens": {"input_ids": 128}, "config": {
         "model_type": "longformer", **SMALL, **PLACES, "attention_window": [64]}},
@@ -43,16 +41,9 @@ def cut(config):
 @pytest.fixture(scope="module")
 def plain():
     """Of a model, what torch alone counts at the stated length."""
-    script = pathlib.Path(__file__).with_name("plain_lengths.py")
-    with subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                          stderr=subprocess.DEVNULL) as process:
-        def counted(name: str) -> dict:
-            process.stdin.write(json.dumps([LONG[name]]) + "\n")
-            process.stdin.flush()
-            return json.loads(process.stdout.readline())
-
-        yield counted
-        process.stdin.close()
+    answers = Answers("plain_lengths.py")
+    yield lambda name: answers.to([LONG[name]])
+    answers.close()
 
 
 @pytest.mark.parametrize("name", LONG)
@@ -60,7 +51,7 @@ def test_a_reduced_window_counts_like_plain_torch_with_a_text_over_the_original_
     result = zygote.capture(LONG[name]["config"], architecture=LONG[name]["class"], depth="reduced")
     expected = plain(name)
     assert {key: result.get(key) for key in expected} == expected, result
-    assert result["inputs"]["input_ids"]["shape"][1] <= 64  # short, for its window was cut
+    assert result["inputs"]["input_ids"]["shape"][1] <= 64  # short, because its window was reduced
     assert "->" in result["detail"] and "shorter" not in result["detail"]
     assert not [site for site in result["sites"] if "warn" in site["source_line"]]  # nothing is padded
 
@@ -72,8 +63,8 @@ def test_a_reduced_window_counts_like_plain_torch_with_a_text_over_the_original_
     (transformers.BigBirdConfig(), "block_size", 4),
     (transformers.ReformerConfig(axial_pos_shape=[512, 1024]), "axial_pos_shape", (16, 16)),
     (transformers.GPTNeoConfig(), "window_size", 4),
-    (transformers.SwinConfig(), "window_size", 7),  # of pictures
-    (transformers.BarkSemanticConfig(), "block_size", 1024),  # places for tokens, not blocks of them
+    (transformers.SwinConfig(), "window_size", 7),  # of images
+    (transformers.BarkSemanticConfig(), "block_size", 1024),  # positions of tokens, not blocks of them
 ])
 def test_only_windows_of_text_are_reduced(config, key, value):
     plan, small = cut(config)
@@ -85,9 +76,9 @@ def test_only_windows_of_text_are_reduced(config, key, value):
     (transformers.BertConfig(), 16), (transformers.MistralConfig(sliding_window=64), 65),
     (transformers.LongformerConfig(attention_window=64), 128), (transformers.BigBirdConfig(), 768),
     (transformers.ReformerConfig(), 256), (transformers.ReformerConfig(axial_pos_shape=[16, 32]), 256),
-    (transformers.LongformerConfig(attention_window=[6, 8]), 24),  # a whole number of each layer's
-    (transformers.MistralConfig(sliding_window=1 << 20), 16),  # past what a text may be
-    (transformers.LongformerConfig(attention_window=64, max_position_embeddings=100), 16),  # past its places
+    (transformers.LongformerConfig(attention_window=[6, 8]), 24),  # a multiple of each layer's window
+    (transformers.MistralConfig(sliding_window=1 << 20), 16),  # longer than the longest text
+    (transformers.LongformerConfig(attention_window=64, max_position_embeddings=100), 16),  # over its positions
 ])
 def test_a_text_is_longer_than_a_window_that_is_kept(config, tokens):
     assert windows.Length(config, 16).tokens == tokens

@@ -24,8 +24,27 @@ def environment(**more) -> dict:
     return {**os.environ, "PYTHONPATH": str(WORKER), **more}
 
 
+class Answers:
+    """A script of tests/worker that answers each line of JSON on its input. It ends with this process, whose input it
+    reads, and imports nothing of the worker."""
+
+    def __init__(self, script: str, *arguments):
+        here = pathlib.Path(__file__).parent
+        self._process = subprocess.Popen(
+            [sys.executable, str(here / script), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, env=environment(PYTHONPATH=str(here)))
+
+    def to(self, question):
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
 class Zygote:
-    """The daemon's side of the protocol. Every wait has a bound."""
+    """The daemon's side of the protocol. Every wait is bounded."""
 
     def __init__(self, *command, **env):
         self.process = subprocess.Popen(

@@ -1,18 +1,19 @@
-"""Modules whose breaks can be counted by reading them. Each says in words why its numbers are what they are.
+"""Modules whose breaks can be counted by reading their code. Each docstring explains the module's numbers.
 
-How Dynamo counts, which all the numbers apply. Where a module's words say no more, these rules alone give them:
+The rules by which Dynamo counts. If a docstring has no explanation, these rules alone lead to the numbers:
 
-1. A break in the compiled frame is one event at one place and moves the counter. The operations in front of it are one
-   graph, those behind it, where the frame goes on as a function of its own, another. A piece without operations is no
-   graph. explain is graphs - 1.
-2. A branch on a value is an event that moves no counter. Only the side that is taken goes on.
-3. A break in a callee is met twice, at one place: where the caller's frame inlines it, and where the callee is
-   compiled as a frame of its own. Both move the counter. Nothing of the callee is in the caller's graphs.
-4. A break in a loop or in a try, and one at an instruction that is no place to go on from, leaves the frame alone: one
-   event that moves no counter, no graph, one frame fallen back. Where a line outside of any block has two operations in
-   front of it, Dynamo goes back to that line instead: those operations are a graph, and the rest runs as it is.
-5. torch's own files, frames without a tensor, generators and comprehensions are no frames of the compiler's: a break in
-   them is met by their caller alone.
+1. A break in the compiled frame is one event at one place, and the counter increases. The operations before it are one
+   graph. The operations after it, in the resumed function, are another graph. A part without operations is not a graph.
+   explain is graphs - 1.
+2. A branch on a value is an event for which the counter does not increase. Only the branch that is taken is traced.
+3. A break in a callee is logged twice at one place: when the caller's frame inlines the callee, and when the callee is
+   compiled as its own frame. The counter increases for both. The caller's graphs contain nothing of the callee.
+4. After a break in a loop or in a try block, or at an instruction after which Dynamo cannot resume, Dynamo skips the
+   frame: one event, the counter does not increase, there is no graph, and one frame falls back. But if a line outside
+   of any block has two operations before the break, Dynamo goes back to that line: these operations are a graph, and
+   the rest of the frame runs uncompiled.
+5. Dynamo does not compile torch's own files, frames without a tensor, generators and comprehensions as frames. Only the
+   caller logs a break in them.
 """
 
 import logging
@@ -31,7 +32,7 @@ class Clean(torch.nn.Module):
 
 
 class Print(torch.nn.Module):
-    """One print in the compiled frame itself: once, with a graph before and one after it."""
+    """One print in the compiled frame itself: one event, with one graph before it and one after it."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0059")
 
@@ -42,7 +43,7 @@ class Print(torch.nn.Module):
 
 
 class PrintInCallee(torch.nn.Module):
-    """One print in a callee: logged by the caller and by the callee, at one place. The callee has an operation before
+    """One print in a callee: both the caller and the callee log it, at one place. The callee has one operation before
     it and one after it, the caller one after the call: three graphs."""
 
     expected = counts(events=2, sites=1, graphs=3, ops=3, counter=2, explain=2, ids="GB0059")
@@ -57,7 +58,7 @@ class PrintInCallee(torch.nn.Module):
 
 
 class DataDependentIf(torch.nn.Module):
-    """A branch on a value: Dynamo logs it and counts nothing."""
+    """A branch on a value: Dynamo logs it, and the counter does not increase."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=0, explain=1, ids="GB0170")
 
@@ -91,7 +92,7 @@ class Item(torch.nn.Module):
 
 
 class Nonzero(torch.nn.Module):
-    """The shape of nonzero depends on the data."""
+    """The shape of the result of nonzero depends on the data."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
 
@@ -102,7 +103,7 @@ class Nonzero(torch.nn.Module):
 
 
 class BreakInLoop(torch.nn.Module):
-    """A break in a loop ends the frame: one event, wrapped, not counted; nothing is captured, which explain calls
+    """A break in a loop: Dynamo skips the frame. One event, wrapped and not counted; nothing is captured, so explain is
     -1."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
@@ -116,8 +117,8 @@ class BreakInLoop(torch.nn.Module):
 
 
 class CalleeTwice(torch.nn.Module):
-    """A breaking callee called twice: the caller meets it at each call, the callee once, for it is compiled once, with
-    a graph on either side of its break. The caller has no operation."""
+    """A callee that breaks is called twice: the caller logs the break at each call. The callee logs it once, because it
+    is compiled once, with one graph on each side of its break. The caller has no operation."""
 
     expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
 
@@ -145,8 +146,7 @@ class Logger(torch.nn.Module):
 
 
 class Disabled(torch.nn.Module):
-    """A callee that is kept out of the compiler: the call is refused, and the callee is no frame that could meet it
-    again."""
+    """A disabled callee: Dynamo rejects the call. The callee is not compiled, so it does not log the break again."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0099")
 
@@ -159,7 +159,7 @@ class Disabled(torch.nn.Module):
 
 
 class ExceptionAfterBreak(torch.nn.Module):
-    """A break, then an exception that the module itself handles: the handled exception is no break."""
+    """A break, then an exception that the module itself handles: the handled exception is not a break."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0025")
 
@@ -173,7 +173,8 @@ class ExceptionAfterBreak(torch.nn.Module):
 
 
 class BreakInTry(torch.nn.Module):
-    """Dynamo cannot resume inside try, and nothing before it is a place to resume from: the frame is skipped."""
+    """Dynamo cannot resume inside try, and no line before it has enough operations to resume after: the frame is
+    skipped."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
                       wrapped="frame skipped", fallback=1)
@@ -188,8 +189,8 @@ class BreakInTry(torch.nn.Module):
 
 
 class BreakInTryAfterCall(torch.nn.Module):
-    """The same behind two lines with three operations: Dynamo compiles up to the line before try and leaves the rest.
-    One event, not counted, and one graph."""
+    """The same after two lines with three operations: Dynamo compiles up to the line before try, and the rest runs
+    uncompiled. One event, not counted, and one graph."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=3, counter=0, explain=0, ids="GB0025", wrapped="cannot resume")
 
@@ -204,7 +205,7 @@ class BreakInTryAfterCall(torch.nn.Module):
 
 
 class NoOperations(torch.nn.Module):
-    """Nothing to capture at all."""
+    """No operation to capture."""
 
     expected = counts(events=0, sites=0, graphs=0, ops=0, counter=0, explain=-1)
 
@@ -213,7 +214,7 @@ class NoOperations(torch.nn.Module):
 
 
 class BreakWithoutOperations(torch.nn.Module):
-    """A break before any tensor operation: no graph in front of it, yet an event that graphs - 1 never sees."""
+    """A break before any tensor operation: there is no graph before it, so graphs - 1 does not include the event."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0025")
 
@@ -223,8 +224,8 @@ class BreakWithoutOperations(torch.nn.Module):
 
 
 class TwiceAlike(torch.nn.Module):
-    """The same line twice in one function: two events, and one site, for a site knows its line's text and not its
-    number."""
+    """The same line twice in one function: two events and one site, because a site contains the text of its line, not
+    its number."""
 
     expected = counts(events=2, sites=1, graphs=3, ops=3, counter=2, explain=2, ids="GB0025")
 
@@ -237,7 +238,7 @@ class TwiceAlike(torch.nn.Module):
 
 
 class TwoPlaces(torch.nn.Module):
-    """One kind of break at two places: two sites of one reason."""
+    """One kind of break at two places: two sites with one reason."""
 
     expected = counts(events=2, sites=2, graphs=2, ops=2, counter=2, explain=1, ids="GB0059")
 
@@ -249,9 +250,9 @@ class TwoPlaces(torch.nn.Module):
 
 
 class ThreeKinds(torch.nn.Module):
-    """A print in a callee, a branch on a value, a break in a loop: print twice (both counted), the branch once and the
-    loop once (neither is). The callee's addition is a graph and so is the test; what stands with the loop is lost with
-    it."""
+    """A print in a callee, a branch on a value and a break in a loop: two events for the print (both counted), one for
+    the branch and one for the loop (not counted). The callee's addition is one graph, the test another. The operations
+    in the function with the loop are not captured."""
 
     expected = counts(events=4, sites=3, graphs=2, ops=3, counter=2, explain=1, ids="GB0025,GB0059,GB0170",
                       wrapped="graph break in loop / frame skipped", fallback=1)
@@ -271,7 +272,8 @@ class ThreeKinds(torch.nn.Module):
 
 
 class ZeroOpCallee(torch.nn.Module):
-    """A callee with no operation that breaks: its two events leave one graph, for everything else is one piece."""
+    """A break in a callee without operations: its two events leave one graph, because all operations are after the
+    break."""
 
     expected = counts(events=2, sites=1, graphs=1, ops=1, counter=2, explain=0, ids="GB0059")
 

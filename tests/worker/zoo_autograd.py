@@ -1,11 +1,11 @@
-"""Gradients asked for in forward, functions with their own, and regions of the graph."""
+"""Gradients that are requested in forward, custom autograd functions, and regions of the graph."""
 
 import torch
 from zoo_counts import counts, kinds_of
 
 
 class BackwardInside(torch.nn.Module):
-    """backward() in forward: refused after the product and the sum."""
+    """backward() in forward: rejected after the product and the sum."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0123")
 
@@ -20,7 +20,7 @@ class BackwardInside(torch.nn.Module):
 
 
 class GradAsked(torch.nn.Module):
-    """torch.autograd.grad of a sum that nobody needs afterwards: refused, once."""
+    """torch.autograd.grad of a sum that is not used afterwards: rejected once."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB9186")
 
@@ -36,13 +36,13 @@ class GradAsked(torch.nn.Module):
 
 
 class GradAskedOfLive(torch.nn.Module):
-    """The same where the sum is needed afterwards: a graph's result cannot be traced back to its argument, so Dynamo
-    asks for the frame to be skipped. Not counted."""
+    """The same with a sum that is used afterwards: the result of a graph cannot be traced back to its argument, so
+    Dynamo skips the frame. Not counted."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB9186", wrapped="frame skipped",
                       fallback=1,
                       until={"2.13": (
-                          "the frame was broken as if the sum were not needed",
+                          "the break was handled as if the sum were not used afterwards",
                           {"graphs": 2, "ops": 3, "counter": 1, "explain": 1, "wrapped": [], "fallback": 0})})
 
     options = {"grad": True}
@@ -57,7 +57,7 @@ class GradAskedOfLive(torch.nn.Module):
 
 
 class OwnFunction(torch.nn.Module):
-    """A differentiable function of one's own is one operation."""
+    """A custom differentiable function is one operation."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -75,8 +75,8 @@ class OwnFunction(torch.nn.Module):
 
 
 class OwnFunctionBreaks(torch.nn.Module):
-    """A differentiable function whose forward breaks: apply() is refused, and the function's forward is a frame that
-    meets the break again, before its own operation. Each of the two operations is a graph."""
+    """A custom differentiable function whose forward breaks: apply() is rejected. The function's forward is a frame and
+    logs the break again, before its own operation. Each of the two operations is a graph."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
 
@@ -95,8 +95,8 @@ class OwnFunctionBreaks(torch.nn.Module):
 
 
 class HigherOrder(torch.nn.Module):
-    """torch.cond with branches that can be traced is one operation, besides sum, comparison and taking its result
-    out."""
+    """torch.cond with traceable branches is one operation; the others are the sum, the comparison and the access to its
+    result."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=4, counter=0, explain=0)
 
@@ -105,8 +105,8 @@ class HigherOrder(torch.nn.Module):
 
 
 class HigherOrderBreaks(torch.nn.Module):
-    """A branch that prints cannot be part of a graph, and cond cannot run outside one: an error of the user's, no break
-    to go on from, and nothing is captured."""
+    """A branch that prints cannot be part of a graph, and cond cannot run outside of one: a user error. Dynamo cannot
+    resume after it, so nothing is captured."""
 
     expected = counts(events=0, sites=0, graphs=0, ops=0, counter=0, explain=-1, fallback=1,
                       error="UncapturedHigherOrderOpError")
@@ -120,8 +120,9 @@ class HigherOrderBreaks(torch.nn.Module):
 
 
 class Checkpointed(torch.nn.Module):
-    """A checkpoint is a region of the graph; a break in it gives up the call of it (counted). torch keeps its
-    checkpoint out of the compiler with all that it calls: no second event. forward's subtraction is the graph."""
+    """A checkpoint is a region of the graph. A break in it rejects the call of the region (counted). torch disables the
+    compiler for its checkpoint and everything that it calls, so there is no second event. forward's subtraction is the
+    graph."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0025")
 
@@ -135,8 +136,8 @@ class Checkpointed(torch.nn.Module):
 
 
 class Vmapped(torch.nn.Module):
-    """vmap is traced: entering, leaving and what it does to the argument and the result are operations besides the
-    product."""
+    """vmap is traced: besides the product, there are operations for entering it, leaving it, and for its argument and
+    its result."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=6, counter=0, explain=0)
 
@@ -145,9 +146,8 @@ class Vmapped(torch.nn.Module):
 
 
 class VmapBreaks(torch.nn.Module):
-    """vmap over a function that breaks: met by forward and by torch's own wrapper around vmap, both counted, no
-    operation in either. The function itself is called with vmap under way, where Dynamo turns frames down without a
-    log."""
+    """vmap of a function that breaks: forward and torch's wrapper around vmap log the break. Both are counted and have
+    no operation. The function itself is called while vmap is active, where Dynamo rejects frames without a log."""
 
     expected = counts(events=2, sites=1, graphs=0, ops=0, counter=2, explain=-1, ids="GB0025", fallback=1)
 

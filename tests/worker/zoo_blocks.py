@@ -1,4 +1,4 @@
-"""Breaks by where they stand in a frame: one after another, in loops, context managers, try."""
+"""Breaks by their place in a frame: one after another, in loops, context managers and try."""
 
 import contextlib
 import io
@@ -10,7 +10,7 @@ from zoo_counts import counts, kinds_of
 
 
 class ReturnOfBreak(torch.nn.Module):
-    """A break in the last line: nothing after it, so no second graph."""
+    """A break in the last line: no code follows it, so there is no second graph."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0059")
 
@@ -32,7 +32,7 @@ class TwoInOneLine(torch.nn.Module):
 
 
 class BranchThenBreak(torch.nn.Module):
-    """A branch on a value whose taken side breaks: the branch, then the break in the part that goes on."""
+    """A branch on a value, and a break in the branch that is taken: two events, the second in the resumed function."""
 
     expected = counts(events=2, sites=2, graphs=3, ops=4, counter=1, explain=2, ids="GB0025,GB0170")
 
@@ -45,8 +45,8 @@ class BranchThenBreak(torch.nn.Module):
 
 
 class Skipped(torch.nn.Module):
-    """A callee that asks to be skipped as a frame: forward meets that as a break at its call (counted), and the callee
-    asks again as a frame, which is skipped (not counted) with its product. forward's two operations are the
+    """A callee that requests to be skipped as a frame: forward logs this as a break at its call (counted). The callee
+    requests it again as a frame, which is skipped (not counted) with its product. forward's two operations are the
     graphs."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB4297", fallback=1)
@@ -60,7 +60,8 @@ class Skipped(torch.nn.Module):
 
 
 class Stepped(torch.nn.Module):
-    """What steps back to the last checkpoint: Dynamo compiles up to it and leaves the rest of the function."""
+    """A step_unsupported break: Dynamo compiles up to the last checkpoint and runs the rest of the function uncompiled.
+    """
 
     expected = counts(events=1, sites=1, graphs=1, ops=3, counter=0, explain=0, ids="GB4636", wrapped="cannot resume")
 
@@ -72,7 +73,7 @@ class Stepped(torch.nn.Module):
 
 
 class AfterLoop(torch.nn.Module):
-    """A loop without a break, then a break: nothing is lost."""
+    """A loop without a break, then a break: every operation is captured."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=4, counter=1, explain=1, ids="GB0025")
 
@@ -111,7 +112,7 @@ class UnderNoGrad(torch.nn.Module):
 
 
 class UnderAutocast(torch.nn.Module):
-    """autocast is entered and left within each graph: two operations more in both."""
+    """autocast is entered and left within each graph: each has two more operations."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=6, counter=1, explain=1, ids="GB0025")
 
@@ -123,7 +124,7 @@ class UnderAutocast(torch.nn.Module):
 
 
 class UnderRecord(torch.nn.Module):
-    """record_function is left out of the graph: the break in it is like one outside."""
+    """record_function is not part of the graph, so a break inside it is like one outside of it."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0025")
 
@@ -135,9 +136,9 @@ class UnderRecord(torch.nn.Module):
 
 
 class UnderContextManager(torch.nn.Module):
-    """A context manager of the user's own cannot be left and entered: the break is replaced by another, which hides the
-    cause, and forward is given up (not counted) with its addition. Run as it is, it calls the generator behind the
-    manager, a frame that Dynamo turns down without a log: two frames fell back, for one event."""
+    """A custom context manager cannot be left and entered again. Dynamo replaces the break with another one, which
+    hides the cause, and skips forward (not counted) with its addition. The uncompiled forward calls the generator of
+    the context manager, a frame that Dynamo rejects without a log. So two frames fall back for one event."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
                       wrapped="Graph break under GenericContextWrappingVariable / frame skipped", fallback=2)
@@ -154,7 +155,7 @@ class UnderContextManager(torch.nn.Module):
 
 
 class UnderContextClass(torch.nn.Module):
-    """The same as a class."""
+    """The same with a class."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0025",
                       wrapped="Graph break under GenericContextWrappingVariable / cannot resume")
@@ -175,8 +176,8 @@ class UnderContextClass(torch.nn.Module):
 
 
 class Suppress(torch.nn.Module):
-    """suppress is a class with __enter__ and __exit__, as UnderContextClass: the cause is hidden, Dynamo steps back to
-    the line before with its two operations and leaves the rest."""
+    """suppress is a class with __enter__ and __exit__, as in UnderContextClass: the cause is hidden. Dynamo goes back
+    to the line before, which has two operations, and runs the rest uncompiled."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0025",
                       wrapped="Graph break under GenericContextWrappingVariable / cannot resume")
@@ -204,7 +205,7 @@ class UnderExitStack(torch.nn.Module):
 
 
 class UnderLock(torch.nn.Module):
-    """A lock is no context manager that Dynamo knows."""
+    """Dynamo does not support a lock as a context manager."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0142",
                       wrapped="frame skipped", fallback=1)
@@ -221,12 +222,12 @@ class UnderLock(torch.nn.Module):
 
 
 class RedirectOutput(torch.nn.Module):
-    """Making the context manager is refused, once. What was made is an object like another, whose methods are
+    """Creating the context manager is rejected once. The resulting object is like any other, and its methods are
     traced."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0262",
                       until={"2.13": (
-                          "entering what was made was refused as well, and the rest left alone",
+                          "entering the context manager was also rejected, and the rest was skipped",
                           {"events": 2, "sites": 2, "graphs": 1, "ops": 1, "explain": 0, "ids": ["GB0142", "GB0262"],
                            "fallback": 1, "wrapped": ["frame skipped"]})})
 
@@ -242,8 +243,9 @@ class RedirectOutput(torch.nn.Module):
 
 
 class CatchWarnings(torch.nn.Module):
-    """Setting a filter calls C and is refused (counted). Then the way out of the block has to be handed over and cannot
-    be made again: a second break, of the frame, which is skipped with its one operation."""
+    """Setting a filter calls C and is rejected (counted). The exit function of the block must then be passed to the
+    resumed function and cannot be reconstructed: a second break, for which the frame is skipped with its one operation.
+    """
 
     expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0007,GB0092",
                       wrapped="frame skipped", fallback=1)
@@ -257,7 +259,7 @@ class CatchWarnings(torch.nn.Module):
 
 
 class InFinally(torch.nn.Module):
-    """A break in finally stands after the block it guards."""
+    """A break in finally comes after the protected block."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0025")
 
@@ -270,7 +272,7 @@ class InFinally(torch.nn.Module):
 
 
 class InHandler(torch.nn.Module):
-    """A break in an except clause: Dynamo cannot go on inside a handler, only before it."""
+    """A break in an except clause: Dynamo cannot resume inside a handler, only before it."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0025", wrapped="cannot resume")
 

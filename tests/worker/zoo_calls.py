@@ -20,11 +20,11 @@ from zoo_counts import counts, kinds_of
 
 
 class Clock(torch.nn.Module):
-    """The time is a function in C that is not traced."""
+    """The time comes from a C function that is not traced."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB9193",
                       until={"2.13": (
-                          "the time had no kind of its own",
+                          "the time had no break type of its own",
                           {"ids": ["GB0007"]})})
 
     def forward(self, x):
@@ -56,7 +56,7 @@ class Checksum(torch.nn.Module):
 
 
 class Uuid(torch.nn.Module):
-    """A random name."""
+    """A name made from random numbers."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0007")
 
@@ -78,9 +78,9 @@ class Pickle(torch.nn.Module):
 
 
 class Json(torch.nn.Module):
-    """The standard library in Python is traced until it calls what is written in C, which forward meets at its call
-    (counted), at a line of json's. json's own frames hold no tensor: they are passed over and meet nothing. The
-    operations on either side are the two graphs."""
+    """The json module is traced until it calls C. forward logs this break at its call (counted), at a line of json.
+    json's own frames have no tensor, so they are skipped and log nothing. The operations on each side are the two
+    graphs."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0156")
 
@@ -91,7 +91,7 @@ class Json(torch.nn.Module):
 
 
 class Regex(torch.nn.Module):
-    """A plain expression on plain text is folded."""
+    """An expression of constant texts is folded."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -104,7 +104,7 @@ class Regex(torch.nn.Module):
 
 
 class RandomNumbers(torch.nn.Module):
-    """Python's own chance with a seed given by name."""
+    """Python's random module with an explicit seed."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0297")
 
@@ -115,7 +115,7 @@ class RandomNumbers(torch.nn.Module):
 
 
 class FindPackage(torch.nn.Module):
-    """Is a package there? Answered while tracing."""
+    """Whether a package is installed is determined while tracing."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -138,7 +138,7 @@ class Import(torch.nn.Module):
 
 
 class Warn(torch.nn.Module):
-    """warnings.warn is left to run between graphs."""
+    """warnings.warn runs uncompiled between two graphs."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0007")
 
@@ -160,7 +160,7 @@ class RootLogger(torch.nn.Module):
 
 
 class LoggerTwice(torch.nn.Module):
-    """Two calls of a logger at two places, of one kind."""
+    """Two calls of a logger at two places, with one reason."""
 
     expected = counts(events=2, sites=2, graphs=3, ops=3, counter=2, explain=2, ids="GB0291")
 
@@ -175,7 +175,7 @@ class LoggerTwice(torch.nn.Module):
 
 
 class Builtin(torch.nn.Module):
-    """A builtin on a plain number is folded."""
+    """A builtin on a constant number is folded."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -186,7 +186,7 @@ class Builtin(torch.nn.Module):
 
 
 class Locals(torch.nn.Module):
-    """locals() is known while tracing."""
+    """locals() is evaluated while tracing."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -207,7 +207,7 @@ class Eval(torch.nn.Module):
 
 
 class Signature(torch.nn.Module):
-    """The signature of a function is known while tracing."""
+    """The signature of a function is determined while tracing."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -218,7 +218,7 @@ class Signature(torch.nn.Module):
 
 
 class FrameAsked(torch.nn.Module):
-    """The frame of the caller: inspect asks sys, which is C."""
+    """The frame of the caller: inspect calls sys, which is C."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0007")
 
@@ -229,7 +229,7 @@ class FrameAsked(torch.nn.Module):
 
 
 class WeakReference(torch.nn.Module):
-    """A weak reference made and followed."""
+    """A weak reference is made and dereferenced."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -240,11 +240,11 @@ class WeakReference(torch.nn.Module):
 
 
 class ContextVariable(torch.nn.Module):
-    """A context variable can be read while tracing, not set."""
+    """A context variable can be read while tracing, but not set."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB6815",
                       until={"2.13": (
-                          "it had no kind of its own",
+                          "it had no break type of its own",
                           {"ids": ["GB0156"]})})
 
     level = contextvars.ContextVar("level", default=1)

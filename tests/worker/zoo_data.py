@@ -1,11 +1,11 @@
-"""Breaks that hang on the data of tensors: numbers taken out, and branches that values decide."""
+"""Breaks that depend on the data of tensors: numbers taken from tensors, and branches on values."""
 
 import torch
 from zoo_counts import counts, kinds_of
 
 
 class Tolist(torch.nn.Module):
-    """A list of a tensor's three numbers: one call refused."""
+    """A list of the three numbers of a tensor: one rejected call."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0109")
 
@@ -15,8 +15,8 @@ class Tolist(torch.nn.Module):
 
 
 class TolistOfWhole(torch.nn.Module):
-    """A list of whole numbers: Dynamo takes each out of the tensor it plays with, which is refused as an operator that
-    hangs on data, not as .item()."""
+    """A list of integers: Dynamo reads each from a fake tensor. This is rejected as an operator that depends on data,
+    not as .item()."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0033")
 
@@ -26,7 +26,7 @@ class TolistOfWhole(torch.nn.Module):
 
 
 class IntOf(torch.nn.Module):
-    """int() of a tensor is .item() in other words."""
+    """int() of a tensor is the same as .item()."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0124")
 
@@ -44,7 +44,7 @@ class FloatOf(torch.nn.Module):
 
 
 class BoolOf(torch.nn.Module):
-    """bool() of a tensor outside an if: a call, so the counter moves, unlike at a branch."""
+    """bool() of a tensor outside of an if: a call, so the counter increases, unlike for a branch."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0124")
 
@@ -54,7 +54,7 @@ class BoolOf(torch.nn.Module):
 
 
 class IfOnItem(torch.nn.Module):
-    """The number is taken out (one break); the branch on the number that is left is no break."""
+    """The number is read from the tensor (one break). The branch on the resulting number is not a break."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0124")
 
@@ -65,7 +65,7 @@ class IfOnItem(torch.nn.Module):
 
 
 class IfNot(torch.nn.Module):
-    """`not` before a tensor needs its value as a branch does."""
+    """`not` needs the value of a tensor, like a branch."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=0, explain=1, ids="GB0170")
 
@@ -76,7 +76,7 @@ class IfNot(torch.nn.Module):
 
 
 class IfAnd(torch.nn.Module):
-    """Two tensors joined by `and` are two branches, one after the other."""
+    """Two tensors with `and` between them are two branches, one after the other."""
 
     expected = counts(events=2, sites=1, graphs=3, ops=5, counter=0, explain=2, ids="GB0170")
 
@@ -87,7 +87,7 @@ class IfAnd(torch.nn.Module):
 
 
 class NeverReached(torch.nn.Module):
-    """A branch on a value behind a constant that is false is never met."""
+    """A branch on a value after a constant false condition is never reached."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=1, counter=0, explain=0)
 
@@ -98,10 +98,10 @@ class NeverReached(torch.nn.Module):
 
 
 class WhileOnTensor(torch.nn.Module):
-    """Python tests twice, before the loop and at its end: each test is a branch that goes on in a function of its own,
-    so the frame is not lost to the loop, and one line has two events, not counted. Sum and comparison are a graph, the
-    round with its product, sum and comparison another, which the second round uses again; nothing is left behind the
-    loop."""
+    """Python tests the condition twice, before the loop and at its end. Each test is a branch that resumes in a new
+    function, so the frame is not skipped because of the loop: two events at one line, not counted. One graph has the
+    sum and the comparison. Another has the product, the sum and the comparison of one iteration, and the second
+    iteration uses it again. No operation follows the loop."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=5, counter=0, explain=1, ids="GB0170")
 
@@ -112,9 +112,9 @@ class WhileOnTensor(torch.nn.Module):
 
 
 class IfInCallee(torch.nn.Module):
-    """A branch on a value in a callee: the caller meets it as it inlines (a call refused, counted); the callee meets it
-    again as a frame of its own (a branch, not counted). Four graphs: forward's addition, the callee's test, the side it
-    takes, forward's product."""
+    """A branch on a value in a callee: the caller logs it while inlining (a rejected call, counted), the callee logs it
+    again as its own frame (a branch, not counted). Four graphs: forward's addition, the callee's test, the branch that
+    is taken, forward's product."""
 
     expected = counts(events=2, sites=1, graphs=4, ops=5, counter=1, explain=3, ids="GB0170")
 
@@ -128,7 +128,7 @@ class IfInCallee(torch.nn.Module):
 
 
 class ListByTensor(torch.nn.Module):
-    """A Python list indexed by a tensor: reading an item is a place to go on from. Two operations find the index."""
+    """A Python list indexed by a tensor: Dynamo can resume after reading an item. Two operations compute the index."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0124")
 
@@ -138,8 +138,8 @@ class ListByTensor(torch.nn.Module):
 
 
 class SliceByTensor(torch.nn.Module):
-    """A slice that ends where a tensor says is made by an instruction after which Dynamo cannot go on: it compiles up
-    to the line before and leaves the rest."""
+    """A slice whose end is a tensor: Dynamo cannot resume after the instruction that makes it. It compiles up to the
+    line before and runs the rest uncompiled."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0124", wrapped="cannot resume")
 
@@ -149,8 +149,8 @@ class SliceByTensor(torch.nn.Module):
 
 
 class ModuleByTensor(torch.nn.Module):
-    """Which layer is called stands in a tensor. The place is in torch's code that plays the index; three operations
-    find it, one is the layer's, in the part that goes on with it."""
+    """A tensor selects the layer to call. The site is in torch's code that simulates indexing. Three operations compute
+    the index, one belongs to the layer, in the resumed function."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=4, counter=1, explain=1, ids="GB0124")
 
@@ -168,7 +168,7 @@ class ModuleByTensor(torch.nn.Module):
 
 
 class NameOfTensor(torch.nn.Module):
-    """An attribute whose name is made of a tensor: getattr is refused."""
+    """An attribute whose name is made from a tensor: getattr is rejected."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0190")
 
@@ -178,11 +178,12 @@ class NameOfTensor(torch.nn.Module):
 
 
 class RangeOfTensor(torch.nn.Module):
-    """The call of range is refused before the loop begins: two operations, then the loop's one round in a graph."""
+    """The call of range is rejected before the loop begins: two operations, then one iteration of the loop as a graph.
+    """
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0124",
                       until={"2.13": (
-                          "range of a tensor was refused as a builtin",
+                          "range of a tensor was rejected as a builtin",
                           {"ids": ["GB0059"]})})
 
     def forward(self, x):
@@ -193,8 +194,8 @@ class RangeOfTensor(torch.nn.Module):
 
 
 class InTensor(torch.nn.Module):
-    """`in` needs a value by an instruction after which Dynamo cannot go on: it steps back to the line before (not
-    counted); its two operations are the only graph."""
+    """`in` needs a value, and Dynamo cannot resume after its instruction: it goes back to the line before (not
+    counted), whose two operations are the only graph."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0124", wrapped="cannot resume")
 
@@ -206,7 +207,7 @@ class InTensor(torch.nn.Module):
 
 
 class TwoOnALine(torch.nn.Module):
-    """Two numbers taken out in one line: two events, one site."""
+    """Two numbers read from tensors in one line: two events, one site."""
 
     expected = counts(events=2, sites=1, graphs=3, ops=5, counter=2, explain=2, ids="GB0124")
 
@@ -219,7 +220,7 @@ class TensorText(torch.nn.Module):
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0569",
                       until={"2.13": (
-                          "the text of a tensor had no kind of its own",
+                          "the text of a tensor had no break type of its own",
                           {"ids": ["GB0059"]})})
 
     def forward(self, x):
@@ -229,7 +230,7 @@ class TensorText(torch.nn.Module):
 
 
 class TextOfTensor(torch.nn.Module):
-    """An f-string of a tensor is made behind the graph: no break, unlike str()."""
+    """An f-string of a tensor is made after the graph: no break, unlike str()."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -240,7 +241,7 @@ class TextOfTensor(torch.nn.Module):
 
 
 class Allclose(torch.nn.Module):
-    """allclose gives a Python bool that only the data knows."""
+    """allclose returns a Python bool that depends on the data."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0033")
 
@@ -250,7 +251,7 @@ class Allclose(torch.nn.Module):
 
 
 class Equal(torch.nn.Module):
-    """equal gives a Python bool as allclose does; the addition is its argument and a graph."""
+    """equal returns a Python bool like allclose. The addition is its argument and a graph."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0033")
 
@@ -260,7 +261,7 @@ class Equal(torch.nn.Module):
 
 
 class SortTensors(torch.nn.Module):
-    """sorted() compares tensors, which has no answer before the data is there."""
+    """sorted() compares tensors, and the result depends on the data."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0207")
 
@@ -274,7 +275,7 @@ class LargestByKey(torch.nn.Module):
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB5687",
                       until={"2.13": (
-                          "the builtin was refused for its arguments",
+                          "the builtin was rejected because of its arguments",
                           {"ids": ["GB0193"]})})
 
     def forward(self, x):

@@ -1,4 +1,4 @@
-"""Breaks in what is called: callees, wrappers around them, recursion, layers in layers."""
+"""Breaks in callees, wrappers around them, recursion, and nested layers."""
 
 import functools
 
@@ -21,8 +21,8 @@ def wrapped(function):
 
 
 class Deep(torch.nn.Module):
-    """Three callees deep: met by the four frames that contain it, for each is compiled in its turn. Each leaves the one
-    operation it has behind its break as a graph."""
+    """A break in the third nested callee: the four frames that contain it log it, because each is compiled in turn.
+    Each has one operation after its break, which is a graph."""
 
     expected = counts(events=4, sites=1, graphs=4, ops=4, counter=4, explain=3, ids="GB0025")
 
@@ -41,8 +41,8 @@ class Deep(torch.nn.Module):
 
 
 class Lambda(torch.nn.Module):
-    """A function made on the spot is a callee like another, and calls one: forward, the lambda and `loud` meet the
-    break; only `loud` has operations, one on each side."""
+    """A lambda is a callee like any other, and calls one: forward, the lambda and `loud` log the break. Only `loud` has
+    operations, one on each side."""
 
     expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
 
@@ -66,7 +66,7 @@ class Closure(torch.nn.Module):
 
 
 class Partial(torch.nn.Module):
-    """functools.partial is seen through."""
+    """Dynamo traces through functools.partial."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
 
@@ -75,7 +75,7 @@ class Partial(torch.nn.Module):
 
 
 class Decorated(torch.nn.Module):
-    """A decorator between caller and callee is one more frame that meets the break. forward's addition and the callee's
+    """A decorator between caller and callee adds one frame that logs the break. forward's addition and the callee's
     product are the graphs; the wrapper has no operation."""
 
     expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
@@ -90,8 +90,9 @@ class Decorated(torch.nn.Module):
 
 
 class DecoratedTwice(torch.nn.Module):
-    """A wrapper around a wrapper: forward, the outer, the inner wrapper and the function meet the break. Both wrappers
-    are one code, compiled for the one function and then for the other: a recompilation. Graphs as with one wrapper."""
+    """A wrapper around a wrapper: forward, the outer wrapper, the inner wrapper and the function log the break. Both
+    wrappers have the same code, which is compiled for each of the two wrapped functions: one recompilation. The graphs
+    are those with one wrapper."""
 
     expected = counts(events=4, sites=1, graphs=2, ops=2, counter=4, explain=1, ids="GB0025", recompiles=1)
 
@@ -120,7 +121,7 @@ class Static(torch.nn.Module):
 
 
 class ClassMethod(torch.nn.Module):
-    """A class method is met by forward, and again as a frame."""
+    """forward logs the break in a class method, and the class method logs it again as a frame."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
 
@@ -135,8 +136,8 @@ class ClassMethod(torch.nn.Module):
 
 
 class Property(torch.nn.Module):
-    """A property is a call that does not look like one: reading an attribute is no place to go on from, so the frame is
-    skipped (not counted); the property's own code meets it again (counted)."""
+    """A property is called by reading an attribute, and Dynamo cannot resume after that: the frame is skipped (not
+    counted). The property's own code logs the break again (counted)."""
 
     expected = counts(events=2, sites=1, graphs=0, ops=0, counter=1, explain=-1, ids="GB0025", fallback=1)
 
@@ -150,7 +151,7 @@ class Property(torch.nn.Module):
 
 
 class CallableObject(torch.nn.Module):
-    """An object that is called: its __call__ is a callee like another, met by forward and by itself."""
+    """A callable object: its __call__ is a callee like any other. forward and __call__ log the break."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
 
@@ -169,8 +170,8 @@ class CallableObject(torch.nn.Module):
 
 
 class OwnItem(torch.nn.Module):
-    """An index that is a call of the user's own: reading an item, unlike reading an attribute, is a place to go on
-    from, so both frames count. forward's two operations are a graph, and the callee's two pieces one each."""
+    """A custom __getitem__: Dynamo can resume after reading an item, unlike after reading an attribute, so both frames
+    count. forward's two operations are one graph, and the callee has one graph on each side."""
 
     expected = counts(events=2, sites=1, graphs=3, ops=4, counter=2, explain=2, ids="GB0025")
 
@@ -190,7 +191,7 @@ class OwnItem(torch.nn.Module):
 
 
 class Mapped(torch.nn.Module):
-    """A callee called by map: met by forward, where list() runs the map, and by the callee. forward has no
+    """A callee called by map: forward logs the break where list() runs the map, and the callee logs it. forward has no
     operation."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
@@ -200,15 +201,15 @@ class Mapped(torch.nn.Module):
 
 
 class Recursion(torch.nn.Module):
-    """Three calls of one function in each other, the innermost breaks: met by forward, which inlines all three, and by
-    each of the three compiled as a frame, four in all and all counted. The three are one code for another depth each:
-    two recompilations. At the second, depth has changed once and has become a symbol, so that `depth - 1` is an
-    operation and a graph; the innermost's product is the next. The addition, which hangs on no depth, is compiled once
-    for both that go on there: the third."""
+    """Three nested calls of one function, of which the innermost breaks. forward, which inlines all three, and each of
+    the three compiled frames log the break: four events, all counted. The three frames have the same code with another
+    depth each: two recompilations. At the second, depth has changed once and is a symbol, so `depth - 1` is an
+    operation and a graph. The product of the innermost call is the next graph. The addition does not depend on depth,
+    so both resumed functions share its compiled code: the third graph."""
 
     expected = counts(events=4, sites=1, graphs=3, ops=3, counter=4, explain=2, ids="GB0025", recompiles=2,
                       until={"2.13": (
-                          "a graph without an operation was made as well",
+                          "there was also a graph without an operation",
                           {"graphs": 4, "explain": 3})})
 
     def inner(self, x, depth):
@@ -222,9 +223,9 @@ class Recursion(torch.nn.Module):
 
 
 class WrappedTwice(torch.nn.Module):
-    """A break under a context manager, in a callee that is called in a loop: the first hides the cause, the second
-    hides the first, and both hide it from the counter. forward is skipped for the loop, the callee as a frame
-    for the context manager, each with one event; nothing is captured."""
+    """A break inside a context manager, in a callee that is called in a loop. The context manager's break hides the
+    first cause, the loop's break hides the second, and neither is counted. forward is skipped because of the loop, the
+    callee because of the context manager, each with one event. Nothing is captured."""
 
     expected = counts(events=2, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
                       wrapped="graph break in loop / frame skipped", fallback=2)
@@ -249,7 +250,7 @@ class WrappedTwice(torch.nn.Module):
 
 
 class InConstructor(torch.nn.Module):
-    """An object made on the way whose constructor breaks: met by forward and by the constructor."""
+    """An object created in forward whose constructor breaks: forward and the constructor log the break."""
 
     expected = counts(events=2, sites=1, graphs=1, ops=1, counter=2, explain=0, ids="GB0059")
 
@@ -263,8 +264,8 @@ class InConstructor(torch.nn.Module):
 
 
 class SecondBreakInCallee(torch.nn.Module):
-    """A callee with two breaks: forward meets the first and hands over; the callee meets both. forward has no
-    operation, the callee one before, one between and one behind."""
+    """A callee with two breaks: forward logs the first one and calls the callee uncompiled; the callee logs both.
+    forward has no operation; the callee has one before, one between and one after them."""
 
     expected = counts(events=3, sites=2, graphs=3, ops=3, counter=3, explain=2, ids="GB0025,GB0059")
 
@@ -280,8 +281,8 @@ class SecondBreakInCallee(torch.nn.Module):
 
 
 class NonzeroInCallee(torch.nn.Module):
-    """A callee that ends in its break: forward keeps nothing in front of the call, the callee's one operation is a
-    graph and nothing is left behind the break; forward goes on with the other."""
+    """A callee whose last statement breaks: forward has no operation before the call. The callee's one operation is a
+    graph, and nothing follows the break. The resumed forward has the other graph."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0036")
 

@@ -1,4 +1,4 @@
-"""Generators, comprehensions and what is half consumed when a break comes."""
+"""Generators, comprehensions and partly consumed iterators at a break."""
 
 import contextlib
 
@@ -7,8 +7,8 @@ from zoo_counts import counts, kinds_of
 
 
 class Generator(torch.nn.Module):
-    """A generator that breaks between two values: the frame that consumes it is skipped. Dynamo then bars the
-    generator, which is no frame of the compiler's any more and does not fall back as one."""
+    """A generator that breaks between two values: the frame that consumes it is skipped. Dynamo then rejects the
+    generator. It is not compiled as a frame and is not counted as a fallback."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0025",
                       wrapped="frame skipped", fallback=1)
@@ -26,7 +26,7 @@ class Generator(torch.nn.Module):
 
 
 class GeneratorOfList(torch.nn.Module):
-    """The same consumed by list()."""
+    """The same with a generator that list() consumes."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0059",
                       wrapped="frame skipped", fallback=1)
@@ -41,7 +41,7 @@ class GeneratorOfList(torch.nn.Module):
 
 
 class LiveGenerator(torch.nn.Module):
-    """A generator half consumed: what it has left is handed over the break. Nothing else happens."""
+    """A partly consumed generator: its remaining values are passed across the break. This causes nothing else."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0025")
 
@@ -57,8 +57,8 @@ class LiveGenerator(torch.nn.Module):
 
 
 class LiveItems(torch.nn.Module):
-    """The items of a dictionary half consumed cannot be handed over the break: after the break (counted) a second one
-    at the same line (not counted), of another kind, gives the frame up."""
+    """The partly consumed items of a dictionary cannot be passed across the break. After the break (counted), a second
+    break of another kind at the same line (not counted) skips the frame."""
 
     expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0025,GB0092",
                       wrapped="frame skipped", fallback=1)
@@ -75,12 +75,12 @@ class LiveItems(torch.nn.Module):
 
 
 class LiveZip(torch.nn.Module):
-    """A zip half consumed is handed over, but next() of one that comes from outside is refused: the break, then that,
-    in the part that goes on; between the two is no operation."""
+    """A partly consumed zip is passed across the break, but next() of an iterator from outside is rejected: the first
+    break, then this one in the resumed function. There is no operation between the two."""
 
     expected = counts(events=2, sites=2, graphs=2, ops=2, counter=2, explain=1, ids="GB0025,GB9493",
                       until={"2.13": (
-                          "the refusal had another name",
+                          "the break had another type",
                           {"ids": ["GB0025", "GB4347"]})})
 
     def forward(self, x):
@@ -91,9 +91,9 @@ class LiveZip(torch.nn.Module):
 
 
 class LiveContext(torch.nn.Module):
-    """A context manager made of a generator, not entered yet, cannot be handed over the break (counted): a second one
-    (not counted) gives the frame up. The generator is then called as it is, a frame Dynamo turns down without a log:
-    two frames fell back."""
+    """A context manager made from a generator and not entered yet cannot be passed across the break (counted): a second
+    break (not counted) skips the frame. The generator is then called uncompiled, a frame that Dynamo rejects without a
+    log: two frames fall back."""
 
     expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0025,GB2533",
                       wrapped="frame skipped", fallback=2)
@@ -111,7 +111,7 @@ class LiveContext(torch.nn.Module):
 
 
 class ItemInLoop(torch.nn.Module):
-    """A number taken out in a loop: the frame is skipped, and with it the operations around."""
+    """A number read from a tensor in a loop: the frame is skipped with its operations."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0124",
                       wrapped="graph break in loop / frame skipped", fallback=1)
@@ -124,10 +124,10 @@ class ItemInLoop(torch.nn.Module):
 
 
 class ItemInComprehension(torch.nn.Module):
-    """The same in a comprehension, which in Python 3.11 is a function called with an iterator: forward meets the break
-    as it inlines that call (counted) and goes on behind it. As a frame the comprehension holds an iterator and no
-    tensor, and is passed over. The three rows that the iterator is made of are three operations and a graph, the
-    product is another."""
+    """The same in a comprehension. In Python 3.11 this is a function that is called with an iterator. forward logs the
+    break while inlining the call (counted) and resumes after it. The comprehension's own frame has an iterator and no
+    tensor, so it is skipped. The three rows of the iterator are three operations and one graph; the product is another.
+    """
 
     expected = counts(events=1, sites=1, graphs=2, ops=4, counter=1, explain=1, ids="GB0124")
 
@@ -137,8 +137,8 @@ class ItemInComprehension(torch.nn.Module):
 
 
 class ItemInDictComprehension(torch.nn.Module):
-    """The same for enumerate, which Dynamo plays by a generator of its own, around which the comprehension is called.
-    Its line is in torch's code."""
+    """The same with enumerate, which Dynamo simulates with its own generator. The comprehension is called inside it, so
+    the line is in torch's code."""
 
     expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0124,GB8335",
                       wrapped="frame skipped", fallback=1)
@@ -149,8 +149,8 @@ class ItemInDictComprehension(torch.nn.Module):
 
 
 class ItemInGenerator(torch.nn.Module):
-    """sum() over a generator that takes numbers out: sum is refused (counted), and the generator, which has begun,
-    cannot be handed over: a second break (not counted) leaves the frame alone."""
+    """sum() over a generator that reads numbers from tensors: sum is rejected (counted). The generator has started and
+    cannot be passed across the break: a second break (not counted) skips the frame."""
 
     expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0124,GB8335",
                       wrapped="frame skipped", fallback=1)

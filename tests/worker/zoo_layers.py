@@ -1,4 +1,4 @@
-"""Layers inside a module: one class called often, hooks, those that Dynamo treats by themselves."""
+"""Layers inside a module: one class called several times, hooks, and layers that Dynamo handles specially."""
 
 import torch
 from zoo_counts import counts, kinds_of
@@ -10,8 +10,8 @@ class Loud(torch.nn.Module):
 
 
 class Layers(torch.nn.Module):
-    """Two layers of one class, called in line: forward meets each (two events), the class's code is compiled once
-    (one). forward's addition is a graph; the layers' product is one graph, used twice."""
+    """Two layers of one class, inlined: forward logs a break for each (two events), and the class's code is compiled
+    once (one event). forward's addition is a graph; the layers' product is one graph, used twice."""
 
     expected = counts(events=3, sites=1, graphs=2, ops=2, counter=3, explain=1, ids="GB0025")
 
@@ -29,8 +29,8 @@ class Layers(torch.nn.Module):
 
 
 class LayersInLoop(torch.nn.Module):
-    """The same called in a loop: forward's frame is skipped (not counted) with its addition; the layer's code
-    counts, and its product is the only graph."""
+    """The same in a loop: forward's frame is skipped (not counted) with its addition. The break in the layer's code is
+    counted, and its product is the only graph."""
 
     expected = counts(events=2, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0025", fallback=1)
 
@@ -45,9 +45,9 @@ class LayersInLoop(torch.nn.Module):
 
 
 class SequentialLayers(torch.nn.Module):
-    """torch's Sequential loops over its layers in a frame of torch's, which is skipped by its file: no event there.
-    forward meets the break once, since what it calls is not taken up again behind it, and the layers' code once. Graphs
-    as in Layers."""
+    """torch's Sequential loops over its layers in a frame of torch, which is skipped because of its file: no event
+    there. forward logs the break once, because it does not resume inside Sequential, and the layers' code logs it once.
+    The graphs are those of Layers."""
 
     expected = counts(events=2, sites=1, graphs=2, ops=2, counter=2, explain=1, ids="GB0025")
 
@@ -60,8 +60,8 @@ class SequentialLayers(torch.nn.Module):
 
 
 class ForwardHook(torch.nn.Module):
-    """A hook that prints: met by the caller, who inlines the call of the layer with its hooks, and by the hook; torch's
-    own code between them is skipped. The layer is a graph of its own between forward's two."""
+    """A hook that prints: the caller logs the break, because it inlines the call of the layer with its hooks, and the
+    hook logs it. torch's own code between them is skipped. The layer is a graph of its own between forward's two."""
 
     expected = counts(events=2, sites=1, graphs=3, ops=3, counter=2, explain=2, ids="GB0059")
 
@@ -79,7 +79,7 @@ class ForwardHook(torch.nn.Module):
 
 
 class PreHook(torch.nn.Module):
-    """The same before the layer."""
+    """The same with a hook before the layer."""
 
     expected = counts(events=2, sites=1, graphs=3, ops=3, counter=2, explain=2, ids="GB0059")
 
@@ -111,8 +111,8 @@ class QuietHook(torch.nn.Module):
 
 
 class BackwardHook(torch.nn.Module):
-    """A hook for the layer's backward: forward meets the break in torch's call of the layer, which is no frame of the
-    compiler's; the layer is a graph of its own between forward's two."""
+    """A hook for the layer's backward: forward logs the break in torch's call of the layer, which is not compiled as a
+    frame. The layer is a graph of its own between forward's two."""
 
     expected = counts(events=1, sites=1, graphs=3, ops=3, counter=1, explain=2, ids="GB0083")
 
@@ -126,11 +126,11 @@ class BackwardHook(torch.nn.Module):
 
 
 class Recurrent(torch.nn.Module):
-    """An LSTM is kept out by a setting: addition and view before it, the product behind it."""
+    """A setting of Dynamo excludes an LSTM: addition and view before it, the product after it."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0148",
                       until={"2.13": (
-                          "the layer itself could not be an argument, so the whole frame was left alone",
+                          "the layer itself could not be an argument, so the frame was skipped",
                           {"graphs": 0, "ops": 0, "counter": 0, "explain": -1, "ids": ["GB0014"],
                            "wrapped": ["frame skipped"], "fallback": 1})})
 
@@ -144,7 +144,7 @@ class Recurrent(torch.nn.Module):
 
 
 class Lazy(torch.nn.Module):
-    """A lazy layer is given its weights while it is traced."""
+    """A lazy layer gets its weights while it is traced."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 

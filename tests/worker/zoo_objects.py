@@ -1,4 +1,4 @@
-"""Breaks at objects and classes: parameters made on the way, state, subclasses, identity."""
+"""Breaks at objects and classes: parameters created in forward, state, subclasses, identity."""
 
 import collections
 
@@ -7,7 +7,7 @@ from zoo_counts import counts, kinds_of
 
 
 class NewParameter(torch.nn.Module):
-    """A parameter made in forward."""
+    """A parameter created in forward."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0264")
 
@@ -17,7 +17,7 @@ class NewParameter(torch.nn.Module):
 
 
 class Counting(torch.nn.Module):
-    """A number of the module's own that grows is a side effect, not a break."""
+    """A number of the module that is incremented is a side effect, not a break."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=1, counter=0, explain=0)
 
@@ -31,7 +31,7 @@ class Counting(torch.nn.Module):
 
 
 class Remembering(torch.nn.Module):
-    """A tensor kept on the module is a side effect too."""
+    """A tensor stored on the module is also a side effect."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -55,7 +55,7 @@ class NewBuffer(torch.nn.Module):
 
 
 class OwnGetattr(torch.nn.Module):
-    """A __getattr__ of one's own is inlined."""
+    """A custom __getattr__ is inlined."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=1, counter=0, explain=0)
 
@@ -69,8 +69,8 @@ class OwnGetattr(torch.nn.Module):
 
 
 class Subclass(torch.nn.Module):
-    """A subclass of Tensor with a __torch_function__ that prints: forward meets that in its only operation, which is
-    refused; the method meets the print again as a frame, and the operation it then passes on is the graph."""
+    """A subclass of Tensor with a __torch_function__ that prints: forward logs the break at its only operation, which
+    is rejected. The method logs it again as a frame, and the operation that it calls then is the graph."""
 
     expected = counts(events=2, sites=1, graphs=1, ops=1, counter=2, explain=0, ids="GB0059")
 
@@ -88,8 +88,8 @@ class Subclass(torch.nn.Module):
 
 
 class SetOfTensors(torch.nn.Module):
-    """A set that holds a tensor: len() is refused (counted), and handing the set to len() refuses it again (not
-    counted), which leaves the frame alone. One kind, one line."""
+    """A set that contains a tensor: len() is rejected (counted). Passing the set to the resumed function is rejected
+    again (not counted), so the frame is skipped. One reason, one line."""
 
     expected = counts(events=2, sites=1, graphs=0, ops=0, counter=1, explain=-1, ids="GB0222", fallback=1)
 
@@ -104,11 +104,11 @@ class SetOfTensors(torch.nn.Module):
 
 
 class HasAttribute(torch.nn.Module):
-    """hasattr of an ordered dictionary, for what it lacks."""
+    """hasattr of an ordered dictionary, for a missing attribute."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0217",
                       until={"2.13": (
-                          "it was answered while tracing",
+                          "it was evaluated while tracing",
                           {"events": 0, "sites": 0, "graphs": 1, "counter": 0, "explain": 0, "ids": []})})
 
     def __init__(self):
@@ -123,7 +123,7 @@ class HasAttribute(torch.nn.Module):
 
 
 class ChangesClass(torch.nn.Module):
-    """An object given another class: an assignment to an attribute is a place to go on from."""
+    """An object whose class is changed: Dynamo can resume after an assignment to an attribute."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB4271")
 
@@ -144,12 +144,12 @@ class ChangesClass(torch.nn.Module):
 
 
 class InstanceOf(torch.nn.Module):
-    """isinstance with a class that has its own idea of it: refused for a tensor. The class's method is a frame without
-    an operation."""
+    """isinstance with a class that defines __instancecheck__: rejected for a tensor. The class's method is a frame
+    without an operation."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB2736",
                       until={"2.13": (
-                          "the class was not asked, and what stands behind it was left out",
+                          "the class's method was not called, and the code after it was omitted",
                           {"events": 0, "sites": 0, "graphs": 1, "ops": 1, "counter": 0, "explain": 0, "ids": []})})
 
     class Meta(type):
@@ -167,7 +167,7 @@ class InstanceOf(torch.nn.Module):
 
 
 class ClassInForward(torch.nn.Module):
-    """A class defined on the way."""
+    """A class defined in forward."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB8977")
 
@@ -181,7 +181,7 @@ class ClassInForward(torch.nn.Module):
 
 
 class OwnHash(torch.nn.Module):
-    """A key with a hash and an equality of the user's own is traced."""
+    """A key with a custom hash and equality is traced."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 

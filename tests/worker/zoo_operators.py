@@ -1,4 +1,4 @@
-"""Operators of one's own, what is kept out of the compiler, copies and chance."""
+"""Custom operators, disabled functions, copies and random numbers."""
 
 import copy
 
@@ -34,8 +34,8 @@ class Loud(torch.nn.Module):
 
 
 class CustomOp(torch.nn.Module):
-    """An operator without a fake kernel: its result has no shape to go on with, so the call is refused (counted). Its
-    kernel, in Python, is a frame compiled when it runs: a third graph, between forward's two."""
+    """An operator without a fake kernel: Dynamo does not know the shape of its result, so the call is rejected
+    (counted). Its Python kernel is a frame that is compiled when it runs: a third graph, between forward's two."""
 
     expected = counts(events=1, sites=1, graphs=3, ops=3, counter=1, explain=2, ids="GB0090")
 
@@ -44,7 +44,7 @@ class CustomOp(torch.nn.Module):
 
 
 class CustomOpWithFake(torch.nn.Module):
-    """The same with a fake kernel is an operation like another."""
+    """The same with a fake kernel is an operation like any other."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=3, counter=0, explain=0)
 
@@ -53,7 +53,7 @@ class CustomOpWithFake(torch.nn.Module):
 
 
 class FakeUnfinished(torch.nn.Module):
-    """A fake kernel that is not written yet says so. As CustomOp: the real kernel is the third graph."""
+    """A fake kernel that raises NotImplementedError. As for CustomOp, the real kernel is the third graph."""
 
     expected = counts(events=1, sites=1, graphs=3, ops=3, counter=1, explain=2, ids="GB0087")
 
@@ -62,7 +62,7 @@ class FakeUnfinished(torch.nn.Module):
 
 
 class FakeWrong(torch.nn.Module):
-    """A fake kernel that fails over its arguments."""
+    """A fake kernel that fails because of its arguments."""
 
     expected = counts(events=1, sites=1, graphs=3, ops=3, counter=1, explain=2, ids="GB0112")
 
@@ -81,7 +81,7 @@ class DeepcopyTensor(torch.nn.Module):
 
 
 class DeepcopyObject(torch.nn.Module):
-    """A dictionary of plain values copied by the copy module is traced."""
+    """A dictionary of constants copied by the copy module is traced."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=1, counter=0, explain=0)
 
@@ -95,12 +95,12 @@ class DeepcopyObject(torch.nn.Module):
 
 
 class DeepcopyModule(torch.nn.Module):
-    """A layer copied on the way: forward meets what the copy module does with its state, before any operation; the copy
-    module's own frames are skipped by their file. Everything else is one graph."""
+    """A layer copied in forward: forward logs the break in what the copy module does with the layer's state, before any
+    operation. The copy module's own frames are skipped because of their file. Everything else is one graph."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=1, explain=0, ids="GB0116",
                       until={"2.13": (
-                          "the copy came as far as setting its state",
+                          "the break came later, when the copy's state was set",
                           {"ids": ["GB0008"]})})
 
     def __init__(self):
@@ -113,7 +113,7 @@ class DeepcopyModule(torch.nn.Module):
 
 
 class DisabledModule(torch.nn.Module):
-    """A layer that is kept out of the compiler: once, for it is no frame of the compiler's, and in no graph."""
+    """A disabled layer: one event, because it is not compiled as a frame, and its operations are in no graph."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0098")
 
@@ -127,7 +127,7 @@ class DisabledModule(torch.nn.Module):
 
 
 class DisabledTwice(torch.nn.Module):
-    """A disabled function called at two places; what it computes is in no graph."""
+    """A disabled function called at two places; its operations are in no graph."""
 
     expected = counts(events=2, sites=2, graphs=2, ops=2, counter=2, explain=1, ids="GB0099")
 
@@ -141,7 +141,8 @@ class DisabledTwice(torch.nn.Module):
 
 
 class DisabledForItself(torch.nn.Module):
-    """Not traced itself, and what it calls is: its addition is in no graph, the two operations of the callee are."""
+    """The function itself is not traced, but its callees are: its addition is in no graph, the two operations of the
+    callee are."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -154,12 +155,12 @@ class DisabledForItself(torch.nn.Module):
 
 
 class DisabledInside(torch.nn.Module):
-    """disable() called in forward is refused before there is an operation; calling what it made is refused in turn,
-    between the two graphs. One line, two kinds: two sites."""
+    """disable() called in forward is rejected before there is an operation. The call of its result is also rejected,
+    between the two graphs. One line, two reasons: two sites."""
 
     expected = counts(events=2, sites=2, graphs=2, ops=2, counter=2, explain=1, ids="GB0098,GB0377",
                       until={"2.13": (
-                          "the call of disable had no kind of its own",
+                          "the call of disable had no break type of its own",
                           {"ids": ["GB0007", "GB0098"]})})
 
     def inner(self, x):
@@ -170,7 +171,7 @@ class DisabledInside(torch.nn.Module):
 
 
 class WhetherCompiling(torch.nn.Module):
-    """What stands behind is_compiling is never met."""
+    """Code behind is_compiling is never reached."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=1, counter=0, explain=0)
 
@@ -181,7 +182,7 @@ class WhetherCompiling(torch.nn.Module):
 
 
 class Comptime(torch.nn.Module):
-    """comptime's break: met by forward, at the line in torch that makes it, which is no frame of the compiler's."""
+    """comptime's break: forward logs it at the line in torch that makes it, which is not compiled as a frame."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0030")
 
@@ -192,7 +193,7 @@ class Comptime(torch.nn.Module):
 
 
 class Jit(torch.nn.Module):
-    """A scripted layer is no module that Dynamo can look into, and the frame that calls it is skipped."""
+    """Dynamo cannot trace a scripted layer, and skips the frame that calls it."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB4695",
                       wrapped="frame skipped", fallback=1)
@@ -206,9 +207,9 @@ class Jit(torch.nn.Module):
 
 
 class RandomGenerator(torch.nn.Module):
-    """A random generator made on the way: making it (an object of torch's from nowhere), seeding it, and drawing with
-    it, since it cannot be an argument in a graph, are three calls refused, all counted, one behind the other with no
-    operation between: three sites, three kinds. The addition at the end is the only graph."""
+    """A random generator created in forward: creating it (an object of torch without a source), seeding it, and drawing
+    with it (it cannot be an argument of a graph) are three rejected calls, all counted, with no operation between them:
+    three sites, three reasons. The addition at the end is the only graph."""
 
     expected = counts(events=3, sites=3, graphs=1, ops=1, counter=3, explain=0, ids="GB0055,GB0363,GB7650")
 
@@ -218,7 +219,7 @@ class RandomGenerator(torch.nn.Module):
 
 
 class Seeded(torch.nn.Module):
-    """torch's own functions for chance are not looked into."""
+    """Dynamo does not trace torch's own functions for random numbers."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0007")
 
@@ -229,7 +230,7 @@ class Seeded(torch.nn.Module):
 
 
 class RandomState(torch.nn.Module):
-    """Its state asked and set again: two calls refused, nothing between them."""
+    """The random state is read and set: two rejected calls with nothing between them."""
 
     expected = counts(events=2, sites=2, graphs=2, ops=2, counter=2, explain=1, ids="GB0007")
 
@@ -241,13 +242,13 @@ class RandomState(torch.nn.Module):
 
 
 class RandomForked(torch.nn.Module):
-    """The same by a context manager: what is refused is inside its entering, where there is no going on, so forward is
-    skipped (not counted)."""
+    """The same with a context manager: the rejected call is inside its __enter__, where Dynamo cannot resume, so
+    forward is skipped (not counted)."""
 
     expected = counts(events=1, sites=1, graphs=0, ops=0, counter=0, explain=-1, ids="GB0007", wrapped="frame skipped",
                       fallback=1,
                       until={"2.13": (
-                          "making it was refused (counted), and what was made could not be entered",
+                          "creating it was rejected (counted), and it could not be entered",
                           {"events": 2, "sites": 2, "graphs": 1, "ops": 1, "counter": 1, "explain": 0,
                            "ids": ["GB0142", "GB0208"]})})
 

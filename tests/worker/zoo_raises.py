@@ -1,4 +1,4 @@
-"""Exceptions: those that leave the frame, and those that a handler waits for and Dynamo does not raise."""
+"""Exceptions that leave the frame, and exceptions that a handler expects and Dynamo does not raise."""
 
 import torch
 from zoo_counts import counts, kinds_of
@@ -32,9 +32,9 @@ class RaisesOut(torch.nn.Module):
 
 
 class RaisesThroughCallee(torch.nn.Module):
-    """A callee called in try prints, then raises. forward cannot go on inside try, so the print gives it up (not
-    counted). The callee meets the print again as a frame (counted, with the addition as its graph); the part that goes
-    on raises, which gives it up too (not counted). Three events at two places."""
+    """A callee in a try block prints, then raises. forward cannot resume inside try, so it is skipped at the print (not
+    counted). The callee logs the print again as a frame (counted, with the addition as its graph). Its resumed function
+    raises and is also skipped (not counted). Three events at two places."""
 
     expected = counts(events=3, sites=2, graphs=1, ops=1, counter=1, explain=0, ids="GB0059,GB0088",
                       wrapped="frame skipped", fallback=2)
@@ -54,8 +54,8 @@ class RaisesThroughCallee(torch.nn.Module):
 
 
 class SuperMissing(torch.nn.Module):
-    """What super() lacks is a break, not the AttributeError it stands for, and in try there is no going on: Dynamo
-    steps back to the line before (not counted), whose two operations are the only graph."""
+    """A missing attribute of super() is a break, not the AttributeError that it means, and Dynamo cannot resume inside
+    try: it goes back to the line before (not counted), whose two operations are the only graph."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0113", wrapped="cannot resume")
 
@@ -69,7 +69,7 @@ class SuperMissing(torch.nn.Module):
 
 
 class UnboundName(torch.nn.Module):
-    """A name that was never given a value: the same, for the same reason."""
+    """A name without a value: the same, for the same reason."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0011", wrapped="cannot resume")
 
@@ -84,7 +84,7 @@ class UnboundName(torch.nn.Module):
 
 
 class ImportMissing(torch.nn.Module):
-    """A package that is looked for in try and is not there: the same again."""
+    """A missing package that is imported in try: the same again."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0069", wrapped="cannot resume")
 
@@ -98,7 +98,7 @@ class ImportMissing(torch.nn.Module):
 
 
 class CheckMessage(torch.nn.Module):
-    """torch._check with a message made of a tensor: the call is refused, once."""
+    """torch._check with a message made from a tensor: the call is rejected once."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB9158")
 
@@ -119,7 +119,7 @@ class AssertOnTensor(torch.nn.Module):
 
 
 class AssertWithMessage(torch.nn.Module):
-    """An assertion whose message is made of the tensor cannot become an operation: it stays a branch."""
+    """An assertion whose message is made from the tensor cannot become an operation: it remains a branch."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=0, explain=1, ids="GB0170")
 

@@ -1,9 +1,10 @@
-"""Raises every type of break that this release of torch has a registered id for, on each way breaks are raised."""
+"""Raises every type of break that has a registered id in this release of torch, in each form in which Dynamo raises
+breaks."""
 
 from breakwatch_worker.dynamo import breaks, compat
 from torch._dynamo import exc
 
-_unimplemented = getattr(exc, "unimplemented_v2", exc.unimplemented)  # with a type, as torch 2.7 to 2.9 name it
+_unimplemented = getattr(exc, "unimplemented_v2", exc.unimplemented)  # with a type, as in torch 2.7 to 2.9
 
 
 def raised(gb_type: str, **more) -> exc.Unsupported:
@@ -13,7 +14,7 @@ def raised(gb_type: str, **more) -> exc.Unsupported:
         return error
 
 
-WAYS = {
+FORMS = {
     "by itself": lambda gb_type: raised(gb_type),
     "replaced by another": lambda gb_type: raised("graph break in loop", from_exc=raised(gb_type)),
     "about an exception": lambda gb_type: raised(gb_type, from_exc=exc.ObservedTypeError()),
@@ -21,6 +22,6 @@ WAYS = {
 
 
 def ids_lost() -> list:
-    """[(type, way)] where the reason is another or comes without the id that the registry has for it."""
-    return [(gb_type, way) for gb_type, gb_id in compat.registry().items() for way, raise_on in WAYS.items()
+    """[(type, form)] for which the reason differs or lacks the registered id."""
+    return [(gb_type, form) for gb_type, gb_id in compat.registry().items() for form, raise_on in FORMS.items()
             if breaks.reason_of(raise_on(gb_type))[:2] != (" ".join(gb_type.split()), gb_id)]

@@ -1,4 +1,4 @@
-"""Captures every module of the zoo in this process's toolchain and prints what was found, one JSON object a line."""
+"""Captures every module of the zoo with this process's toolchain and prints the results, one JSON object a line."""
 
 import contextlib
 import importlib
@@ -26,8 +26,8 @@ def kinds() -> list:
 
 
 def settled(kind) -> dict:
-    """The numbers after the first call of the loggers, which runs more frames than later ones. Not cached: other code
-    may clear the caches of the loggers."""
+    """The numbers after the first call of the loggers, because that call runs more frames than later ones. Not cached:
+    other code may clear the caches of the loggers."""
     trace(kind().eval(), {"x": torch.ones(3)})
     return trace(kind().eval(), {"x": torch.ones(3)}).numbers()
 

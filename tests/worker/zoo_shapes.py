@@ -1,4 +1,4 @@
-"""Shapes that the data decides, sparse tensors, and numpy."""
+"""Shapes that depend on the data, sparse tensors, and numpy."""
 
 import numpy as np
 import torch
@@ -6,7 +6,7 @@ from zoo_counts import counts, kinds_of
 
 
 class Mask(torch.nn.Module):
-    """Indexing by a mask: as many rows as are true."""
+    """Indexing by a mask: the number of rows depends on the mask."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
 
@@ -15,7 +15,7 @@ class Mask(torch.nn.Module):
 
 
 class MaskedSelect(torch.nn.Module):
-    """As many as are true, by its own name: the comparison is a graph, the addition another."""
+    """masked_select: the comparison is a graph, the addition another."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
 
@@ -24,7 +24,7 @@ class MaskedSelect(torch.nn.Module):
 
 
 class Unique(torch.nn.Module):
-    """unique has a size only the data knows; the second result is made by the same call."""
+    """The size of the result of unique depends on the data; the same call makes the second result."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
 
@@ -33,7 +33,7 @@ class Unique(torch.nn.Module):
 
 
 class WhereAlone(torch.nn.Module):
-    """where of one argument is nonzero."""
+    """where with one argument is nonzero."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
 
@@ -43,7 +43,7 @@ class WhereAlone(torch.nn.Module):
 
 
 class RepeatByTensor(torch.nn.Module):
-    """How often each is repeated stands in a tensor, made by one operation."""
+    """A tensor made by one operation contains the number of repeats."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0036")
 
@@ -52,7 +52,7 @@ class RepeatByTensor(torch.nn.Module):
 
 
 class OneHot(torch.nn.Module):
-    """Without a number of classes the data has it."""
+    """Without an argument, the number of classes depends on the data."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0246")
 
@@ -61,8 +61,8 @@ class OneHot(torch.nn.Module):
 
 
 class Sparse(torch.nn.Module):
-    """A sparse result is refused (counted), and the function that goes on with it, which takes it as an argument, is
-    skipped (not counted): two events of two kinds, no graph."""
+    """A sparse result is rejected (counted). The resumed function, which takes it as an argument, is skipped (not
+    counted): two events with two reasons, no graph."""
 
     expected = counts(events=2, sites=2, graphs=0, ops=0, counter=1, explain=-1, ids="GB0015,GB0277",
                       wrapped="frame skipped", fallback=1)
@@ -72,8 +72,8 @@ class Sparse(torch.nn.Module):
 
 
 class SparseMade(torch.nn.Module):
-    """Making a sparse tensor is refused (counted), and giving it back wants it as an argument, which is refused in turn
-    and leaves that part alone: two places, and the one graph in front of them."""
+    """Creating a sparse tensor is rejected (counted). Returning it requires it as an argument, which is also rejected
+    and skips the resumed function: two places, and one graph before them."""
 
     expected = counts(events=2, sites=2, graphs=1, ops=1, counter=1, explain=0, ids="GB0007,GB0015",
                       wrapped="frame skipped", fallback=1)
@@ -85,7 +85,7 @@ class SparseMade(torch.nn.Module):
 
 
 class Numpy(torch.nn.Module):
-    """numpy on tensors is traced as torch; the views there and back are operations too."""
+    """numpy on tensors is traced as torch; the conversions to arrays and back are also operations."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=4, counter=0, explain=0)
 
@@ -94,7 +94,7 @@ class Numpy(torch.nn.Module):
 
 
 class NumpyRandom(torch.nn.Module):
-    """numpy's random numbers become torch's: drawn, made a tensor, added."""
+    """numpy's random numbers become torch's: drawn, converted to a tensor, added."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=3, counter=0, explain=0)
 
@@ -104,7 +104,8 @@ class NumpyRandom(torch.nn.Module):
 
 
 class NumpyText(torch.nn.Module):
-    """A function of numpy's that torch does not have: refused. The addition and its view as an array are a graph."""
+    """A numpy function without an equivalent in torch: rejected. The addition and its conversion to an array are a
+    graph."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0294")
 
@@ -114,7 +115,7 @@ class NumpyText(torch.nn.Module):
 
 
 class NumpyBytes(torch.nn.Module):
-    """A method of an array that torch does not have."""
+    """An array method without an equivalent in torch."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0158")
 
@@ -124,7 +125,7 @@ class NumpyBytes(torch.nn.Module):
 
 
 class NumpyObjects(torch.nn.Module):
-    """An array of objects: refused, and never looked at again."""
+    """An array of objects: rejected, and not used again."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0250")
 

@@ -1,4 +1,4 @@
-"""What the machine is asked: processes, threads, files, the environment."""
+"""Calls of the operating system: processes, threads, files, the environment."""
 
 import io
 import os
@@ -10,7 +10,7 @@ from zoo_counts import counts, kinds_of
 
 
 class ProcessId(torch.nn.Module):
-    """What the operating system is asked."""
+    """Information from the operating system."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0007")
 
@@ -21,7 +21,7 @@ class ProcessId(torch.nn.Module):
 
 
 class OpenFile(torch.nn.Module):
-    """A file opened and closed: opening is refused, and so is each thing done with what it gave. Nothing is between
+    """A file opened and closed: opening is rejected, and so is each call on the file object. There is nothing between
     them."""
 
     expected = counts(events=2, sites=2, graphs=2, ops=2, counter=2, explain=1, ids="GB0059,GB0156")
@@ -34,7 +34,7 @@ class OpenFile(torch.nn.Module):
 
 
 class WriteOut(torch.nn.Module):
-    """Standard output written by its method."""
+    """Standard output, written by its method."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0156")
 
@@ -45,7 +45,7 @@ class WriteOut(torch.nn.Module):
 
 
 class PathAsked(torch.nn.Module):
-    """Whether a file is there: the same, one function deeper, which holds no tensor and is passed over as a frame."""
+    """Whether a file exists: the same, one function deeper, which has no tensor and is skipped as a frame."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0007")
 
@@ -57,7 +57,7 @@ class PathAsked(torch.nn.Module):
 
 
 class Environment(torch.nn.Module):
-    """A variable of the environment is known while tracing."""
+    """An environment variable is read while tracing."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -69,7 +69,7 @@ class Environment(torch.nn.Module):
 
 
 class SetEnvironment(torch.nn.Module):
-    """Setting one ends in C, in a module that Python carries frozen: the place is in its file all the same."""
+    """Setting one ends in C, in a frozen module of Python: the place is in its source file nevertheless."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0007")
 
@@ -80,8 +80,8 @@ class SetEnvironment(torch.nn.Module):
 
 
 class ThreadStarted(torch.nn.Module):
-    """Made, started, joined: three calls refused, each in threading's own code: the first and the last at the line that
-    asks which thread this is, the second at a lock. Nothing is between them."""
+    """A thread is created, started and joined: three rejected calls, each in threading's own code. The first and the
+    last are at the line that gets the current thread, the second at a lock. There is nothing between them."""
 
     expected = counts(events=3, sites=2, graphs=2, ops=2, counter=3, explain=1, ids="GB0007,GB0142")
 
@@ -94,7 +94,7 @@ class ThreadStarted(torch.nn.Module):
 
 
 class LockTaken(torch.nn.Module):
-    """A lock taken and given back by its methods, which are C: two calls at two lines."""
+    """A lock acquired and released by its methods, which are C: two calls at two lines."""
 
     expected = counts(events=2, sites=2, graphs=2, ops=2, counter=2, explain=1, ids="GB0156")
 
@@ -110,7 +110,7 @@ class LockTaken(torch.nn.Module):
 
 
 class LoadTensor(torch.nn.Module):
-    """torch.load is not looked into; what it loaded is an argument of the part that goes on."""
+    """Dynamo does not trace torch.load; the loaded tensor is an argument of the resumed function."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0007")
 

@@ -1,11 +1,11 @@
-"""Methods and attributes of tensors that Dynamo refuses: memory, in-place changes, gradients."""
+"""Methods and attributes of tensors that Dynamo rejects: memory, in-place changes, gradients."""
 
 import torch
 from zoo_counts import counts, kinds_of
 
 
 class DataPointer(torch.nn.Module):
-    """Where a tensor lies in memory can be asked: Dynamo answers without a break."""
+    """The address of a tensor: Dynamo traces it without a break."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=2, counter=0, explain=0)
 
@@ -15,7 +15,8 @@ class DataPointer(torch.nn.Module):
 
 
 class PointersCompared(torch.nn.Module):
-    """Whether two tensors lie at one address: Dynamo knows only when they do. A comparison is a place to go on from."""
+    """Whether two tensors have one address: Dynamo supports only the case that they do. It can resume after a
+    comparison."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB5976")
 
@@ -26,7 +27,7 @@ class PointersCompared(torch.nn.Module):
 
 
 class StorageSize(torch.nn.Module):
-    """The storage can be had while tracing, its size cannot."""
+    """The storage is available while tracing, its size is not."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0156")
 
@@ -37,11 +38,11 @@ class StorageSize(torch.nn.Module):
 
 
 class ShareMemory(torch.nn.Module):
-    """Memory for other processes."""
+    """Shared memory."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB4197",
                       until={"2.13": (
-                          "it had no kind of its own",
+                          "it had no break type of its own",
                           {"ids": ["GB0117"]})})
 
     def forward(self, x):
@@ -62,7 +63,7 @@ class Resize(torch.nn.Module):
 
 
 class ResizeAs(torch.nn.Module):
-    """Resized as another tensor, whose slice is an operation in front of the break."""
+    """Resized like another tensor, whose slice is an operation before the break."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=1, explain=1, ids="GB0127")
 
@@ -73,7 +74,7 @@ class ResizeAs(torch.nn.Module):
 
 
 class SetTensor(torch.nn.Module):
-    """Made to look at another's memory, by parts."""
+    """Changed to use a part of another tensor's memory."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0128")
 
@@ -95,7 +96,7 @@ class SetData(torch.nn.Module):
 
 
 class Random(torch.nn.Module):
-    """random_ draws whole numbers in place."""
+    """random_ draws integers in place."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0107")
 
@@ -105,7 +106,7 @@ class Random(torch.nn.Module):
 
 
 class UniformFrom(torch.nn.Module):
-    """uniform_ with a word that Python reserves."""
+    """uniform_ with an argument whose name is a Python keyword."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0110")
 
@@ -115,7 +116,7 @@ class UniformFrom(torch.nn.Module):
 
 
 class InferenceAsked(torch.nn.Module):
-    """Whether a tensor was made in inference mode; nothing is captured before it is asked."""
+    """Whether a tensor was made in inference mode; nothing is captured before this call."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=1, counter=1, explain=0, ids="GB0045")
 
@@ -125,8 +126,8 @@ class InferenceAsked(torch.nn.Module):
 
 
 class RequireGrad(torch.nn.Module):
-    """Asking for gradients of an intermediate is traced. That it is allowed is switched on and off around it, which
-    makes two operations more."""
+    """Requesting gradients of an intermediate tensor is traced. The permission for this is switched on and off around
+    it, which adds two operations."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=5, counter=0, explain=0)
 
@@ -140,7 +141,7 @@ class SetRequiresGrad(torch.nn.Module):
 
     expected = counts(events=0, sites=0, graphs=1, ops=5, counter=0, explain=0,
                       until={"2.13": (
-                          "an assignment to requires_grad was refused",
+                          "an assignment to requires_grad was rejected",
                           {"events": 1, "sites": 1, "graphs": 2, "ops": 2, "counter": 1, "explain": 1,
                            "ids": ["GB0206"], "wrapped": []})})
 
@@ -151,8 +152,8 @@ class SetRequiresGrad(torch.nn.Module):
 
 
 class RetainGrad(torch.nn.Module):
-    """Reading a method is no call and no place to go on from: Dynamo steps back to the line before (not counted), whose
-    two operations are the only graph."""
+    """Reading a method is not a call, and Dynamo cannot resume after it: it goes back to the line before (not counted),
+    whose two operations are the only graph."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0108", wrapped="cannot resume")
 
@@ -168,7 +169,7 @@ class RetainGrad(torch.nn.Module):
 
 
 class GradFunction(torch.nn.Module):
-    """Reading grad_fn: the same; the product in its line is left behind with it."""
+    """Reading grad_fn: the same; the product in its line is not captured either."""
 
     expected = counts(events=1, sites=1, graphs=1, ops=2, counter=0, explain=0, ids="GB0104", wrapped="cannot resume")
 
@@ -183,7 +184,7 @@ class GradFunction(torch.nn.Module):
 
 
 class GradFromBirth(torch.nn.Module):
-    """A tensor made with gradients in mind is refused, and an argument of the part that goes on."""
+    """Creating a tensor that requires gradients is rejected; it is then an argument of the resumed function."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0225")
 

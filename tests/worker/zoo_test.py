@@ -1,7 +1,7 @@
-"""The count, on modules whose breaks can be counted by reading them, in every toolchain that is here.
+"""The count, for modules whose breaks can be counted by reading their code, with every installed toolchain.
 
-A toolchain runs the whole zoo once, in a process of its own; each module is then a test for each toolchain. One that is
-absent is one skipped test.
+Each toolchain runs the whole zoo once, in its own process. Each module is then one test for each toolchain. A missing
+toolchain is one skipped test.
 """
 
 import functools
@@ -24,10 +24,10 @@ from worker_support import ROOT, environment
 
 HERE = pathlib.Path(__file__).parent
 KINDS = {kind.__name__: kind for kind in zoo_run.kinds()}
-# `make toolchain TORCH=2.13.0 TRANSFORMERS=5.8.0` makes the second; `make test-toolchains` the oldest as well.
+# `make toolchain TORCH=2.13.0 TRANSFORMERS=5.8.0` makes the second; `make test-toolchains` also makes the oldest.
 TOOLCHAINS = ("default", "torch2.13.0-transformers5.8.0", "torch2.6.0-transformers4.57.6")
-# Older releases have neither ids nor texts for the way a break was taken, and differ in what they can trace: there the
-# zoo shows that nothing is missed or unexplained, not what modern Dynamo would have found.
+# Older releases have neither ids nor texts for the form of a break, and trace other code. For them the zoo shows that
+# no break is missed or unexplained, not that they find what newer releases find.
 FULLY_STATED_SINCE = (2, 13)
 FILES = {f"{name}.py" for name in zoo_run.MODULES}
 FIXABILITIES = {"none", "other", *(name for name, _ in breaks._FIXABILITY)}
@@ -60,7 +60,7 @@ def test_the_zoo_runs_in_every_installed_toolchain(toolchain):
 
 @functools.cache
 def answers(toolchain: str) -> tuple:
-    """(what the toolchain says of itself, what was found by name) of one toolchain."""
+    """(what the toolchain reports about itself, results by name) of one toolchain."""
     done = subprocess.run([python_of(toolchain), str(HERE / "zoo_run.py")], capture_output=True, text=True, timeout=900,
                           env=environment())
     assert done.returncode == 0, done.stderr[-4000:]
@@ -75,7 +75,7 @@ def found_in(toolchain: str, name: str) -> tuple:
 
 @pytest.mark.parametrize("toolchain", FULLY_STATED)
 @pytest.mark.parametrize("name", KINDS)
-def test_every_module_of_the_zoo_has_the_numbers_it_states(name, toolchain):
+def test_every_module_of_the_zoo_has_its_expected_numbers(name, toolchain):
     release, found = found_in(toolchain, name)
     stated = zoo_counts.for_torch(KINDS[name].expected, release)
     assert {key: found[key] for key in stated} == stated, found["details"]
@@ -110,7 +110,7 @@ def test_every_site_has_a_place_and_hints(name, toolchain):
 
 
 @pytest.mark.parametrize("toolchain", PRESENT)
-def test_every_type_of_the_registry_keeps_its_id_however_it_is_raised(toolchain):
+def test_every_type_of_the_registry_keeps_its_id_in_every_form(toolchain):
     first, _ = answers(toolchain)
     if tuple(first["torch"]) < FULLY_STATED_SINCE:
         pytest.skip("no registry before")
@@ -129,7 +129,7 @@ def test_a_site_keeps_its_id_when_lines_are_inserted_above(name, tmp_path):
 
 
 def moved_down(name: str, folder: pathlib.Path):
-    """The same file of the zoo with lines inserted above all that it says."""
+    """The same file of the zoo with lines inserted above every class."""
     file = folder / f"{name}.py"
     file.write_text("# inserted\n" * LINES_INSERTED + (HERE / f"{name}.py").read_text())
     found = importlib.util.spec_from_file_location(f"{name}_moved_{folder.name}", file)
@@ -138,7 +138,7 @@ def moved_down(name: str, folder: pathlib.Path):
     return module
 
 
-def test_the_zoo_is_large_and_of_many_kinds():
+def test_the_zoo_has_many_modules_and_many_reasons():
     ids = {name for kind in KINDS.values() for name in kind.expected["ids"]}
     assert len(KINDS) >= 200
     assert len(ids) >= 70
@@ -162,7 +162,7 @@ def test_graphs_agree_with_explain(kind):
     assert capture(kind()).numbers()["explain_breaks"] == explained.graph_break_count
 
 
-def test_tracing_twice_finds_the_same():
+def test_tracing_twice_has_the_same_result():
     module = zoo.ThreeKinds()
     assert capture(module).numbers() == capture(module).numbers()
 

@@ -1,11 +1,11 @@
-"""What shows only sometimes: in training, at the second shape, past the limit of recompilations."""
+"""Breaks that depend on the call: in training, for the second shape, after the recompilation limit."""
 
 import torch
 from zoo_counts import counts, kinds_of
 
 
 class TrainingOnly(torch.nn.Module):
-    """A layer dropped at random breaks in training, as captured here, and never in eval."""
+    """A layer that is dropped at random breaks in training, as captured here, but not in eval."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=3, counter=0, explain=1, ids="GB0170")
 
@@ -29,7 +29,7 @@ class TrainingOnlyInEval(torch.nn.Module):
 
 
 class SecondShape(torch.nn.Module):
-    """Only a second shape breaks: one call, as captured here, never meets it."""
+    """Only a second shape breaks: the one call that is captured here does not reach it."""
 
     expected = counts(events=0, sites=0, graphs=1, ops=1, counter=0, explain=0)
 
@@ -40,20 +40,20 @@ class SecondShape(torch.nn.Module):
 
 
 class SecondShapeSeen(SecondShape):
-    """The same called with the second shape as well. The first call is one graph. The second compiles forward anew, a
-    recompilation, with the size as a symbol; the break stands before any operation (counted, no graph), and the product
-    behind it is the second graph."""
+    """The same with a call with the second shape. The first call is one graph. The second recompiles forward with the
+    size as a symbol. The break comes before any operation (counted, no graph), and the product after it is the second
+    graph."""
 
     expected = counts(events=1, sites=1, graphs=2, ops=2, counter=1, explain=1, ids="GB0025", recompiles=1,
                       until={"2.13": (
-                          "a graph without an operation was made as well",
+                          "there was also a graph without an operation",
                           {"graphs": 3, "explain": 2})})
 
     options = {"call": lambda compiled: (compiled(torch.ones(3)), compiled(torch.ones(5)))}
 
 
 class TwoShapes(torch.nn.Module):
-    """Two shapes and no break: one recompilation, which is no break."""
+    """Two shapes without a break: one recompilation, which is not a break."""
 
     expected = counts(events=0, sites=0, graphs=2, ops=2, counter=0, explain=1, recompiles=1)
 
@@ -64,9 +64,8 @@ class TwoShapes(torch.nn.Module):
 
 
 class RecompileLimit(torch.nn.Module):
-    """A text that changes with every call, read as it is: past eight compilations the frame is run as it is. The limit
-    is no break that is logged; what is lost shows as a frame that fell back. The eight graphs are one operation
-    each."""
+    """A text that changes with every call: after eight compilations the frame runs uncompiled. The limit is not a
+    logged break; the frame counts as a fallback. The eight graphs have one operation each."""
 
     expected = counts(events=0, sites=0, graphs=8, ops=8, counter=0, explain=7, fallback=1, recompiles=8)
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "breakwatch/core/json_text.h"
+
 namespace breakwatch::artifact {
 
 bool About::Healthy() const { return computes && torch == torch_headers; }
@@ -26,7 +28,7 @@ std::string AsJson(const About& about) {
       {"computes", about.computes},
       {"healthy", about.Healthy()},
   };
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return JsonText(object) + "\n";
 }
 
 }  // namespace breakwatch::artifact

@@ -11,13 +11,13 @@ struct About {
   std::string torch_headers;   // of the headers it was built with
   bool cxx11_abi = false;      // of the C++ library's strings, on our side
   std::string cpu_capability;  // instruction set the library picked: "AVX2"
-  bool computes = false;       // a sum over a small tensor came out right
+  bool computes = false;       // the sum over a small tensor is correct
 
   // Library and headers agree, and it computes.
   bool Healthy() const;
 };
 
-// Asks the library.
+// Reads the versions from the library and runs the sum.
 About AskTorch();
 
 std::string AsText(const About& about);  // lines

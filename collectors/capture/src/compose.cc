@@ -1,11 +1,12 @@
 #include "breakwatch/capture/compose.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <set>
+
+#include "breakwatch/core/text.h"
 
 namespace breakwatch::capture {
 namespace {
@@ -16,11 +17,7 @@ constexpr const char* kSourcesFile = "composed-of";
 constexpr std::size_t kMaxSources = 2;
 
 // The distribution or module that an entry is part of: "nvidia_nvtx" of "nvidia_nvtx-13.2.dist-info".
-std::string NameOf(std::string_view entry) {
-  std::string name(entry.substr(0, entry.find_first_of("-.")));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name;
-}
+std::string NameOf(std::string_view entry) { return Lower(entry.substr(0, entry.find_first_of("-."))); }
 
 struct Environment {
   fs::path root, site;

@@ -139,12 +139,7 @@ std::string CaptureLine(const CaptureJob& job) {
 }
 
 std::string Quote(std::string_view line, std::size_t max) {
-  const bool cut = line.size() > max;
-  std::string text = Truncate(ToUtf8(line.substr(0, max)), max);
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return cut ? text + "…" : text;
+  return ShortLine(line, max) + (line.size() > max ? "…" : "");
 }
 
 }  // namespace breakwatch::capture

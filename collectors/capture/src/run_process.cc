@@ -22,9 +22,9 @@ bool Drain(pollfd& polled, std::string* kept, std::size_t max_bytes) {
   if (polled.fd < 0) return true;
   std::string bytes;
   if (!ReadAvailable(polled.fd, kPipeBytes, &bytes)) polled.fd = -1;
-  const std::size_t room = max_bytes - std::min(max_bytes, kept->size());
-  kept->append(bytes, 0, room);
-  return bytes.size() <= room;
+  const std::size_t free = max_bytes - std::min(max_bytes, kept->size());
+  kept->append(bytes, 0, free);
+  return bytes.size() <= free;
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ Result<void> Runner::Launch(Slot& slot, SteadyTime now) {
     OnFailedStart(error, now, false);
     return error;
   }
-  ++stats_.started;
+  ++counts_.started;
   slot.zygote = *std::move(zygote);
   return {};
 }
@@ -197,7 +197,7 @@ void Runner::Log(const std::string& line) const {
   if (options_.log) options_.log(line);
 }
 
-std::unique_ptr<ZygoteRunner> MakeZygoteRunner(ZygoteOptions options, const Clock& clock) {
+std::unique_ptr<CaptureRunner> MakeZygoteRunner(ZygoteOptions options, const Clock& clock) {
   return std::make_unique<Runner>(std::move(options), clock);
 }
 

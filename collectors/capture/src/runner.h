@@ -33,7 +33,7 @@ struct Slot {
   std::optional<Held> held;
 };
 
-class Runner final : public ZygoteRunner {
+class Runner final : public CaptureRunner {
  public:
   Runner(ZygoteOptions options, const Clock& clock);
   ~Runner() override;
@@ -43,7 +43,7 @@ class Runner final : public ZygoteRunner {
   Waited Wait(SteadyTime until, int wake_fd) override;
   std::vector<std::string> StopAll() override;
   SandboxState Sandbox() const override { return {options_.sandbox, options_.sandbox_warning}; }
-  RunnerStats Stats() const override { return stats_; }
+  std::optional<WorkerCounts> Workers() const override { return counts_; }
 
  private:
   // Processes.
@@ -75,7 +75,7 @@ class Runner final : public ZygoteRunner {
   const Clock& clock_;
   std::vector<Slot> slots_;
   std::deque<CaptureResult> finished_;  // until Wait returns them
-  RunnerStats stats_;
+  WorkerCounts counts_;
   Toolchain toolchain_;           // from the newest hello
   int failures_in_row_ = 0;       // starts that failed before hello
   SteadyTime not_before_{};       // earliest time of the next start, after failures

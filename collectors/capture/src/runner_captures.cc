@@ -31,7 +31,7 @@ void Runner::On(Slot& slot, const Message& message, SteadyTime now) {
     if (holds && result->job_id == slot.held->job.id) {
       Finish(slot, *result);
     } else {
-      ++stats_.results_ignored;
+      ++counts_.ignored_results;
     }
   } else if (const auto* begun = std::get_if<PhaseBegun>(&message)) {
     if (holds && begun->job == slot.held->job.id) {
@@ -72,11 +72,11 @@ void Runner::OnEnd(Slot& slot, SteadyTime now) {
 
 // A job without a working zygote waits for another zygote. If there is none, it is returned.
 void Runner::OnFailedStart(const Error& error, SteadyTime now, bool hopeless) {
-  ++stats_.failed_starts;
+  ++counts_.failed_starts;
   failures_in_row_ = hopeless ? std::max(options_.start_attempts, failures_in_row_ + 1) : failures_in_row_ + 1;
   const int doublings = std::min(failures_in_row_ - 1, 16);
   not_before_ = now + std::min(options_.backoff_limit, options_.backoff_first * (1 << doublings));
-  Log(FirstLine(error.message));
+  Log(std::string(FirstLine(error.message)));
   if (AnyReady() || failures_in_row_ < options_.start_attempts) return;
   refusal_ = error;
   refusal_->retryable = !hopeless;
@@ -84,20 +84,21 @@ void Runner::OnFailedStart(const Error& error, SteadyTime now, bool hopeless) {
   for (Slot& slot : slots_) {
     if (!slot.held || slot.zygote) continue;
     const std::string& lost = slot.held->first_loss;
-    const std::string detail = (lost.empty() ? "" : "the worker " + lost + "; then ") + FirstLine(error.message);
+    const std::string detail =
+        (lost.empty() ? "" : "the worker " + lost + "; then ") + std::string(FirstLine(error.message));
     FinishWithout(slot, lost.empty() ? Status::kNotAttempted : Status::kWorkerLost, detail, error.message);
   }
 }
 
 void Runner::OnLoss(Slot& slot, const Zygote& zygote) {
-  ++stats_.lost;
+  ++counts_.lost;
   const std::string tail = zygote.StderrTail(kMaxError);
   const std::string reason = WithLastWords(zygote.Reason(), tail);
   const bool holds = slot.held && slot.held->sent;
   Log("capture worker " + reason + (holds ? " (capturing " + slot.held->job.model + ")" : ""));
   if (!holds) return;
   if (slot.held->first_loss.empty()) {
-    ++stats_.retried;
+    ++counts_.retried_captures;
     slot.held->first_loss = reason;
     slot.held->sent = false;
     return;
@@ -147,7 +148,7 @@ void Runner::Finish(Slot& slot, CaptureResult result) {
   result.job_id = held.job.id;
   result.started_at = held.started_at;
   result.wall_s = duration<double>(clock_.Steady() - held.began).count();
-  if (result.detail.empty()) result.detail = "the worker gave no detail";
+  if (result.detail.empty()) result.detail = "the worker sent no detail";
   if (result.mode.empty()) result.mode = held.job.mode;
   if (result.architecture.empty()) result.architecture = held.job.architecture;
   if (result.toolchain.torch.empty()) result.toolchain = toolchain_;

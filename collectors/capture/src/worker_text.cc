@@ -17,14 +17,10 @@ std::string Joined(const std::vector<std::string>& words) {
 }  // namespace
 
 std::string LastLine(std::string_view text) {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos) return "";
-  text = text.substr(0, end + 1);
+  text = Trim(text);
   const std::size_t newline = text.rfind('\n');
   return Quote(newline == std::string_view::npos ? text : text.substr(newline + 1), 300);
 }
-
-std::string FirstLine(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 Error CannotStart(const ZygoteOptions& options, const std::string& why, const std::string& stderr_tail) {
   std::string message = "no capture worker starts: " + why;

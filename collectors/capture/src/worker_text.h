@@ -12,8 +12,6 @@ namespace breakwatch::capture {
 // The last line that is not blank. In a Python traceback, this is the error.
 std::string LastLine(std::string_view text);
 
-std::string FirstLine(std::string_view text);
-
 // "no capture worker starts: <reason>: <last line>; <action>", then the end of its standard error.
 Error CannotStart(const ZygoteOptions& options, const std::string& why, const std::string& stderr_tail);
 

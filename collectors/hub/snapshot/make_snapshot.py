@@ -1,31 +1,29 @@
 #!/usr/bin/env python3
-"""Makes the bundled snapshot: a recording of a Hub, small enough to ship, that a sweep can run on without a network.
+"""Makes the bundled snapshot: a small recording of a Hub, for sweeps without a network.
 
     .venv/bin/python collectors/hub/snapshot/make_snapshot.py FACTS [--out DIR]
 
-DIR is this script's folder unless told otherwise. FACTS is a folder with the recorded answers
-recorded_model_info.jsonl (2024-03-14 to 2025-03-21), models_by_downloads_2022-02.jsonl (2022-02-21) and
-header_captures.json (redirects, 2026). The output depends on them and on the installed transformers alone; two runs
-give the same bytes.
+DIR is the folder of this script by default. FACTS is a folder with the recorded answers recorded_model_info.jsonl
+(2024-03-14 to 2025-03-21), models_by_downloads_2022-02.jsonl (2022-02-21) and header_captures.json (redirects, 2026).
+The output depends only on them and on the installed transformers; two runs produce the same bytes.
 
-Which models, and why these: no rule below knows how a capture ends.
+The rules that select models. None of them uses the result of a capture.
 
-1. Real repositories. Every recorded body with a sha, a download count and a model type that transformers knows,
-   newest record per id. Ids that a recorded redirect replaced are listed in redirects.json instead; an id of one
-   part is left out where a record of `<organisation>/<that id>` exists, which is where the Hub moved such ids.
-   Grouped by family, ranked by recorded downloads (ties by id), at most REAL_PER_CLASS per family and class and at
-   most REAL_PER_FAMILY per family. The class is the recorded architecture where transformers still has it, else the
-   head that TASKS names first. Ids, shas, tags and figures are as recorded; `recorded_at` says when.
-2. Samples, `sample/<class>`. Every model type of transformers with a head in TASKS or an entry in NO_HEAD, one per
-   class (the type the class is named after, else the alphabetically first), grouped by family and ordered by type;
-   each family gives every k-th, with the smallest k that keeps it within SAMPLES_PER_FAMILY. Downloads are null,
-   and there are no other figures.
+1. Real repositories: every recorded body with a sha, a download count and a model type of transformers, the newest
+   record for each id. An id that a recorded redirect replaced is listed in redirects.json instead. An id of one part is
+   omitted if there is a record of `<organisation>/<that id>`, because the Hub moved such ids there. The models are
+   grouped by family and ranked by recorded downloads (ties by id), at most REAL_PER_CLASS for each family and class,
+   and at most REAL_PER_FAMILY for each family. The class is the recorded architecture if transformers still has it,
+   else the head that TASKS names first. Ids, shas, tags and figures are those recorded at `recorded_at`.
+2. Samples, `sample/<class>`: every model type of transformers with a head in TASKS or an entry in NO_HEAD, one for each
+   class (the type with the name of the class, else the alphabetically first), grouped by family and ordered by type.
+   Every k-th of a family is used, with the smallest k that keeps the family within SAMPLES_PER_FAMILY. Downloads are
+   null, and there are no other figures.
 
-A type is left out of both where its configuration class cannot be made without arguments or its config.json is
-larger than MAX_CONFIG_BYTES. Every config.json is the class default, never a published file, and so each entry says
-`"config_source": "class_default"`. A sample's commit is the first 40 hex digits of the SHA-256 of its config.json.
-Where no `_id` is recorded, one is made: the seconds of createdAt, then a digest (real) or the place in the order
-(samples).
+Neither includes a type whose configuration class requires arguments or whose config.json is larger than
+MAX_CONFIG_BYTES. Every config.json is the default of its class, not a published file, so each entry contains
+`"config_source": "class_default"`. The commit of a sample is the first 40 hex digits of the SHA-256 of its config.json.
+A missing `_id` is made: the seconds of createdAt, then a digest (real) or the position in the order (samples).
 """
 
 import argparse
@@ -49,7 +47,7 @@ FACTS_INFO = "recorded_model_info.jsonl"
 FACTS_HEADERS = "header_captures.json"
 FACTS_2022 = "models_by_downloads_2022-02.jsonl"
 DATE_2022 = "2022-02-21"
-# What the Hub says of every repository older than this date.
+# The Hub returns this date for every older repository.
 CREATED_FLOOR = "2022-03-02T23:29:04.000Z"
 CREATED_SAMPLE = "2026-11-21T00:00:00.000Z"
 
@@ -98,7 +96,7 @@ TASK_FAMILY = {
     "other": "other",
 }
 
-# Auto mappings, the task each stands for. A type takes the first it is in: what is special comes before what is common.
+# Auto mappings and their tasks. A type has the task of the first mapping that contains it: special tasks come first.
 TASKS = (
     ("TIME_SERIES_PREDICTION", "time-series-forecasting"),
     ("TIME_SERIES_CLASSIFICATION", "tabular-classification"),
@@ -135,8 +133,8 @@ TASKS = (
     ("DECISION", "other"),
 )
 
-# Types of families that have no head of their own among the Auto mappings, or whose head says nothing of the family:
-# these take the base class (or the head, where there is no base class).
+# Types of families without a head among the Auto mappings, or whose head does not identify the family: these use the
+# base class (or the head, if there is no base class).
 NO_HEAD = {
     "autoformer": "time-series-forecasting",
     "informer": "time-series-forecasting",
@@ -155,7 +153,7 @@ def seconds(iso):
 
 
 class Library:
-    """What the installed transformers knows: heads by model type, default configurations. Builds no model."""
+    """Heads by model type and default configurations of the installed transformers. Builds no model."""
 
     def __init__(self):
         warnings.simplefilter("ignore")
@@ -187,7 +185,7 @@ class Library:
         return name in self.classes
 
     def config_bytes(self, model_type, architecture):
-        """The default config.json, or None where the class needs arguments or the file is too large."""
+        """The default config.json, or None if the class requires arguments or the file is too large."""
         if model_type not in self._configs:
             try:
                 config = self.config_mapping[model_type]()
@@ -227,7 +225,7 @@ def recorded_bodies(facts):
 
 
 def real_entry(library, date, body):
-    """A models.jsonl entry and its config.json, or None where the record does not suffice."""
+    """A models.jsonl entry and its config.json, or None if the record lacks a required field."""
     name = body.get("id") or body.get("modelId")
     recorded = body.get("config") or {}
     model_type = recorded.get("model_type")

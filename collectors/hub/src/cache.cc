@@ -72,9 +72,9 @@ std::optional<std::string> HubCache::ReadRef(const std::string& id, const std::s
   constexpr std::size_t kMaxBytes = 200;
   const Result<std::string> text = ReadFile(RepositoryPath(id) / "refs" / revision, kMaxBytes);
   if (!text) return std::nullopt;
-  const std::string sha = text->substr(0, text->find_last_not_of(" \t\r\n") + 1);
+  const std::string_view sha = Trim(*text);
   if (!IsCommit(sha)) return std::nullopt;
-  return sha;
+  return std::string(sha);
 }
 
 std::vector<CachedModel> HubCache::Models() const {

@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,28 +86,13 @@ class BlobLock {
   bool is_others_ = false;
 };
 
-// The git object id of a file, which the Hub uses as ETag for files outside LFS.
-std::string GitBlobSha1(const std::string& bytes) {
-  const std::string text = "blob " + std::to_string(bytes.size()) + std::string(1, '\0') + bytes;
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned size = 0;
-  if (EVP_Digest(text.data(), text.size(), digest, &size, EVP_sha1(), nullptr) != 1) return {};
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string hex;
-  for (unsigned i = 0; i < size; ++i) {
-    hex += kHex[digest[i] >> 4];
-    hex += kHex[digest[i] & 15];
-  }
-  return hex;
-}
-
 // The blob's name: the ETag without W/ and quotes if it is a digest, otherwise git's object id.
 std::string BlobName(std::string etag, const std::string& bytes) {
   if (etag.starts_with("W/")) etag.erase(0, 2);
   std::erase(etag, '"');
   const bool is_digest = (etag.size() == 40 || etag.size() == 64) &&
                          std::all_of(etag.begin(), etag.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
-  return is_digest ? etag : GitBlobSha1(bytes);
+  return is_digest ? etag : GitBlobId(bytes);
 }
 
 Result<void> LinkOrCopy(const fs::path& link, const fs::path& target, const std::string& bytes) {

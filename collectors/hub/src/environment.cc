@@ -3,6 +3,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "breakwatch/core/text.h"
 #include "breakwatch/hub/hub_options.h"
 #include "files.h"
 
@@ -50,9 +51,7 @@ std::string PathOf(const GetEnvironment& getenv, const char* name, const std::st
 std::string CleanToken(const std::string& text) {
   std::string token;
   std::copy_if(text.begin(), text.end(), std::back_inserter(token), [](char c) { return c != '\r' && c != '\n'; });
-  const std::size_t first = token.find_first_not_of(" \t");
-  if (first == std::string::npos) return {};
-  return token.substr(first, token.find_last_not_of(" \t") - first + 1);
+  return std::string(Trim(token));
 }
 
 std::string FindToken(const GetEnvironment& getenv, const std::string& hf_home) {

@@ -8,12 +8,6 @@
 namespace breakwatch::hub {
 namespace {
 
-std::string Trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == text.npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r") - first + 1));
-}
-
 Result<std::vector<std::string>> ReadIds(const std::string& path) {
   constexpr std::size_t kMaxBytes = 8u << 20;
   const Result<std::string> read = ReadFile(path, kMaxBytes);
@@ -26,7 +20,7 @@ Result<std::vector<std::string>> ReadIds(const std::string& path) {
   constexpr int kShownLines = 5;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string line = Trimmed(text.substr(0, std::min(text.substr(0, end).find('#'), end)));
+    const std::string line(Trim(text.substr(0, std::min(text.substr(0, end).find('#'), end))));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty()) continue;
     if (ParseNamedModel(line)) {

@@ -9,8 +9,6 @@
 namespace breakwatch::hub {
 namespace {
 
-constexpr std::size_t kMaxMessageBytes = 300;
-
 std::string Quoted(const std::string& message) {
   return message.empty() ? "" : " (the Hub's message: " + message + ")";
 }
@@ -68,10 +66,8 @@ Exclusion ByStatus(const Refusal& refusal) {
 }  // namespace
 
 std::string OneLine(std::string_view text) {
-  std::string out = Truncate(ToUtf8(text), kMaxMessageBytes);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  return out;
+  constexpr std::size_t kMaxMessageBytes = 300;
+  return ShortLine(text, kMaxMessageBytes);
 }
 
 std::string Shown(const Result<net::HttpResponse>& answer) {

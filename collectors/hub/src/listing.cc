@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "breakwatch/core/text.h"
+#include "breakwatch/net/url.h"
 #include "hub_errors.h"
 #include "ranking.h"
 #include "url.h"
@@ -149,7 +150,7 @@ const std::string& ExpandQuery() {
 std::string ListPath(const ListRequest& request, const std::string& sort_key, const std::string& task, int page_size) {
   std::string path = "/api/models?sort=" + sort_key + "&limit=" + std::to_string(page_size);
   const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) path += std::string("&") + name + "=" + UrlEncode(value);
+    if (!value.empty()) path += std::string("&") + name + "=" + net::PercentEncode(value);
   };
   for (const std::string& filter : request.filters) add("filter", filter);
   add("filter", request.library);  // "library" is an old alias

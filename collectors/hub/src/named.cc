@@ -1,10 +1,10 @@
 // The first step for a model requested by name: asks the Hub for its commit and its info.
 #include "breakwatch/core/text.h"
+#include "breakwatch/net/url.h"
 #include "hub_errors.h"
 #include "listing.h"
 #include "model_id.h"
 #include "resolver.h"
-#include "url.h"
 
 namespace breakwatch::hub {
 
@@ -23,7 +23,7 @@ void Resolver::StartNamed(std::size_t index) {
   }
   if (client_) {
     std::string path = "/api/models/" + named->id;
-    if (!named->revision.empty()) path += "/revision/" + UrlEncode(named->revision);
+    if (!named->revision.empty()) path += "/revision/" + net::PercentEncode(named->revision);
     client_->Get(Kind::kInfo, path + "?" + ExpandQuery(),
                  [this, index](Answer answer) { TakeInfo(index, std::move(answer)); });
     return;

@@ -1,7 +1,6 @@
 #include "ranking.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
@@ -37,12 +36,6 @@ Key KeyOf(const ListedModel& model, const std::string& sort_key) {
   if (sort_key == "lastModified") return text(model.last_modified);
   if (sort_key == "createdAt") return text(model.created_at);
   return number(model.info.downloads);
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
 }
 
 bool HasTag(const ListedModel& model, const std::string& tag) {

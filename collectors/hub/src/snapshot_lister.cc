@@ -83,7 +83,7 @@ class SnapshotLister : public ModelLister {
       const std::size_t end = std::min(text.find('\n'), text.size());
       const std::string_view line = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
-      if (line.find_first_not_of(" \t\r") == line.npos) continue;
+      if (Trim(line).empty()) continue;
       const Result<Json> body = ParseJson(line, kMaxLineBytes, kMaxDepth);
       Result<ListedModel> model = body ? ReadListedModel(*body, families) : Result<ListedModel>(body.error());
       if (!model) {

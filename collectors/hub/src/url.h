@@ -1,4 +1,4 @@
-// URLs of the Hub: builds them, resolves redirects, and checks that they stay on the endpoint.
+// URLs of the Hub: resolves redirects and links, and checks that they stay on the endpoint.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,6 @@
 #include <string_view>
 
 namespace breakwatch::hub {
-
-// Percent-encodes everything but unreserved characters.
-std::string UrlEncode(std::string_view text);
 
 // Scheme, host and port, in lower case and without the scheme's default port: "https://huggingface.co". Empty if `url`
 // is not an absolute http or https URL.

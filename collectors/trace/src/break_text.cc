@@ -21,13 +21,7 @@ constexpr std::string_view kWhileHandling = "*** While handling this graph break
 constexpr std::string_view kTraceback = "Traceback (most recent call last):\n";
 constexpr std::string_view kBlanks = " \t\n\r\f\v";
 
-std::string_view Strip(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == kNone) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::string_view FirstLine(std::string_view text) { return Strip(text.substr(0, text.find('\n'))); }
+std::string_view Headline(std::string_view text) { return Trim(FirstLine(text)); }
 
 // At most `max` bytes of UTF-8.
 std::string Clip(std::string_view text, std::size_t max) { return Truncate(ToUtf8(text.substr(0, max + 3)), max); }
@@ -46,11 +40,11 @@ std::string Bounded(std::string_view text) {
 
 // Each line stripped, the whole bounded.
 std::string Clean(std::string_view text) {
-  text = Strip(text);
+  text = Trim(text);
   std::string out;
   while (out.size() <= kTextBytes) {
     const std::size_t end = text.find('\n');
-    out += Strip(text.substr(0, end));
+    out += Trim(text.substr(0, end));
     if (end == kNone) break;
     out += '\n';
     text.remove_prefix(end + 1);
@@ -181,12 +175,12 @@ Raised RaisedIn(std::string_view traceback) {
     if (end == kNone) return {};
     traceback.remove_prefix(end + 1);
   }
-  const std::string_view name = FirstLine(traceback).substr(0, FirstLine(traceback).find(':'));
+  const std::string_view name = Headline(traceback).substr(0, Headline(traceback).find(':'));
   const std::size_t dot = name.rfind('.');
   Raised raised;
   raised.cls = dot == kNone ? name : name.substr(dot + 1);
   raised.module = dot == kNone ? std::string_view() : name.substr(0, dot);
-  raised.text = Strip(traceback.substr(std::min(traceback.size(), name.size() + 1)));
+  raised.text = Trim(traceback.substr(std::min(traceback.size(), name.size() + 1)));
   return raised;
 }
 
@@ -208,24 +202,24 @@ std::string ReasonOfClass(std::string_view cls) {
 // --- the reason
 
 // Dynamo's prefixes for breaks after which it does not resume normally.
-struct Way {
-  std::string_view prefix, name;
+struct Prefix {
+  std::string_view text, wrapped_in;
 };
-constexpr std::array<Way, 3> kWays = {{
+constexpr std::array<Prefix, 3> kPrefixes = {{
     {"Encountered graph break that we cannot resume from.", "cannot resume"},
     {"Failed to handle graph break gracefully.", "frame skipped"},
     {"Encountered graph break ", ""},
 }};
 
 struct Logged {
-  std::string_view way, message;
+  std::string_view wrapped_in, message;
 };
 
 Logged Unwrap(std::string_view reason) {
-  for (const Way& way : kWays) {
-    if (!reason.starts_with(way.prefix)) continue;
+  for (const Prefix& prefix : kPrefixes) {
+    if (!reason.starts_with(prefix.text)) continue;
     const std::size_t end = reason.find("\n\n");
-    return {way.name, end == kNone ? std::string_view() : reason.substr(end + 2)};
+    return {prefix.wrapped_in, end == kNone ? std::string_view() : reason.substr(end + 2)};
   }
   return {"", reason};
 }
@@ -240,16 +234,16 @@ std::string_view TakeReason(std::string_view message, std::string_view traceback
     const Raised cause = CauseIn(traceback);
     if (IsTyped(message) && cause.module == "torch._dynamo.exc" && cause.cls != "Unsupported") {
       site.reason = ReasonOfClass(cause.cls);
-      outer = FirstLine(message);
+      outer = Headline(message);
       return cause.text;
     }
     site.gb_id = IdOf(message);
-    site.reason = IsTyped(message) ? Bounded(FirstLine(message)) : ReasonOfClass(RaisedIn(traceback).cls);
+    site.reason = IsTyped(message) ? Bounded(Headline(message)) : ReasonOfClass(RaisedIn(traceback).cls);
     return message;
   }
-  const std::string_view inner = Strip(message.substr(0, handling));
-  const std::string_view last = Strip(message.substr(message.rfind(kWhileHandling) + kWhileHandling.size()));
-  const std::string_view inner_type = FirstLine(inner), outer_type = FirstLine(last);
+  const std::string_view inner = Trim(message.substr(0, handling));
+  const std::string_view last = Trim(message.substr(message.rfind(kWhileHandling) + kWhileHandling.size()));
+  const std::string_view inner_type = Headline(inner), outer_type = Headline(last);
   if (inner_type == outer_type) {  // the same type was raised again while it was handled
     site.reason = Bounded(outer_type);
     site.gb_id = IdOf(last);
@@ -294,7 +288,7 @@ bool VariesAt(std::string_view text, std::size_t at) {
 
 // A reason without its variable parts. The worker does the same on these releases.
 std::string OldReason(std::string_view message) {
-  std::string_view first = FirstLine(Strip(message));
+  std::string_view first = Headline(Trim(message));
   if (constexpr std::string_view kPrefix = "Unsupported: "; first.starts_with(kPrefix)) {
     first.remove_prefix(kPrefix.size());
   }
@@ -305,7 +299,7 @@ std::string OldReason(std::string_view message) {
   }
   std::size_t end = 0;
   while (end < first.size() && !VariesAt(first, end)) ++end;
-  std::string reason = Bounded(Strip(first.substr(0, end)));
+  std::string reason = Bounded(Trim(first.substr(0, end)));
   return reason.empty() ? std::string(kUntyped) : reason;
 }
 
@@ -344,7 +338,7 @@ Frame LastFrame(std::string_view stack) {
   frame.line = ToLine(rest);
   if (const std::size_t in = rest.find(kIn); in != kNone) frame.function = rest.substr(in + kIn.size());
   stack.remove_prefix(std::min(stack.size(), head.size() + 1));
-  if (stack.starts_with("    ")) frame.source = FirstLine(stack);
+  if (stack.starts_with("    ")) frame.source = Headline(stack);
   return frame;
 }
 
@@ -411,8 +405,8 @@ std::optional<BreakSite> ParseBreak(std::string_view payload, std::string_view t
   }
   TakeTexts(message, site);
   site.fixability = FixabilityOf(site.hints);
-  if (!outer.empty() && !logged.way.empty()) outer += " / ";
-  site.wrapped_in = Bounded(outer + std::string(logged.way));
+  if (!outer.empty() && !logged.wrapped_in.empty()) outer += " / ";
+  site.wrapped_in = Bounded(outer + std::string(logged.wrapped_in));
   TakePlace(place, LastFrame(UserStack(below)), torch_root, files, site);
   site.site_id = SiteId(site);
   return site;
@@ -431,8 +425,8 @@ BreakSite UnloggedBreak(std::string_view message, const Unlogged& place, std::st
     TakeTexts(message, site);
   }
   site.fixability = FixabilityOf(site.hints);
-  site.wrapped_in =
-      Bounded(site.wrapped_in + (site.wrapped_in.empty() || place.way.empty() ? "" : " / ") + std::string(place.way));
+  site.wrapped_in = Bounded(site.wrapped_in + (site.wrapped_in.empty() || place.wrapped_in.empty() ? "" : " / ") +
+                            std::string(place.wrapped_in));
   TakePlace(std::string(place.path) + ":" + std::to_string(place.line), {}, torch_root, files, site);
   site.function = Clip(PlainFunction(place.function), kSourceBytes);
   site.site_id = SiteId(site);

@@ -23,8 +23,8 @@ inline constexpr std::string_view kOldJump = "Data-dependent jump", kOldInlined 
 struct Unlogged {
   std::string_view path;  // of the innermost user frame
   std::int64_t line = 0;
-  std::string_view function{};  // empty: not known
-  std::string_view way{};       // what Dynamo did with the frame: "frame skipped"
+  std::string_view function{};    // empty: not known
+  std::string_view wrapped_in{};  // what Dynamo did with the frame: "frame skipped"
 };
 
 // Makes a break site for a break of which the trace has only the exception's message.

@@ -5,8 +5,11 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "breakwatch/core/text.h"
 
 namespace breakwatch::trace {
 
@@ -28,13 +31,8 @@ class Digest {
     std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
     unsigned size = 0;
     if (begun_) EVP_DigestFinal_ex(context_.get(), bytes.data(), &size);
-    std::string hex;
-    for (unsigned i = 0; i < size; ++i) {
-      hex += "0123456789abcdef"[bytes[i] >> 4];
-      hex += "0123456789abcdef"[bytes[i] & 15];
-    }
     Begin();
-    return hex;
+    return Hex(std::span(bytes).first(size));
   }
 
  private:

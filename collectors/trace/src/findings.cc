@@ -18,10 +18,7 @@ constexpr char kReader[] = "trace-reader-3";
 constexpr std::size_t kMaxRanks = 128, kMaxSites = 4096, kMaxFailures = 16, kMaxReasons = 64;
 constexpr std::size_t kMaxReasonBytes = 500, kMaxErrorBytes = 16u << 10, kMaxDetailBytes = 400;
 
-// The first line of a text, with a maximum length.
-std::string OneLine(const std::string& text) {
-  return Truncate(ToUtf8(text.substr(0, text.find('\n'))), kMaxDetailBytes);
-}
+std::string Headline(const std::string& text) { return ShortLine(FirstLine(text), kMaxDetailBytes); }
 
 Status StatusOf(const Findings& found) {
   if (found.hard_failures > 0) return Status::kFailedCapture;
@@ -84,9 +81,9 @@ void Findings::AddRecompileReason(std::string reason) {
   }
 }
 
-void Findings::Wrap(const std::string& site_id, std::string_view way) {
+void Findings::Wrap(const std::string& site_id, std::string_view wrapped_in) {
   const auto known = places_.find(site_id);
-  if (known != places_.end() && sites[known->second].occurrences == 1) sites[known->second].wrapped_in = way;
+  if (known != places_.end() && sites[known->second].occurrences == 1) sites[known->second].wrapped_in = wrapped_in;
 }
 
 bool Findings::AddSiteOf(const BreakSite& site, std::int64_t of_rank) {
@@ -122,8 +119,8 @@ bool Findings::SameNumbers(const Findings& other) const {
 }
 
 std::string FailureText(const Failure& failure) {
-  return OneLine(failure.type) + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
-         OneLine(failure.reason);
+  return Headline(failure.type) + (failure.compile_id.empty() ? "" : " in " + failure.compile_id) + ": " +
+         Headline(failure.reason);
 }
 
 std::string Summary(const Findings& found) {

@@ -46,7 +46,7 @@ struct Findings {
   // Adds a site of another rank, with its breaks, if this rank does not have it. Returns true if it was added.
   bool AddSiteOf(const BreakSite& site, std::int64_t of_rank);
   // Records what Dynamo did with the frame of a known site.
-  void Wrap(const std::string& site_id, std::string_view way);
+  void Wrap(const std::string& site_id, std::string_view wrapped_in);
   void AddFailure(Failure failure, bool hard, std::string traceback);
   void AddRecompileReason(std::string reason);
   bool SameNumbers(const Findings& other) const;

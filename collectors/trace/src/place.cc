@@ -60,12 +60,12 @@ std::string UserFiles::Name(std::string_view path) {
     if (paths.size() >= kMaxPaths) return std::string(bare);
     paths.emplace_back(path);
   }
-  const auto is_told = [&](std::string_view told) {
+  const auto is_unique = [&](std::string_view name) {
     return std::none_of(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(earlier),
-                        [&](const std::string& other) { return other.ends_with("/" + std::string(told)); });
+                        [&](const std::string& other) { return other.ends_with("/" + std::string(name)); });
   };
   std::size_t begin = path.size() - bare.size();
-  while (begin > 1 && !is_told(path.substr(begin))) begin = path.rfind('/', begin - 2) + 1;
+  while (begin > 1 && !is_unique(path.substr(begin))) begin = path.rfind('/', begin - 2) + 1;
   return std::string(path.substr(begin));
 }
 

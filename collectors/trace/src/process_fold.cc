@@ -222,10 +222,10 @@ void ProcessFold::TakeMetrics(const Record& record) {
   // The backward pass and compilations at run time repeat the id of their forward.
   if (!record.id.known() || metrics.is_runtime || metrics.is_backward) {
     if (metrics.fail_type.empty()) return;
-    const bool told_to = metrics.suppress_errors.value_or(false);
+    const bool suppresses = metrics.suppress_errors.value_or(false);
     const Failure failure{record.id.Text(), metrics.fail_type, metrics.fail_reason};
-    if (told_to && ++found_.suppressed == 1) found_.first_suppressed = failure;
-    found_.AddFailure(failure, !told_to, metrics.traceback);
+    if (suppresses && ++found_.suppressed == 1) found_.first_suppressed = failure;
+    found_.AddFailure(failure, !suppresses, metrics.traceback);
     return;
   }
   TakeEnd(record, metrics);

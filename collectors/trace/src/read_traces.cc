@@ -57,7 +57,7 @@ class Reading {
 
   const ReadOptions& options_;
   const std::vector<TraceFile> files_;
-  std::uint64_t total_bytes_ = 0, done_bytes_ = 0, told_bytes_ = 0;
+  std::uint64_t total_bytes_ = 0, done_bytes_ = 0, reported_bytes_ = 0;
   Digest digest_{"SHA256"};
   ReadCounts counts_;
   Findings published_;  // of the lowest rank
@@ -75,8 +75,8 @@ Result<void> Reading::ReadFile(const TraceFile& file, Findings& found) {
   while (reader.Next(record)) {
     fold.Add(record);
     const std::uint64_t now = done_bytes_ + lines->BytesRead();
-    if (now - told_bytes_ < kProgressBytes) continue;
-    told_bytes_ = now;
+    if (now - reported_bytes_ < kProgressBytes) continue;
+    reported_bytes_ = now;
     if (options_.stop.stop_requested()) return Error{ErrorCode::kInterrupted, "stopped while reading " + file.path};
     if (options_.progress) options_.progress(now, std::max(now, total_bytes_));
   }

@@ -63,7 +63,7 @@ Result<bool> Handle(const json& message, ProgressListener& listener, Followed& f
 
 std::string LineOf(const SweepRequest& request) {
   json line = {{"type", "sweep"}, {"request", json::parse(ToJson(request))}};
-  if (!request.python.empty()) line["python"] = request.python;
+  if (!request.toolchain.python.empty()) line["python"] = request.toolchain.python;
   if (request.imported) line["capture"] = json::parse(breakwatch::ToJson(*request.imported));
   return JsonText(line) + "\n";
 }

@@ -53,7 +53,7 @@ Result<SweepRequest> RequestOf(const std::string& line, const SweepRequest& defa
   }
   auto request = SweepRequestFromJson(JsonText(message["request"]), defaults, std::move(imported));
   if (!request) return request;
-  request->python = TextOf(message, "python");
+  request->toolchain.python = TextOf(message, "python");
   if (request->imported && (!request->saved_plan || request->saved_plan->models.size() != 1)) {
     return Error{ErrorCode::kUsage, "an import needs a plan with exactly one model"};
   }
@@ -111,7 +111,7 @@ class SocketServer final : public ControlSocket {
   }
 
   void OnListing(int resolved, int total) override {
-    Tell({{"type", "listing"}, {"resolved", resolved}, {"total", total}});
+    Broadcast({{"type", "listing"}, {"resolved", resolved}, {"total", total}});
   }
   void OnAccepted(std::string_view command_id, std::string_view) override {
     const std::lock_guard lock(mutex_);
@@ -130,10 +130,11 @@ class SocketServer final : public ControlSocket {
     json head = {{"type", "plan"}, {"already_done", already_done}};
     head["plan"] = json::parse(breakwatch::ToJson(plan));
     for (json& model : head["plan"]["models"]) model.erase("config");
-    Tell(head);
+    Broadcast(head);
   }
   void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override {
-    Tell({{"type", "result"}, {"done", done}, {"total", total}, {"result", json::parse(breakwatch::ToJson(result))}});
+    Broadcast(
+        {{"type", "result"}, {"done", done}, {"total", total}, {"result", json::parse(breakwatch::ToJson(result))}});
   }
   void OnFinished(const Sweep& sweep) override {
     const std::lock_guard lock(mutex_);
@@ -157,7 +158,7 @@ class SocketServer final : public ControlSocket {
   }
 
  private:
-  void Tell(const json& message) {
+  void Broadcast(const json& message) {
     const std::lock_guard lock(mutex_);
     Append(Line(message));
   }

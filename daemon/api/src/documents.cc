@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "breakwatch/core/json_text.h"
+
 namespace breakwatch::api {
 namespace {
 
 using nlohmann::ordered_json;
 
-std::string Dump(const ordered_json& document) {
-  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
+std::string Dump(const ordered_json& document) { return JsonDocument(document, 1); }
 
 const char* CodeOfStatus(int status) {
   switch (status) {

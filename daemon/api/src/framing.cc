@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <string_view>
@@ -83,11 +82,8 @@ std::optional<Refusal> CheckMethod(const httplib::Request& request) {
 }
 
 std::optional<Refusal> CheckType(const httplib::Request& request) {
-  std::string type = request.get_header_value("Content-Type");
-  type = type.substr(0, type.find(';'));
-  while (!type.empty() && type.back() == ' ') type.pop_back();
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string header = request.get_header_value("Content-Type");
+  const std::string type = Lower(Trim(std::string_view(header).substr(0, header.find(';'))));
   if (type.empty() || std::find(kBodies.begin(), kBodies.end(), type) != kBodies.end()) return std::nullopt;
   return Refusal{415, "a body of type " + Quoted(type) + " is not supported; send application/json"};
 }

@@ -52,7 +52,11 @@ bool Texts(const json& in, std::vector<std::string>& out) {
 }
 
 const Field kFields[] = {
-    {"trigger", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.trigger); }},
+    {"trigger", "a text",
+     [](const json& in, SweepRequest& out) {
+       if (in.is_string()) out.trigger = ParseSweepTrigger(in.get_ref<const std::string&>());
+       return in.is_string();
+     }},
     {"track", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.track); }},
     {"resume", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.resume); }},
     {"rebuild", "if-needed, always or never",
@@ -61,7 +65,7 @@ const Field kFields[] = {
        if (rebuild) out.rebuild = *rebuild;
        return rebuild.has_value();
      }},
-    {"toolchain", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.toolchain); }},
+    {"toolchain", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.toolchain.name); }},
     {"modes", "a list of " + OneOf(AllModes()),
      [](const json& in, SweepRequest& out) {
        return Texts(in, out.modes) && std::all_of(out.modes.begin(), out.modes.end(), IsMode);
@@ -117,11 +121,11 @@ json OrNull(const std::optional<T>& value) {
 
 std::string ToJson(const SweepRequest& r) {
   const ListRequest& l = r.list;
-  json out = {{"trigger", r.trigger},
+  json out = {{"trigger", std::string(SweepTriggerName(r.trigger))},
               {"track", r.track},
               {"resume", r.resume},
               {"rebuild", std::string(RebuildName(r.rebuild))},
-              {"toolchain", r.toolchain},
+              {"toolchain", r.toolchain.name},
               {"modes", r.modes},
               {"top", l.top},
               {"per_family", l.per_family},

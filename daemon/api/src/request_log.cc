@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
 
@@ -12,22 +13,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// "20261121T020512": the second in which the daemon started.
-std::string LifeOf(SystemTime now) {
-  std::string life;
-  for (const char c : FormatTime(now).substr(0, 19)) {
-    if (c != '-' && c != ':') life += c;
-  }
-  return life;
-}
-
 ordered_json TimeOrNull(SystemTime time) {
   return time == SystemTime{} ? ordered_json() : ordered_json(FormatTime(time));
 }
 
-std::string Dump(const ordered_json& document) {
-  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
+std::string Dump(const ordered_json& document) { return JsonDocument(document, 1); }
 
 }  // namespace
 
@@ -35,7 +25,7 @@ RequestLog::RequestLog(const Clock& clock, ControlSocket::Drain drain, ExitCode 
     : clock_(clock),
       drain_(std::move(drain)),
       exit_code_(std::move(exit_code)),
-      life_(LifeOf(clock.Now())),
+      life_(CompactTime(clock.Now())),
       thread_([this](const std::stop_token& stop) { Run(stop); }) {}
 RequestLog::~RequestLog() = default;
 

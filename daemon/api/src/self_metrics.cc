@@ -146,6 +146,14 @@ void AddTimes(Families& families, const DeliveryOfAll& delivery) {
   }
 }
 
+void AddWorkers(Families& families, const WorkersOfAll& workers) {
+  for (const WorkerSeries& series : kWorkerSeries) {
+    MetricFamily& family = families.Add(series.name, series.help, MetricType::Counter);
+    for (const auto& [toolchain, counts] : workers)
+      Families::Sample(family, static_cast<double>(counts.*series.value), {{"toolchain", toolchain}});
+  }
+}
+
 }  // namespace
 
 std::string SelfMetrics(const ServerParts& parts, const std::string& version) {
@@ -160,6 +168,7 @@ std::string SelfMetrics(const ServerParts& parts, const std::string& version) {
   const DeliveryOfAll delivery = parts.delivery();
   AddCounts(families, delivery);
   AddTimes(families, delivery);
+  AddWorkers(families, parts.workers());
   return families.Text();
 }
 

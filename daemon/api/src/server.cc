@@ -289,7 +289,7 @@ class HttpServer final : public Server {
       auto sweep = SweepRequestFromJson(body.empty() ? "{}" : body, parts_.default_request());
       if (!sweep) return Send(response, sweep.error());
       if (auto checked = CheckUntrusted(*sweep, parts_.toolchains); !checked) return Send(response, checked.error());
-      sweep->trigger = "api";
+      sweep->trigger = SweepTrigger::kApi;
       Enqueue(response, {Command::Kind::kSweep, {}, std::move(*sweep), {}});
     });
     server_.Post("/-/reload", [this](const httplib::Request& request, httplib::Response& response,

@@ -19,15 +19,15 @@ Result<void> CheckModel(const std::string& id) {
 }  // namespace
 
 Result<void> CheckUntrusted(const SweepRequest& request, const std::vector<std::string>& toolchains) {
-  if (!request.python.empty()) {
+  if (!request.toolchain.python.empty()) {
     return Error{ErrorCode::kUsage, "only the daemon's own user can name an interpreter"};
   }
-  const bool known = std::find(toolchains.begin(), toolchains.end(), request.toolchain) != toolchains.end();
+  const std::string& name = request.toolchain.name;
+  const bool known = std::find(toolchains.begin(), toolchains.end(), name) != toolchains.end();
   // An import was captured elsewhere: its toolchain is only a name and runs nothing.
-  if (!request.toolchain.empty() && !request.imported && !known) {
+  if (!name.empty() && !request.imported && !known) {
     const std::vector<std::string_view> names(toolchains.begin(), toolchains.end());
-    return Error{ErrorCode::kUsage,
-                 "no toolchain " + Quoted(request.toolchain) + " is configured; configured: " + OneOf(names)};
+    return Error{ErrorCode::kUsage, "no toolchain " + Quoted(name) + " is configured; configured: " + OneOf(names)};
   }
   for (const std::string& id : request.list.ids) {
     if (auto checked = CheckModel(id); !checked) return checked;

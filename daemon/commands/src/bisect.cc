@@ -1,9 +1,11 @@
-// `breakwatch bisect MODEL`: finds the two states, captures the corners between them, and reports the cause.
+// `breakwatch bisect MODEL`: finds the two states, captures the combinations between them, and reports the cause.
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "bisect_toolchain.h"
 #include "breakwatch/compare/attribute.h"
 #include "breakwatch/compare/compare.h"
 #include "breakwatch/core/text.h"
@@ -21,11 +23,9 @@ using compare::kCommit;
 using compare::kTorch;
 using compare::kTransformers;
 
-constexpr std::string_view kAlias = "-bisect", kMixed = "mixed-";
-
-// A toolchain's name, and the command that starts its interpreter.
+// A toolchain with the interpreter of its worker, and what is installed there.
 struct Tools {
-  std::string name, python;
+  ToolchainRef toolchain;
   Toolchain versions;
 };
 
@@ -38,6 +38,12 @@ struct State {
 struct EndText {
   std::string toolchain, revision;
 };
+
+// The store writes a configuration in its own format, and the Hub has the repository's.
+bool IsSameConfig(const std::string& a, const std::string& b) {
+  return a == b || nlohmann::json::parse(a, nullptr, /*allow_exceptions=*/false) ==
+                       nlohmann::json::parse(b, nullptr, /*allow_exceptions=*/false);
+}
 
 bool IsRevision(const std::string& text) {
   return text.size() >= 4 && text.size() <= 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -62,17 +68,17 @@ class Bisector {
   Result<EndText> EarlierState(const State& to);
   Result<State> MakeState(const EndText& text);
   unsigned Factors() const;
-  Result<Tools> ToolsOf(unsigned corner);
+  Result<Tools> ToolsOf(unsigned combination);
   Result<Tools> Mixed(const Tools& torch, const Tools& rest);
   std::optional<ModelResult> Known(const Tools& tools, const PlannedModel& model);
   Result<Sweep> SweepOne(const SweepRequest& request);
   Result<ModelResult> Capture(const Tools& tools, const PlannedModel& model);
-  Result<compare::CornerResult> Corner(unsigned corner);
+  Result<compare::CombinationResult> ResultOf(unsigned combination);
 
   App& app_;
   const BisectOptions& options_;
   ProgressListener& progress_;
-  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::SweepStore> store_;
   std::unique_ptr<Session> session_;
   std::set<std::string> behind_;  // exporters that did not accept everything in time
   std::string model_;
@@ -90,18 +96,18 @@ Result<void> Bisector::OpenStore() {
 }
 
 Result<Tools> Bisector::FindTools(const std::string& name) {
-  const auto with = app_.with_toolchain(settings(), name);
+  const auto with = app_.with_toolchain(settings(), {name});
   if (!with) return with.error();
   auto versions = app_.describe_toolchain(*with);
   if (!versions) return versions.error().Within("toolchain " + name);
-  return Tools{name, with->capture.worker.front(), *std::move(versions)};
+  return Tools{{name, with->capture.worker.front()}, *std::move(versions)};
 }
 
 // TOOLCHAIN, COMMIT or TOOLCHAIN@COMMIT.
 EndText Bisector::Parse(const std::string& text) {
   const std::size_t at = text.rfind('@');
   if (at != std::string::npos) return {text.substr(0, at), text.substr(at + 1)};
-  if (IsRevision(text) && !app_.with_toolchain(settings(), text)) return {"", text};
+  if (IsRevision(text) && !app_.with_toolchain(settings(), {text})) return {"", text};
   return {text, ""};
 }
 
@@ -157,17 +163,16 @@ Result<EndText> Bisector::EarlierState(const State& to) {
     const bool alike = capture.toolchain.torch == to.tools.versions.torch &&
                        capture.toolchain.transformers == to.tools.versions.transformers &&
                        result.info.sha == to.model.info.sha;
-    if (alike || !HasNumbers(capture.status) || capture.toolchain.name.starts_with(kMixed)) continue;
+    const BisectToolchain by = ParseBisectToolchain(capture.toolchain.name);
+    if (alike || !HasNumbers(capture.status) || by.kind == BisectToolchain::Kind::kMixed) continue;
     if (now) {
       const auto change = compare::CompareModel(result, *now);
       if (change.new_sites.empty() && change.gone_sites.empty() && change.changed_sites.empty()) continue;
     }
-    std::string name = capture.toolchain.name;
-    if (name.ends_with(kAlias)) name.resize(name.size() - kAlias.size());
-    const auto tools = FindTools(name);
+    const auto tools = FindTools(by.name);
     if (tools && tools->versions.torch == capture.toolchain.torch &&
         tools->versions.transformers == capture.toolchain.transformers) {
-      return EndText{name, result.info.sha};
+      return EndText{by.name, result.info.sha};
     }
     gone = "; " + capture.toolchain.Key() + " broke differently, but is no longer installed";
   }
@@ -189,24 +194,26 @@ unsigned Bisector::Factors() const {
   if (from_.tools.versions.torch != to_.tools.versions.torch) factors |= kTorch;
   if (from_.tools.versions.transformers != to_.tools.versions.transformers) factors |= kTransformers;
   // Commits with equal configurations have one structure: the weights and code of a repository are not compared.
-  if (from_.model.config_json != to_.model.config_json) factors |= kCommit;
+  if (!IsSameConfig(from_.model.config_json, to_.model.config_json)) factors |= kCommit;
   return factors;
 }
 
 Result<Tools> Bisector::Mixed(const Tools& torch, const Tools& rest) {
-  for (const std::string& entry : settings().capture.toolchains) {
-    const auto tools = FindTools(entry.substr(0, entry.find('=')));
+  for (const ToolchainRef& configured : settings().capture.toolchains) {
+    const auto tools = FindTools(configured.name);
     if (tools && tools->versions.torch == torch.versions.torch &&
         tools->versions.transformers == rest.versions.transformers) {
       return tools;
     }
   }
-  const std::string name =
-      std::string(kMixed) + "torch" + torch.versions.torch + "-transformers" + rest.versions.transformers;
+  const BisectToolchain mixed{BisectToolchain::Kind::kMixed,
+                              "torch" + torch.versions.torch + "-transformers" + rest.versions.transformers};
+  const std::string name = mixed.StoredName();
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(settings().state_dir, ignored) / "toolchains" / name;
-  if (auto made = app_.compose_toolchain(torch.python, rest.python, folder.string()); !made) return made.error();
-  settings().capture.toolchains.push_back(name + "=" + (folder / "bin" / "python").string());
+  if (auto made = app_.compose_toolchain(torch.toolchain.python, rest.toolchain.python, folder.string()); !made)
+    return made.error();
+  settings().capture.toolchains.push_back({name, (folder / "bin" / "python").string()});
   auto tools = FindTools(name);
   if (tools &&
       (tools->versions.torch != torch.versions.torch || tools->versions.transformers != rest.versions.transformers)) {
@@ -215,9 +222,9 @@ Result<Tools> Bisector::Mixed(const Tools& torch, const Tools& rest) {
   return tools;
 }
 
-Result<Tools> Bisector::ToolsOf(unsigned corner) {
-  const State& torch = (corner & kTorch) || !(factors_ & kTorch) ? to_ : from_;
-  const State& rest = (corner & kTransformers) || !(factors_ & kTransformers) ? to_ : from_;
+Result<Tools> Bisector::ToolsOf(unsigned combination) {
+  const State& torch = (combination & kTorch) || !(factors_ & kTorch) ? to_ : from_;
+  const State& rest = (combination & kTransformers) || !(factors_ & kTransformers) ? to_ : from_;
   if (!(factors_ & kTorch)) return rest.tools;
   if (!(factors_ & kTransformers) || &torch == &rest) return torch.tools;
   return Mixed(torch.tools, rest.tools);
@@ -259,13 +266,14 @@ Result<Sweep> Bisector::SweepOne(const SweepRequest& request) {
 // Runs a sweep of one model by a further toolchain, so that the published numbers remain those of the primary one.
 Result<ModelResult> Bisector::Capture(const Tools& tools, const PlannedModel& model) {
   SweepRequest request;
-  request.trigger = kBisect;
-  request.toolchain = tools.name;
-  if (tools.name == settings().capture.toolchain) request.toolchain += kAlias;
+  request.trigger = SweepTrigger::kBisect;
+  const bool is_primary = tools.toolchain.name == settings().capture.toolchain;
+  const auto kind = is_primary ? BisectToolchain::Kind::kPrimary : BisectToolchain::Kind::kConfigured;
+  request.toolchain.name = BisectToolchain{kind, tools.toolchain.name}.StoredName();
   std::error_code ignored;
-  const auto python = std::filesystem::absolute(tools.python, ignored);
+  const auto python = std::filesystem::absolute(tools.toolchain.python, ignored);
   // If the path does not exist here, it is relative to the project's folder, for the daemon and for this process.
-  request.python = std::filesystem::exists(python, ignored) ? python.string() : tools.python;
+  request.toolchain.python = std::filesystem::exists(python, ignored) ? python.string() : tools.toolchain.python;
   request.modes = {options_.mode};
   request.saved_plan.emplace();
   request.saved_plan->source = "bisect of " + model_;
@@ -282,20 +290,21 @@ bool EndsAll(const Error& error) {
   return error.code == ErrorCode::kInterrupted || error.code == ErrorCode::kStore || error.code == ErrorCode::kConfig;
 }
 
-// Error: the bisection cannot continue. A corner that cannot be captured is a corner without a result.
-Result<compare::CornerResult> Bisector::Corner(unsigned corner) {
-  const PlannedModel& model = (corner & kCommit) || !(factors_ & kCommit) ? to_.model : from_.model;
-  const auto side = [&](unsigned factor) -> const State& { return corner & factor ? to_ : from_; };
-  compare::CornerResult out;
-  out.corner = corner, out.commit = model.info.sha;
+// Error: the bisection cannot continue. If a combination cannot be captured, its result is absent and `why` has the
+// reason.
+Result<compare::CombinationResult> Bisector::ResultOf(unsigned combination) {
+  const PlannedModel& model = (combination & kCommit) || !(factors_ & kCommit) ? to_.model : from_.model;
+  const auto side = [&](unsigned factor) -> const State& { return combination & factor ? to_ : from_; };
+  compare::CombinationResult out;
+  out.combination = combination, out.commit = model.info.sha;
   out.torch = side(kTorch).tools.versions.torch;
   out.transformers = side(kTransformers).tools.versions.transformers;
-  const auto tools = ToolsOf(corner);
+  const auto tools = ToolsOf(combination);
   if (!tools) {
     out.why = tools.error().message;
-    return EndsAll(tools.error()) ? Result<compare::CornerResult>(tools.error()) : out;
+    return EndsAll(tools.error()) ? Result<compare::CombinationResult>(tools.error()) : out;
   }
-  out.toolchain = tools->name;
+  out.toolchain = tools->toolchain.name;
   if (auto known = Known(*tools, model)) {
     out.result = std::move(known);
     return out;
@@ -303,7 +312,7 @@ Result<compare::CornerResult> Bisector::Corner(unsigned corner) {
   auto captured = Capture(*tools, model);
   if (!captured) {
     out.why = captured.error().message;
-    return EndsAll(captured.error()) ? Result<compare::CornerResult>(captured.error()) : out;
+    return EndsAll(captured.error()) ? Result<compare::CombinationResult>(captured.error()) : out;
   }
   if (IsIncomplete(captured->capture.status)) {
     out.why = captured->capture.detail;  // its worker does not start
@@ -332,15 +341,15 @@ Result<compare::Bisection> Bisector::Run() {
     return Error{ErrorCode::kUsage, "both states have the same torch, transformers and configuration (" +
                                         to_.tools.versions.Key() + "): there is nothing to compare"};
   }
-  std::vector<compare::CornerResult> corners;
+  std::vector<compare::CombinationResult> combinations;
   // The two ends come first: without them no cause can be found.
-  for (unsigned corner = 0; corner <= factors_; ++corner) {
-    if (corner & ~factors_) continue;
-    auto result = Corner(corner);
+  for (unsigned combination = 0; combination <= factors_; ++combination) {
+    if (combination & ~factors_) continue;
+    auto result = ResultOf(combination);
     if (!result) return result.error();
-    corners.push_back(*std::move(result));
+    combinations.push_back(*std::move(result));
   }
-  return compare::Bisect(model_, factors_, std::move(corners));
+  return compare::Bisect(model_, factors_, std::move(combinations));
 }
 
 void Bisector::Finish() {

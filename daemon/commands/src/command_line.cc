@@ -121,7 +121,6 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
   command->add_option("--plan", o->plan_file, "Take the models of a saved plan at their commits");
   command->add_option("--toolchain", o->toolchain,
                       "Capture with this toolchain only; the published results remain the primary one's");
-  command->add_flag("--track", o->track, "Add these models to the tracked set");
   AddAllowFactories(command, line);
   AddShort(command, line, "--modes", "capture.modes",
            "Capture each model in these modes, separated by commas (capture.modes)");
@@ -130,21 +129,40 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
            "Repeat known captures: if-needed, always or never (sweep.rebuild)");
 }
 
+// What the gate accepts. A check of the names comes first, so that a mistyped one does not cost a sweep.
+void AddGateOptions(CLI::App* command, GateOptions& gate) {
+  command->add_option("--allow", gate.allow,
+                      "Allow-list of accepted breaks; default: FILE.allow.yaml beside the baseline, if there is one");
+  command
+      ->add_option(
+          "--ignore", gate.ignore,
+          "Do not count as worse: new-sites, gone (models without a new result) or a quantity; can be repeated")
+      ->check(CLI::IsMember(IgnorableNames()))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
 void AddSweeps(CommandLine& line) {
   auto o = std::make_shared<SweepOptions>();
   auto* sweep = AddCommand(
       line, "sweep", "Capture new models, store, publish and print the results",
       [o](App& app) { return RunSweep(app, *o); }, true);
   AddSweepOptions(sweep, line, o);
+  sweep->add_flag("--track", o->track, "Add these models to the tracked set, whose numbers are published");
   sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
   sweep->add_flag("--local-gateway", o->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
   sweep->add_flag("--quiet", o->quiet, "Print no progress");
+  sweep->add_option("--gate", o->gate.baseline,
+                    "Compare the results with this baseline; exit with code 2 if one is worse");
+  AddGateOptions(sweep, o->gate);
 
   auto p = std::make_shared<SweepOptions>();
   auto* plan = AddCommand(
       line, "plan", "List what a sweep would do with each model, and why", [p](App& app) { return RunPlan(app, *p); },
       true);
   AddSweepOptions(plan, line, p);
+  plan->add_flag("--track", p->track, "Only recorded in the plan; to track the models, give --track to `sweep`");
   plan->add_option("--output", p->output, "Also write the plan to this file, for `sweep --plan`");
 
   auto s = std::make_shared<ServeOptions>();
@@ -203,16 +221,43 @@ void AddCompare(CommandLine& line) {
   auto o = std::make_shared<CompareOptions>();
   auto* compare = AddCommand(line, "compare", "Compare two sets of results, model by model and site by site",
                              [o](App& app) { return RunCompare(app, *o); });
-  compare->add_option("a", o->a, "Old results: id of a sweep, latest, previous, toolchain:NAME or MODEL@COMMIT")
-      ->required();
-  compare->add_option("b", o->b, "New results, in the same form")->required();
+  compare->add_option("a", o->a, "Old results: id of a sweep, latest, previous, toolchain:NAME or MODEL@COMMIT");
+  compare->add_option("b", o->b, "New results, in the same form");
+  compare->add_option("--baseline", o->gate.baseline,
+                      "Compare this file with the named results (default: latest); exit with code 2 if one is worse");
   compare->add_option("--mode", o->mode, "Compare results of this mode; default: eval if there are any");
   compare->add_option("--fail-on", o->fail_on, "worse: exit with code 2 if a model got worse")
       ->check(CLI::IsMember({"worse"}));
+  AddGateOptions(compare, o->gate);
   compare->add_flag("--all", o->all, "Also list the models that did not change");
   compare->add_option("--format", o->format, "Output format: text, md, csv (a row per model) or json")
       ->capture_default_str();
   compare->add_option("--output", o->output, "Write to this file instead of standard output");
+}
+
+CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
+  CLI::App* parent = line.cli.add_subcommand(name, doc);
+  parent->require_subcommand(1);
+  parent->fallthrough();
+  parent->footer("`breakwatch " + name +
+                 " COMMAND --help` lists the options, settings, examples and exit codes of a command.");
+  return parent;
+}
+
+void AddBaseline(CommandLine& line) {
+  CLI::App* baseline = AddParent(line, "baseline", "Write, show and compare the results that the gate compares with");
+  const auto add = [&](const char* name, const char* doc, int (*run)(App&, const BaselineOptions&)) {
+    auto o = std::make_shared<BaselineOptions>();
+    auto* command = AddNested(line, baseline, name, doc, [o, run](App& app) { return run(app, *o); });
+    command->add_option("file", o->path, "Baseline, a text file to commit")->capture_default_str();
+    return std::pair(command, o);
+  };
+  auto [update, o] = add("update", "Write the results of a sweep into the baseline", RunBaselineUpdate);
+  update->add_option("--sweep", o->sweep, "Id of the sweep")->capture_default_str();
+  update->add_flag("--keep", o->keep, "Keep lines of models that the sweep did not contain");
+  add("show", "List the baseline", RunBaselineShow);
+  auto [diff, d] = add("diff", "Show what `baseline update` would change", RunBaselineDiff);
+  diff->add_option("--sweep", d->sweep, "Id of the sweep")->capture_default_str();
 }
 
 void AddDiscover(CommandLine& line) {
@@ -245,21 +290,12 @@ void AddBisect(CommandLine& line) {
   bisect->add_flag("--quiet", o->quiet, "Print no progress");
 }
 
-CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
-  CLI::App* parent = line.cli.add_subcommand(name, doc);
-  parent->require_subcommand(1);
-  parent->fallthrough();
-  parent->footer("`breakwatch " + name +
-                 " COMMAND --help` lists the options, settings, examples and exit codes of a command.");
-  return parent;
-}
-
 void AddUpkeep(CommandLine& line) {
   CLI::App* store = AddParent(line, "store", "Inspect and repair the store");
   AddNested(line, store, "info", "Print the location of the store and what it contains", RunStoreInfo);
-  AddNested(line, store, "check", "Read every document and list what is damaged: table, row and model", RunStoreCheck);
+  AddNested(line, store, "check", "Read every row and list the damaged ones: table, row and model", RunStoreCheck);
   AddNested(line, store, "finish", "Write the reports of sweeps that ended without one", RunStoreFinish);
-  AddNested(line, store, "rebuild", "Compute the current state again from the history", RunStoreRebuild);
+  AddNested(line, store, "rebuild", "Compute the current state again from the stored results", RunStoreRebuild);
   AddNested(line, store, "repair", "Copy everything undamaged into a new database and keep the damaged one beside it",
             RunStoreRepair);
 
@@ -317,11 +353,12 @@ CLI::App* AddLetters(CommandLine& line, CLI::App* parent, const char* name, cons
 void AddDelivery(CommandLine& line) {
   CLI::App* events = AddParent(line, "events", "Show the delivery of events");
   AddNested(line, events, "status",
-            "List the events that each exporter still has to send, and those that its target refused", RunEventsStatus);
+            "List for each exporter the events that it has not sent yet, and those that its target refused",
+            RunEventsStatus);
 
   CLI::App* letters = AddParent(line, "dead-letters", "List, show, retry and drop events that a target refused");
-  AddLetters(line, letters, "list", "List the refused events and the answers to them", RunDeadLettersList, false);
-  AddLetters(line, letters, "show", "Show events and the answers to them", RunDeadLettersShow, true);
+  AddLetters(line, letters, "list", "List the refused events and the responses to them", RunDeadLettersList, false);
+  AddLetters(line, letters, "show", "Show events and the responses to them", RunDeadLettersShow, true);
   AddLetters(line, letters, "retry", "Send events again, in order and with their ids", RunDeadLettersRetry, true, true);
   AddLetters(line, letters, "drop", "Remove events permanently", RunDeadLettersDrop, true);
 }
@@ -336,6 +373,7 @@ int Run(App& app, int argc, char** argv) {
   AddImport(line);
   AddReads(line);
   AddCompare(line);
+  AddBaseline(line);
   AddDiscover(line);
   AddBisect(line);
   AddDelivery(line);

@@ -9,6 +9,7 @@
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/command.h"
 #include "breakwatch/report/table.h"
+#include "gate.h"
 
 namespace breakwatch::commands {
 
@@ -18,6 +19,7 @@ struct SweepOptions {
   std::string toolchain;            // --toolchain
   std::string output;               // plan: --output
   bool track = false, resume = false, local_gateway = false, quiet = false;
+  GateOptions gate;  // of the first sweep's results; no baseline: no gate
 };
 int RunSweep(App& app, const SweepOptions& options);
 int RunPlan(App& app, const SweepOptions& options);
@@ -45,7 +47,8 @@ struct ShowOptions {
 };
 int RunShow(App& app, const ShowOptions& options);
 // The newest result of each mode and toolchain of a model, those of the primary toolchain first.
-Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& settings, const std::string& model);
+Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Settings& settings,
+                                           const std::string& model);
 
 struct ReasonsOptions {
   std::string by = "events", sweep = "latest", mode;
@@ -62,8 +65,17 @@ int RunReport(App& app, const ReportOptions& options);
 struct CompareOptions {
   std::string a, b, mode, format = "text", output, fail_on;
   bool all = false;
+  GateOptions gate;
 };
 int RunCompare(App& app, const CompareOptions& options);
+
+struct BaselineOptions {
+  std::string path = kDefaultBaseline, sweep = "latest";
+  bool keep = false;  // lines of models that the sweep did not contain stay
+};
+int RunBaselineUpdate(App& app, const BaselineOptions& options);
+int RunBaselineShow(App& app, const BaselineOptions& options);
+int RunBaselineDiff(App& app, const BaselineOptions& options);
 
 struct BisectOptions {
   std::string model, from, to, mode = "eval", format = "text", output;
@@ -101,7 +113,7 @@ int RunVersion(App& app);
 Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& options);
 
 // Finds a model by its id, or by a unique part of it. Error: kUsage with similar ids.
-Result<std::string> FindModel(store::Store& store, const std::string& selector);
+Result<std::string> FindModel(store::SweepStore& store, const std::string& selector);
 // Writes to a file; "" and "-" mean standard output. Returns the exit code.
 int Write(const App& app, const std::string& path, const std::string& text);
 

@@ -24,7 +24,7 @@ Error Nothing(const std::string& selector) {
   return {ErrorCode::kNotFound, "\"" + selector + "\" matches no result", false, {}};
 }
 
-Result<std::set<std::string>> ModelsOf(store::Store& store, const Sweep& sweep) {
+Result<std::set<std::string>> ModelsOf(store::SweepStore& store, const Sweep& sweep) {
   const auto plan = store.LoadPlan(sweep.id);
   if (!plan) return plan.error();
   std::set<std::string> models;
@@ -34,7 +34,7 @@ Result<std::set<std::string>> ModelsOf(store::Store& store, const Sweep& sweep) 
 
 // The newest finished sweep before the latest one that is comparable: same source, same toolchain, and at least half of
 // the models. So a sweep of one model by name, or by a further toolchain, is not compared with a scheduled sweep.
-Result<Sweep> Previous(store::Store& store) {
+Result<Sweep> Previous(store::SweepStore& store) {
   const auto latest = store.FindSweep("latest");
   if (!latest) return latest.error();
   const auto wanted = ModelsOf(store, *latest);
@@ -59,7 +59,7 @@ Result<Sweep> Previous(store::Store& store) {
                                          "one (`breakwatch report --list` lists them)"};
 }
 
-Result<Selected> OfSweep(store::Store& store, const std::string& selector) {
+Result<Selected> OfSweep(store::SweepStore& store, const std::string& selector) {
   auto sweep = selector == "previous" ? Previous(store) : store.FindSweep(selector);
   if (!sweep) return sweep.error();
   auto results = store.Results(sweep->id);
@@ -67,17 +67,17 @@ Result<Selected> OfSweep(store::Store& store, const std::string& selector) {
   return Selected{"sweep " + sweep->id + ", " + sweep->source + ", " + sweep->toolchain.Key(), std::move(*results)};
 }
 
-Result<Selected> OfToolchain(store::Store& store, const std::string& name) {
+Result<Selected> OfToolchain(store::SweepStore& store, const std::string& name) {
   auto results = store.NewestResults({.model = {}, .mode = {}, .toolchain = name, .revision = {}});
   if (!results) return results.error();
   std::string key = name;
   for (const ModelResult& result : *results) {
     if (!result.capture.toolchain.torch.empty()) key = result.capture.toolchain.Key();
   }
-  return Selected{"the newest results by toolchain " + key, std::move(*results)};
+  return Selected{"newest results of toolchain " + key, std::move(*results)};
 }
 
-Result<Selected> OfCommit(store::Store& store, const Settings& settings, const std::string& name,
+Result<Selected> OfCommit(store::SweepStore& store, const Settings& settings, const std::string& name,
                           const std::string& revision) {
   const auto model = FindModel(store, name);
   if (!model) return model.error();
@@ -103,16 +103,65 @@ void KeepMode(std::vector<ModelResult>& results, std::string mode) {
   std::erase_if(results, [&](const ModelResult& result) { return result.capture.mode != mode; });
 }
 
-Result<Selected> Select(store::Store& store, const Settings& settings, const std::string& selector,
-                        const std::string& mode) {
+// Results in all modes, or in one if `mode` is given.
+Result<Selected> SelectModes(store::SweepStore& store, const Settings& settings, const std::string& selector,
+                             const std::string& mode) {
   const std::size_t at = selector.rfind('@');
   auto selected = selector.starts_with(kToolchainPrefix) ? OfToolchain(store, selector.substr(kToolchainPrefix.size()))
                   : at != std::string::npos ? OfCommit(store, settings, selector.substr(0, at), selector.substr(at + 1))
                                             : OfSweep(store, selector);
   if (!selected) return selected;
-  KeepMode(selected->results, mode);
+  if (!mode.empty()) KeepMode(selected->results, mode);
   if (selected->results.empty()) return Nothing(selector + (mode.empty() ? "" : " in mode " + mode));
   return selected;
+}
+
+// Results in one mode.
+Result<Selected> Select(store::SweepStore& store, const Settings& settings, const std::string& selector,
+                        const std::string& mode) {
+  auto selected = SelectModes(store, settings, selector, mode);
+  if (selected) KeepMode(selected->results, mode);
+  return selected;
+}
+
+struct Sides {
+  Selected a, b;
+  bool has_baseline = true;  // false: the first build
+};
+
+// With --baseline the only selector is B's.
+Result<void> CheckSelectors(const CompareOptions& options) {
+  const bool has_baseline = !options.gate.baseline.empty();
+  if (has_baseline && !options.b.empty()) {
+    return Error{ErrorCode::kUsage, "--baseline is A: name only the new results, or nothing for the latest sweep"};
+  }
+  if (!has_baseline && options.b.empty()) {
+    return Error{ErrorCode::kUsage, "name old and new results, for example `breakwatch compare previous latest`"};
+  }
+  return {};
+}
+
+Result<Sides> SidesOfBaseline(store::SweepStore& store, const Settings& settings, const CompareOptions& options) {
+  const std::string selector = options.a.empty() ? "latest" : options.a;
+  auto baseline = ReadBaseline(options.gate.baseline);
+  if (!baseline) return baseline.error();
+  const auto sweep = store.FindSweep(selector);  // other selectors take models by name
+  auto b = SelectModes(store, settings, selector, options.mode);
+  if (!b) return b.error();
+  Selected a{"baseline " + options.gate.baseline, {}};
+  if (*baseline) a.results = LinesFor(**std::move(baseline), b->results, sweep && sweep->ranked);
+  return Sides{std::move(a), *std::move(b), baseline->has_value()};
+}
+
+Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const CompareOptions& options) {
+  if (!options.gate.baseline.empty()) return SidesOfBaseline(store, settings, options);
+  auto b = Select(store, settings, options.b, options.mode);
+  if (!b) return b.error();
+  auto a = Select(store, settings, options.a, options.mode);
+  if (a) return Sides{*std::move(a), *std::move(b), true};
+  // The first build has no sweep before it. That is no failure.
+  if (options.a != "previous" || a.error().code != ErrorCode::kNotFound) return a.error();
+  return Sides{{a.error().message, {}}, *std::move(b), false};
 }
 
 }  // namespace
@@ -120,17 +169,22 @@ Result<Selected> Select(store::Store& store, const Settings& settings, const std
 int RunCompare(App& app, const CompareOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
+  if (auto checked = CheckSelectors(options); !checked) return Fail(app, checked.error());
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
-  const auto a = Select(**store, app.settings(), options.a, options.mode);
-  if (!a) return Fail(app, a.error());
-  const auto b = Select(**store, app.settings(), options.b, options.mode);
-  if (!b) return Fail(app, b.error());
-  const auto comparison = compare::Compare({a->label, a->results}, {b->label, b->results});
-  const int code = Write(app, options.output, report::RenderComparison(comparison, *format, StyleOf(app), options.all));
+  const auto rules = RulesOf(app, options.gate);
+  if (!rules) return Fail(app, rules.error());
+  const auto sides = SidesOf(**store, app.settings(), options);
+  if (!sides) return Fail(app, sides.error());
+  if (!sides->has_baseline) app.log(Level::kWarn, "no_baseline: there is nothing to compare with; " + sides->a.label);
+  const auto gated =
+      compare::CompareWithGate({sides->a.label, sides->a.results}, {sides->b.label, sides->b.results}, *rules);
+  const bool is_gate = options.fail_on == "worse" || !options.gate.baseline.empty();
+  const int code = Write(app, options.output,
+                         report::RenderComparison(gated.comparison, *format, StyleOf(app), options.all,
+                                                  is_gate || !sides->has_baseline ? &gated.gate : nullptr));
   if (code != kExitOk) return code;
-  return options.fail_on == "worse" && comparison.verdicts.contains(compare::Verdict::kWorse) ? kExitRegressions
-                                                                                              : kExitOk;
+  return is_gate && sides->has_baseline && gated.gate.failed ? kExitRegressions : kExitOk;
 }
 
 }  // namespace breakwatch::commands

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/delivery.h"
 #include "breakwatch/report/table.h"
@@ -20,12 +21,6 @@ using nlohmann::ordered_json;
 
 constexpr int kMaxListed = 100'000;
 constexpr std::size_t kMaxIds = 1'000;
-
-std::string NameOf(const StoredEvent& event) {
-  const auto line = nlohmann::json::parse(event.line, nullptr, /*allow_exceptions=*/false);
-  const auto name = line.is_object() ? line.find("msg") : line.end();
-  return line.is_object() && name != line.end() && name->is_string() ? name->get<std::string>() : "";
-}
 
 const char* StateOf(const store::DeadLetter& letter) { return letter.queued ? "queued" : "dead"; }
 
@@ -49,9 +44,7 @@ ordered_json Document(const store::DeadLetter& letter) {
           {"refused_at", FormatTime(letter.at)}, {"reason", letter.reason},     {"event", std::move(event)}};
 }
 
-std::string Dump(const ordered_json& value) {
-  return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
+std::string Dump(const ordered_json& value) { return JsonDocument(value, 2); }
 
 std::string Text(const store::DeadLetter& letter) {
   const ordered_json document = Document(letter);
@@ -62,10 +55,10 @@ std::string Text(const store::DeadLetter& letter) {
 }
 
 // The letters that the options select. Error: kUsage if they select none; kNotFound if an id is not a dead letter.
-Result<std::vector<store::DeadLetter>> Select(store::Store& store, const DeadLetterOptions& options) {
+Result<std::vector<store::DeadLetter>> Select(store::EventLog& log, const DeadLetterOptions& options) {
   if (options.ids.empty() != options.all) return Error{ErrorCode::kUsage, "expected event ids or --all"};
   if (options.ids.size() > kMaxIds) return Error{ErrorCode::kUsage, "more than 1000 event ids; use --all"};
-  auto letters = store.DeadLetters({options.exporter, options.ids}, kMaxListed);
+  auto letters = log.DeadLetters({options.exporter, options.ids}, kMaxListed);
   if (!letters) return letters;
   for (const std::int64_t id : options.ids) {
     const bool known = std::any_of(letters->begin(), letters->end(), [&](const auto& l) { return l.event.id == id; });
@@ -105,22 +98,21 @@ Result<void> SendHere(App& app, std::set<std::string>& names) {
   options.report = [&app](Level level, std::string_view exporter, std::string_view text) {
     app.log(level, std::string(exporter) + ": " + std::string(text));
   };
-  engine::DeliveryThread delivery([&app] { return app.open_store(app.settings(), false); }, std::move(*exporters),
-                                  *app.clock, options);
+  engine::DeliveryThread delivery(EventLogOf(app), std::move(*exporters), *app.clock, options);
   delivery.Drain(app.settings().delivery.drain_timeout);
   app.give_up.request_stop();
   return {};
 }
 
 // Counts how many of `letters` are now delivered, dead or waiting.
-Result<Retried> Outcome(store::Store& store, std::span<const store::DeadLetter> letters) {
+Result<Retried> Outcome(store::EventLog& log, std::span<const store::DeadLetter> letters) {
   Retried out;
   for (const std::string& exporter : ExportersOf(letters)) {
     std::set<std::int64_t> ids;
     for (const store::DeadLetter& letter : letters) {
       if (letter.exporter == exporter) ids.insert(letter.event.id);
     }
-    const auto left = store.DeadLetters({exporter, {}}, kMaxListed);
+    const auto left = log.DeadLetters({exporter, {}}, kMaxListed);
     if (!left) return left.error();
     for (const store::DeadLetter& letter : *left) {
       if (ids.erase(letter.event.id) > 0) ++(letter.queued ? out.waiting : out.refused);

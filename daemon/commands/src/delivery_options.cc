@@ -1,5 +1,7 @@
 #include "delivery_options.h"
 
+#include <utility>
+
 namespace breakwatch::commands {
 
 engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings) {
@@ -11,6 +13,14 @@ engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings) {
   options.batch_events = settings.delivery.batch_events;
   options.batch_bytes = static_cast<std::size_t>(settings.delivery.batch_bytes);
   return options;
+}
+
+engine::OpenEventLog EventLogOf(const App& app) {
+  return [&app]() -> Result<std::unique_ptr<store::EventLog>> {
+    auto opened = app.open_store(app.settings(), /*read_only=*/false);
+    if (!opened) return opened.error();
+    return std::unique_ptr<store::EventLog>(*std::move(opened));
+  };
 }
 
 std::vector<std::string> EventExporters(const config::Settings& settings) {

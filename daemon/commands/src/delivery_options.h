@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "breakwatch/commands/app.h"
 #include "breakwatch/config/settings.h"
 #include "breakwatch/engine/delivery.h"
 
@@ -11,6 +12,8 @@ namespace breakwatch::commands {
 
 // Sets all options except `report`, which the caller sets.
 engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings);
+// Opens the store session of the delivery thread, when and where it is called. `app` must outlive the result.
+engine::OpenEventLog EventLogOf(const App& app);
 // The names of the configured event exporters, even if they never sent anything.
 std::vector<std::string> EventExporters(const config::Settings& settings);
 

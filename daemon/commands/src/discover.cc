@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
 #include "commands.h"
@@ -96,7 +97,7 @@ int RunDiscover(App& app, const DiscoverRequest& request) {
   if (!found) return Fail(app, found.error());
   if (app.json) {
     AddSelectors(*found, request);
-    Print(app, found->dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    Print(app, JsonDocument(*found, 2));
   } else {
     PrintText(app, *found, request);
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/load.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "commands.h"
 #include "delivery_options.h"
@@ -164,7 +165,7 @@ std::string Json(const std::vector<Check>& checks) {
                     {"found", check.found},
                     {"fix", check.fix}});
   }
-  return nlohmann::ordered_json{{"checks", list}}.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return JsonDocument(nlohmann::ordered_json{{"checks", list}}, 1);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace breakwatch::commands {
 namespace {
 
-constexpr std::size_t kLongestMeaning = 92;
+constexpr std::size_t kLongestMeaning = 92, kWidestLine = 120;
 
 std::string_view NameOf(int exit_code) {
   switch (exit_code) {
@@ -25,7 +25,7 @@ std::string_view NameOf(int exit_code) {
     case kExitUnavailable:
       return "Hub or worker unavailable";
     case kExitStore:
-      return "store or disk";
+      return "store or disk error";
     case kExitConfig:
       return "invalid settings";
     case kExitInterrupted:
@@ -42,6 +42,9 @@ const std::vector<int> kFetches = {kExitOk, kExitFailure, kExitUsage, kExitUnava
 const std::vector<int> kSweeps = {kExitOk,          kExitFailure, kExitIncomplete, kExitUsage,
                                   kExitUnavailable, kExitStore,   kExitConfig,     kExitInterrupted};
 
+const std::vector<int> kGatedSweeps = {kExitOk,          kExitFailure, kExitRegressions, kExitIncomplete, kExitUsage,
+                                       kExitUnavailable, kExitStore,   kExitConfig,      kExitInterrupted};
+
 std::vector<CommandHelp> SweepHelp() {
   return {
       {.name = "sweep",
@@ -50,8 +53,10 @@ std::vector<CommandHelp> SweepHelp() {
                     "sweep.rebuild", "exporters.pushgateway.url", "exporters.loki.url", "delivery.drain_timeout"},
        .examples = {{"sweep --hub.source snapshot", "sweep the top 30 of the bundled model list"},
                     {"sweep --top 100 --track", "sweep and track the Hub's 100 most downloaded models"},
-                    {"sweep --model org/name@main --modes eval,train", "sweep one model in two modes"}},
-       .exit_codes = kSweeps},
+                    {"sweep --model org/name@main --modes eval,train", "sweep one model in two modes"},
+                    {"sweep --gate breakwatch-baseline.tsv",
+                     "exit with code 2 if a result is worse than the baseline"}},
+       .exit_codes = kGatedSweeps},
       {.name = "plan",
        .settings = {"hub.source", "hub.top", "hub.sort", "hub.per_family", "capture.modes", "capture.calls",
                     "sweep.rebuild", "sweep.quarantine_after", "sweep.quarantine_for"},
@@ -121,21 +126,40 @@ std::vector<CommandHelp> ReadHelp() {
        .settings = {"state_dir", "store.url", "capture.toolchain"},
        .examples = {{"compare previous latest", "show what the last sweep changed"},
                     {"compare previous latest --fail-on worse", "exit with code 2 if a model got worse"},
+                    {"compare --baseline breakwatch-baseline.tsv", "compare a baseline with the last sweep"},
                     {"compare toolchain:old toolchain:default", "compare the newest results by two toolchains"},
                     {"compare org/name@1a2b3c4 org/name@5d6e7f8", "compare two commits of one model"}},
        .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitStore, kExitConfig},
        .note =
            "\"previous\" is the newest finished sweep before the latest one with the same source, the same toolchain\n"
            "and at least half of its models. Results are compared even if versions, modes, depths or inputs\n"
-           "differ; the differences are listed. A model that had numbers and now fails, times out or crashes is\n"
-           "worse.\n"},
+           "differ; the differences are listed. Worse: more breaks, break sites, frames that fall back or\n"
+           "recompilations, fewer captured operations, a new break site, or no numbers where there were some.\n"
+           "Without a sweep or baseline to compare with, the verdict is no_baseline and the exit code 0.\n"},
+      {.name = "baseline update",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"baseline update", "write breakwatch-baseline.tsv from the last sweep"},
+                    {"baseline update ci/models.tsv --sweep 20261121T165921Z-0ffa5e", "write another file"}},
+       .exit_codes = kReads,
+       .note =
+           "One line for each model and mode, sorted: the same results give the same file. A result that was not\n"
+           "attempted or lost its worker keeps its old line. A sweep of models by name changes only their lines.\n"},
+      {.name = "baseline show",
+       .settings = {},
+       .examples = {{"baseline show", "list breakwatch-baseline.tsv"},
+                    {"baseline show ci/models.tsv --json", "print its fields"}},
+       .exit_codes = kReads},
+      {.name = "baseline diff",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"baseline diff", "compare breakwatch-baseline.tsv with the last sweep"}},
+       .exit_codes = kReads},
       {.name = "doctor",
        .settings = {"state_dir", "store.url", "hub.endpoint", "capture.worker", "capture.toolchain",
                     "capture.toolchains", "capture.sandbox", "exporters.pushgateway.url", "exporters.loki.url"},
        .examples = {{"doctor", "check this machine"},
                     {"doctor --config.file site.yaml", "check with the settings of a daemon"}},
        .exit_codes = kReads,
-       .note = "Exit code 1: a check failed.\n"},
+       .note = "Exit code 1: at least one check failed. Warnings do not change the exit code.\n"},
       {.name = "version", .settings = {}, .examples = {{"version --json", "print it as JSON"}}, .exit_codes = kPrints},
   };
 }
@@ -173,7 +197,7 @@ std::vector<CommandHelp> StoreHelp() {
        .exit_codes = kReads},
       {.name = "dead-letters show",
        .settings = {"state_dir", "store.url"},
-       .examples = {{"dead-letters show 4711", "show one event and the answer to it"}},
+       .examples = {{"dead-letters show 4711", "show one event and the response to it"}},
        .exit_codes = kReads},
       {.name = "dead-letters retry",
        .settings = {"state_dir", "store.url", "exporters.loki.url", "delivery.drain_timeout"},
@@ -265,11 +289,14 @@ std::string ExamplesText(const CommandHelp& help) {
 }
 
 std::string ExitCodesText(const CommandHelp& help) {
-  std::string text;
+  std::string text, line;
   for (const int code : help.exit_codes) {
-    text += (text.empty() ? "Exit codes: " : ", ") + std::to_string(code) + " " + std::string(NameOf(code));
+    const std::string word = std::to_string(code) + " " + std::string(NameOf(code));
+    if (!line.empty()) line += ", ";
+    if (line.size() + word.size() > kWidestLine) text += line.substr(0, line.size() - 1) + "\n  ", line.clear();
+    line += (text.empty() && line.empty() ? "Exit codes: " : "") + word;
   }
-  return text + ".";
+  return text + line + ".";
 }
 
 }  // namespace

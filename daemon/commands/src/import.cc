@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "breakwatch/core/family.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
@@ -37,7 +38,8 @@ class NoRunner final : public CaptureRunner {
 
 // Takes the place of a configuration. It identifies a trace, so that a repeated import is recognized.
 std::string TraceAsConfig(const ReadTrace& trace) {
-  return nlohmann::json{{"trace", {{"digest", trace.digest}, {"files", trace.files}, {"bytes", trace.bytes}}}}.dump();
+  return JsonText(
+      nlohmann::json{{"trace", {{"digest", trace.digest}, {"files", trace.files}, {"bytes", trace.bytes}}}});
 }
 
 Plan PlanOf(const ImportOptions& options, const ReadTrace& trace) {
@@ -56,7 +58,8 @@ Plan PlanOf(const ImportOptions& options, const ReadTrace& trace) {
 
 Result<SweepRequest> RequestOf(const ImportOptions& options) {
   SweepRequest request;
-  request.trigger = request.toolchain = kImport;
+  request.trigger = SweepTrigger::kTraceImport;
+  request.toolchain.name = kImport;
   request.track = options.track;
   request.list.ids = {options.model};
   if (auto named = CheckNames(request); !named) return named.error();

@@ -97,7 +97,7 @@ void UseLocalGateway(App& app) {
     app.log(Level::kInfo, std::string("no Pushgateway is configured: using the one on http://") + kAddress);
   }
   settings.exporters.pushgateway.url = std::string("http://") + kAddress;
-  app.loaded.origins["exporters.pushgateway.url"] = "flag --local-gateway";
+  app.loaded.origins["exporters.pushgateway.url"] = {config::Origin::Kind::kFlag, "--local-gateway"};
 }
 
 }  // namespace breakwatch::commands

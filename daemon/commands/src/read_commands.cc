@@ -17,7 +17,7 @@ struct StoredSweep {
   std::vector<ModelResult> results;
 };
 
-Result<StoredSweep> LoadSweep(store::Store& store, const std::string& id) {
+Result<StoredSweep> LoadSweep(store::SweepStore& store, const std::string& id) {
   auto sweep = store.FindSweep(id);
   if (!sweep) return sweep.error();
   auto results = store.Results(sweep->id);
@@ -32,8 +32,8 @@ Result<StoredSweep> LoadSweep(App& app, const std::string& id) {
 }
 
 // The available results: the newest of each mode and toolchain, or those of one sweep.
-Result<std::vector<ModelResult>> ResultsToShow(store::Store& store, const Settings& settings, const std::string& model,
-                                               const std::string& sweep_id) {
+Result<std::vector<ModelResult>> ResultsToShow(store::SweepStore& store, const Settings& settings,
+                                               const std::string& model, const std::string& sweep_id) {
   if (sweep_id.empty()) return ResultsOf(store, settings, model);
   auto sweep = LoadSweep(store, sweep_id);
   if (!sweep) return sweep.error();
@@ -45,7 +45,7 @@ constexpr int kMaxSweepsSearched = 1000;
 
 // Results from other sweeps for the same models, in the first call or the steady state. They are shown beside the
 // sweep's own.
-Result<std::vector<ModelResult>> Counterparts(store::Store& store, const StoredSweep& sweep) {
+Result<std::vector<ModelResult>> Counterparts(store::SweepStore& store, const StoredSweep& sweep) {
   std::vector<ModelResult> others;
   const auto sweeps = store.Sweeps(kMaxSweepsSearched);
   if (!sweeps) return sweeps.error();
@@ -85,7 +85,7 @@ Error NoResult(const ShowOptions& options, const std::string& model, std::span<c
 
 }  // namespace
 
-Result<std::string> FindModel(store::Store& store, const std::string& selector) {
+Result<std::string> FindModel(store::SweepStore& store, const std::string& selector) {
   const auto models = store.Models();
   if (!models) return models.error();
   std::vector<std::string> matches;
@@ -105,7 +105,8 @@ Result<std::string> FindModel(store::Store& store, const std::string& selector) 
   return Error{ErrorCode::kUsage, message};
 }
 
-Result<std::vector<ModelResult>> ResultsOf(store::Store& store, const Settings& settings, const std::string& model) {
+Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Settings& settings,
+                                           const std::string& model) {
   auto results = store.NewestResults({.model = model, .mode = {}, .toolchain = {}, .revision = {}});
   if (!results) return results.error();
   std::stable_partition(results->begin(), results->end(), [&](const ModelResult& result) {

@@ -35,12 +35,12 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
   request.list = settings.hub.list;
   request.list.ids = options.models;
   request.modes = WithCalls(settings.capture.modes, settings.capture.calls);
-  request.toolchain = options.toolchain;
+  request.toolchain.name = options.toolchain;
   request.track = options.track;
   request.resume = options.resume;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) request.rebuild = *rebuild;
-  const int ways = (options.resume ? 1 : 0) + (options.plan_file.empty() ? 0 : 1) + (options.models.empty() ? 0 : 1);
-  if (ways > 1) return Error{ErrorCode::kUsage, "--resume, --plan and --model cannot be combined"};
+  const int sources = (options.resume ? 1 : 0) + (options.plan_file.empty() ? 0 : 1) + (options.models.empty() ? 0 : 1);
+  if (sources > 1) return Error{ErrorCode::kUsage, "--resume, --plan and --model cannot be combined"};
   if (!options.plan_file.empty()) {
     auto plan = ReadPlan(options.plan_file);
     if (!plan) return plan.error();

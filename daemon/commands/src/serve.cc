@@ -150,10 +150,10 @@ int RunServe(App& app, const ServeOptions& options) {
   StoredQueries queries(app);
   api::ServerOptions web{settings.web.listen_address, *token, settings.web.max_requests, settings.web.enable_lifecycle,
                          app.version};
-  auto server =
-      api::Server::Start(web, {parts.commands(), queries, *app.clock, [&] { return parts.LatestSnapshot(); },
-                               [&] { return parts.Delivery(); }, [&] { return reloads.State(); },
-                               [&] { return reloads.Request(); }, requests, toolchains, [&] { return parts.Held(); }});
+  auto server = api::Server::Start(
+      web, {parts.commands(), queries, *app.clock, [&] { return parts.LatestSnapshot(); },
+            [&] { return parts.Delivery(); }, [&] { return parts.Workers(); }, [&] { return reloads.State(); },
+            [&] { return reloads.Request(); }, requests, toolchains, [&] { return parts.Held(); }});
   if (!server) {
     Fail(app, server.error());
     return kExitFailure;

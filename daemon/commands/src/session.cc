@@ -8,6 +8,7 @@
 
 #include "breakwatch/config/inputs_file.h"
 #include "breakwatch/config/show.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/engine/available_memory.h"
 #include "breakwatch/report/directory.h"
@@ -72,7 +73,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   if (settings.sweep.interval)
     options.sweep_interval = std::chrono::ceil<std::chrono::seconds>(*settings.sweep.interval);
   options.default_request.list = settings.hub.list;
-  options.default_request.trigger = "interval";
+  options.default_request.trigger = SweepTrigger::kInterval;
   options.default_request.modes = options.plan.modes;
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) options.default_request.rebuild = *rebuild;
   return options;
@@ -90,10 +91,9 @@ constexpr std::chrono::milliseconds kLateEvents{1'000}, kLastPush{1'000};
 
 Event DeliveryFailed(std::string_view exporter, std::string_view text) {
   Event event;
-  event.name = "delivery_failed";
+  event.name = kDeliveryFailed;
   event.level = Level::kWarn;
-  event.fields_json = nlohmann::json{{"exporter", exporter}, {"detail", text}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  event.fields_json = JsonText(nlohmann::json{{"exporter", exporter}, {"detail", text}});
   return event;
 }
 
@@ -136,8 +136,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
     record.event = DeliveryFailed(exporter, text);
     [[maybe_unused]] const bool taken = commands_.Push(std::move(record));  // queue full: the log has it
   };
-  delivery_ = std::make_unique<engine::DeliveryThread>([this] { return app_.open_store(app_.settings(), false); },
-                                                       std::move(*exporters), *app_.clock, delivery);
+  delivery_ = std::make_unique<engine::DeliveryThread>(EventLogOf(app_), std::move(*exporters), *app_.clock, delivery);
   const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
     {
       const std::lock_guard guard(snapshot_mutex_);
@@ -152,16 +151,26 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   // The memory of another host is unknown here.
   const auto& launcher = settings.capture.launcher;
   const bool here = launcher.empty() || launcher == std::vector<std::string>{"auto"};
-  engine::LoopParts parts{
-      *store_,  *lister_,
-      *runner_, *app_.clock,
-      progress, commands_,
-      publish,  [this] { delivery_->NotifyEvents(); },
-      reload,   [this](const std::string& name, const std::string& python) {
-                            return OpenToolchain(name, python); }};
+  engine::LoopParts parts{.sweeps = *store_,
+                          .event_log = *store_,
+                          .current = *store_,
+                          .lister = *lister_,
+                          .runner = *runner_,
+                          .clock = *app_.clock,
+                          .progress = progress,
+                          .commands = commands_,
+                          .publish = publish,
+                          .events_stored = [this] { delivery_->NotifyEvents(); },
+                          .reload = reload,
+                          .open_toolchain = [this](const ToolchainRef& ref) { return OpenToolchain(ref); },
+                          .held = [this] { return lock_.TakeChanges(), Held(); },
+                          .held_fd = lock_.WatchFd()};
+  if (use == Use::kDaemon)
+    parts.count_workers = [this](const WorkersOfAll& workers) {
+      const std::lock_guard guard(snapshot_mutex_);
+      workers_ = workers;
+    };
   if (here) parts.available_memory = engine::AvailableMemory;
-  parts.held = [this] { return lock_.TakeChanges(), Held(); };
-  parts.held_fd = lock_.WatchFd();
   loop_ = std::make_unique<engine::Loop>(std::move(parts), *options);
   if (auto started = loop_->Start(); !started) return started;
   // An empty store has nothing to publish, but its state is loaded.
@@ -175,16 +184,12 @@ Result<void> Session::Held() const {
   return held ? store_->StillThere() : held;
 }
 
-Result<engine::FurtherToolchain> Session::OpenToolchain(const std::string& name, const std::string& python) {
-  Settings known = app_.settings();
-  // Listed before the configured ones, so that this interpreter is used even if another toolchain has its name.
-  const std::string entry = name + "=" + python;
-  if (!python.empty()) known.capture.toolchains.insert(known.capture.toolchains.begin(), entry);
-  const auto settings = app_.with_toolchain(known, name);
+Result<engine::FurtherToolchain> Session::OpenToolchain(const ToolchainRef& ref) {
+  const auto settings = app_.with_toolchain(app_.settings(), ref);
   if (!settings) return settings.error();
   auto toolchain = app_.describe_toolchain(*settings);  // each time: it may have been upgraded
   if (!toolchain) return toolchain.error();
-  std::unique_ptr<CaptureRunner>& runner = further_[entry];
+  std::unique_ptr<CaptureRunner>& runner = further_[ref];
   if (!runner) {
     auto made = app_.make_runner(*settings);
     if (!made) return made.error();
@@ -211,6 +216,11 @@ Session::~Session() {
 SnapshotPtr Session::LatestSnapshot() const {
   const std::lock_guard guard(snapshot_mutex_);
   return snapshot_;
+}
+
+WorkersOfAll Session::Workers() const {
+  const std::lock_guard guard(snapshot_mutex_);
+  return workers_;
 }
 
 std::vector<DeliveryStats> Session::Delivery() const { return delivery_->Stats(); }

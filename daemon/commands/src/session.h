@@ -59,6 +59,7 @@ class Session {
   CommandQueue& commands() { return commands_; }
   SnapshotPtr LatestSnapshot() const;           // null before the first. Thread: any
   std::vector<DeliveryStats> Delivery() const;  // as it is now. Thread: any
+  WorkersOfAll Workers() const;                 // of a daemon, at the newest snapshot. Thread: any
   // Waits until the required exporters accepted everything, until delivery.drain_timeout (or `timeout`), or until a
   // stop request. Returns the exporters that did not accept everything. Thread: any.
   std::vector<std::string> Drain(std::stop_token stop = {});
@@ -78,7 +79,7 @@ class Session {
  private:
   Session(App& app, store::WriterLock lock) : app_(app), lock_(std::move(lock)) {}
   Result<void> Assemble(ProgressListener& progress, Use use);
-  Result<engine::FurtherToolchain> OpenToolchain(const std::string& name, const std::string& python);
+  Result<engine::FurtherToolchain> OpenToolchain(const ToolchainRef& ref);
 
   App& app_;
   store::WriterLock lock_;
@@ -86,11 +87,12 @@ class Session {
   std::function<Result<engine::LoopOptions>()> reload_;
   mutable std::mutex snapshot_mutex_;
   SnapshotPtr snapshot_;
+  WorkersOfAll workers_;  // of a daemon; guarded like snapshot_
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<ModelLister> lister_;
   std::unique_ptr<CaptureRunner> runner_;
-  std::map<std::string, std::unique_ptr<CaptureRunner>> further_;  // by name, or NAME=PYTHON
-  std::vector<std::string> event_exporters_;                       // names
+  std::map<ToolchainRef, std::unique_ptr<CaptureRunner>> further_;
+  std::vector<std::string> event_exporters_;  // names
   std::unique_ptr<engine::DeliveryThread> delivery_;
   std::unique_ptr<engine::Loop> loop_;
 };

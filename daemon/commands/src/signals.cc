@@ -97,7 +97,7 @@ void Signals::Run(const std::function<SweepRequest()>& sweep) {
       command.kind = on_hangup_;
     } else {
       command.request = sweep();
-      command.request.trigger = "signal";
+      command.request.trigger = SweepTrigger::kSignal;
     }
     [[maybe_unused]] const bool taken = commands_.Push(std::move(command));  // full: enough commands are waiting
   }

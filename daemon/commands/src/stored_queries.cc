@@ -5,7 +5,7 @@
 namespace breakwatch::commands {
 
 template <class Ask>
-auto StoredQueries::WithStore(const Ask& ask) -> decltype(ask(std::declval<store::Store&>())) {
+auto StoredQueries::WithStore(const Ask& ask) -> decltype(ask(std::declval<store::SweepStore&>())) {
   const std::lock_guard lock(mutex_);
   if (!store_) {
     auto opened = app_.open_store(app_.settings(), /*read_only=*/true);
@@ -19,16 +19,16 @@ auto StoredQueries::WithStore(const Ask& ask) -> decltype(ask(std::declval<store
 }
 
 Result<std::vector<Sweep>> StoredQueries::Sweeps(int limit) {
-  return WithStore([&](store::Store& store) { return store.Sweeps(limit); });
+  return WithStore([&](store::SweepStore& store) { return store.Sweeps(limit); });
 }
 Result<Sweep> StoredQueries::FindSweep(const std::string& id) {
-  return WithStore([&](store::Store& store) { return store.FindSweep(id); });
+  return WithStore([&](store::SweepStore& store) { return store.FindSweep(id); });
 }
 Result<std::vector<ModelResult>> StoredQueries::Results(const std::string& sweep_id) {
-  return WithStore([&](store::Store& store) { return store.Results(sweep_id); });
+  return WithStore([&](store::SweepStore& store) { return store.Results(sweep_id); });
 }
 Result<std::vector<ModelResult>> StoredQueries::ResultsOf(const std::string& model) {
-  return WithStore([&](store::Store& store) { return commands::ResultsOf(store, app_.settings(), model); });
+  return WithStore([&](store::SweepStore& store) { return commands::ResultsOf(store, app_.settings(), model); });
 }
 
 }  // namespace breakwatch::commands

@@ -22,11 +22,11 @@ class StoredQueries final : public api::Queries {
 
  private:
   template <class Ask>
-  auto WithStore(const Ask& ask) -> decltype(ask(std::declval<store::Store&>()));
+  auto WithStore(const Ask& ask) -> decltype(ask(std::declval<store::SweepStore&>()));
 
   const App& app_;
   std::mutex mutex_;
-  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::SweepStore> store_;
 };
 
 }  // namespace breakwatch::commands

@@ -10,6 +10,7 @@
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/engine/plan_request.h"
 #include "breakwatch/report/directory.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
@@ -57,7 +58,7 @@ bool IsOfARequest(const std::string& key) {
 std::string FlagsTyped(const App& app, bool of_a_request) {
   std::string flags;
   for (const auto& [key, origin] : app.loaded.origins) {
-    if (!origin.starts_with("flag ") || key == "state_dir" || key.starts_with("log.")) continue;
+    if (origin.kind != config::Origin::Kind::kFlag || key == "state_dir" || key.starts_with("log.")) continue;
     if (IsOfARequest(key) == of_a_request) flags += (flags.empty() ? "--" : ", --") + key;
   }
   return flags;
@@ -127,7 +128,8 @@ int FailSweep(const App& app, Error error) {
 }
 
 // Prints the results of all sweeps of a request, one per toolchain. `reported`: their reports are written.
-int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us, bool reported) {
+int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us, bool reported,
+                const GateOptions& gate) {
   int code = kExitOk;
   for (const Sweep& sweep : swept.sweeps) {
     if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
@@ -135,6 +137,9 @@ int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swep
   }
   if (swept.error) return FirstThatApplies(code, FailSweep(app, *swept.error));
   PrintPlaces(app, by_us, reported);
+  if (!gate.baseline.empty() && !swept.sweeps.empty()) {
+    code = FirstThatApplies(code, GateSweep(app, swept.sweeps.front(), gate));
+  }
   return reported ? code : FirstThatApplies(code, kExitStore);
 }
 
@@ -147,7 +152,7 @@ std::optional<Sweep> NewestAmong(const App& app, const std::vector<Sweep>& repor
   return is_among ? std::optional(reported.back()) : std::nullopt;
 }
 
-int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress) {
+int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress, const GateOptions& gate) {
   Fanout fanout;
   SweepFiles files(app);
   fanout.Add(progress);
@@ -157,7 +162,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   const Signals signals((*session)->commands(), [&] { return request; });
   files.OnTrim([&](int keep_sweeps) { (*session)->TrimEvents(keep_sweeps); });
   const auto made_up = SweepFiles(app).WriteMissing();
-  auto swept = (*session)->loop().RunSweeps(request);
+  auto swept = (*session)->loop().RunByEveryToolchain(request);
   if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound) {
     if (const auto newest = NewestAmong(app, made_up)) swept = {{*newest}, std::nullopt};
   }
@@ -165,7 +170,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress)
   (*session)->StoreLateEvents();
   (*session)->PublishDelivery();
   if (swept.sweeps.empty()) return FailSweep(app, *swept.error);
-  return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true, !files.failed());
+  return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true, !files.failed(), gate);
 }
 
 Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
@@ -173,6 +178,39 @@ Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
   if (!models) return models.error();
   options.models = std::move(*models);
   return MakeRequest(app.settings(), options);
+}
+
+Result<Toolchain> ToolchainOf(const App& app, const SweepRequest& request, const Toolchain& primary) {
+  if (request.toolchain.name.empty() || request.toolchain.name == primary.name) return primary;
+  const auto settings = app.with_toolchain(app.settings(), request.toolchain);
+  if (!settings) return settings.error();
+  return app.describe_toolchain(*settings);
+}
+
+// Stores and captures nothing, so it needs neither a session nor workers.
+Result<Plan> PlanOf(const App& app, const SweepRequest& request, CommandQueue& commands) {
+  const auto options = MakeLoopOptions(app, app.settings());
+  if (!options) return options.error();
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  // Before the first sweep there is no store to read, so the plan starts from an empty store.
+  if (!store && store.error().code == ErrorCode::kNotFound) store = app.open_store(app.settings(), /*read_only=*/false);
+  if (!store) return store.error();
+  auto lister = app.make_lister(app.settings());
+  if (!lister) return lister.error();
+  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
+  const auto current = engine::LoadAggregate(**store, options->aggregate);
+  if (!current) return current.error();
+  const auto list = engine::ListModels(**lister, request, printer, engine::WaitForStop(commands));
+  if (!list) return list.error();
+  const auto toolchain = ToolchainOf(app, request, options->plan.toolchain);
+  if (!toolchain) return toolchain.error();
+  const SystemTime now = app.clock->Now();
+  return engine::PlanRequest(engine::MakeSweepId(now), request, *list,
+                             {.sweeps = **store,
+                              .current = current->aggregate,
+                              .options = options->plan,
+                              .toolchain = *toolchain,
+                              .now = now});
 }
 
 }  // namespace
@@ -194,52 +232,19 @@ int RunSweep(App& app, const SweepOptions& options) {
   if (*followed) {
     NameFlagsWithoutEffect(app, "the daemon of " + app.settings().state_dir + " uses its own settings",
                            FlagsTyped(app, /*of_a_request=*/false));
-    return ConcludeAll(app, *request, **followed, /*by_us=*/false, DidDaemonReport(app, (*followed)->sweeps));
+    return ConcludeAll(app, *request, **followed, /*by_us=*/false, DidDaemonReport(app, (*followed)->sweeps),
+                       options.gate);
   }
   if (options.local_gateway) UseLocalGateway(app);
-  return SweepHere(app, *request, progress);
+  return SweepHere(app, *request, progress, options.gate);
 }
 
 int RunPlan(App& app, const SweepOptions& options) {
   const auto request = RequestOf(app, options);
   if (!request) return Fail(app, request.error());
-  auto loop_options = MakeLoopOptions(app, app.settings());
-  if (!loop_options) return Fail(app, loop_options.error());
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
-  // Before the first sweep there is no store to read, so the plan starts from an empty store.
-  if (!store && store.error().code == ErrorCode::kNotFound) store = app.open_store(app.settings(), /*read_only=*/false);
-  if (!store) return Fail(app, store.error());
-  auto lister = app.make_lister(app.settings());
-  if (!lister) return Fail(app, lister.error());
-  auto runner = app.make_runner(app.settings());
-  if (!runner) return Fail(app, runner.error());
-  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   CommandQueue commands;
-  std::unique_ptr<CaptureRunner> further;
-  const auto open_toolchain = [&](const std::string& name, const std::string&) -> Result<engine::FurtherToolchain> {
-    const auto settings = app.with_toolchain(app.settings(), name);
-    if (!settings) return settings.error();
-    auto toolchain = app.describe_toolchain(*settings);
-    if (!toolchain) return toolchain.error();
-    auto made = app.make_runner(*settings);
-    if (!made) return made.error();
-    further = std::move(*made);
-    return engine::FurtherToolchain{*std::move(toolchain), further.get()};
-  };
-  engine::Loop loop({**store,
-                     **lister,
-                     **runner,
-                     *app.clock,
-                     printer,
-                     commands,
-                     [](SnapshotPtr, bool) {},
-                     {},
-                     {},
-                     open_toolchain,
-                     {}},
-                    *loop_options);
   const Signals signals(commands, [&] { return *request; });
-  const auto plan = loop.PlanOnly(*request);
+  const auto plan = PlanOf(app, *request, commands);
   if (!plan) return Fail(app, plan.error());
   if (!options.output.empty()) {
     if (auto written = WriteFile(options.output, ToJson(*plan) + "\n"); !written) return Fail(app, written.error());

@@ -16,7 +16,7 @@ constexpr int kMaxSweepsSearched = 1000;
 bool HasReport(const Sweep& sweep) {
   // Imports and bisections have no report, because they return their result directly. An abandoned sweep never
   // completed.
-  return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != kBisect &&
+  return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != SweepTrigger::kBisect &&
          !store::IsGivenUp(sweep);
 }
 
@@ -76,7 +76,7 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
   return made;
 }
 
-Result<SweepFiles::Content> SweepFiles::Read(store::Store& store, const Sweep& sweep) {
+Result<SweepFiles::Content> SweepFiles::Read(store::SweepStore& store, const Sweep& sweep) {
   auto plan = store.LoadPlan(sweep.id);
   if (!plan) return plan.error();
   auto results = store.Results(sweep.id);
@@ -92,7 +92,7 @@ Result<void> SweepFiles::Write(const Sweep& sweep, const Content& content) const
 }
 
 // Makes the link agree with the store on the latest sweep.
-Result<void> SweepFiles::PointLatest(store::Store& store) const {
+Result<void> SweepFiles::PointLatest(store::SweepStore& store) const {
   const auto latest = store.FindSweep("latest");
   if (!latest) return latest.error();
   const std::string& state = app_.settings().state_dir;

@@ -32,9 +32,9 @@ class SweepFiles final : public ProgressListener {
     Plan plan;
     std::vector<ModelResult> results;
   };
-  static Result<Content> Read(store::Store& store, const Sweep& sweep);
+  static Result<Content> Read(store::SweepStore& store, const Sweep& sweep);
   Result<void> Write(const Sweep& sweep, const Content& content) const;
-  Result<void> PointLatest(store::Store& store) const;
+  Result<void> PointLatest(store::SweepStore& store) const;
   void Note(const Error& error);
   int Kept() const;
   std::string SettingsJson() const;

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/show.h"
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/aggregate.h"
 #include "breakwatch/store/repair.h"
@@ -30,7 +31,7 @@ int RunStoreInfo(App& app) {
                                              {"models", models->size()},
                                              {"newest_sweep", newest},
                                              {"events", *events}};
-    Print(app, document.dump(1) + "\n");
+    Print(app, JsonDocument(document, 1));
     return kExitOk;
   }
   Print(app, "store         " + url + "\nschema        " + std::to_string(*version) + "\nmodels        " +
@@ -48,9 +49,7 @@ nlohmann::ordered_json ToJson(const std::vector<store::Damage>& damage) {
   return list;
 }
 
-std::string Dump(const nlohmann::ordered_json& document) {
-  return document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
+std::string Dump(const nlohmann::ordered_json& document) { return JsonDocument(document, 1); }
 
 std::string Lines(const std::vector<store::Damage>& damage) {
   std::string text;
@@ -59,10 +58,10 @@ std::string Lines(const std::vector<store::Damage>& damage) {
   return text;
 }
 
-Result<void> Rebuild(store::Store& store, const Settings& settings) {
+Result<void> Rebuild(store::CurrentState& state, const Settings& settings) {
   engine::AggregateOptions options;
   options.unranked_sweeps = settings.retention.unranked_sweeps;
-  return engine::RebuildCurrent(store, options);
+  return engine::RebuildCurrent(state, options);
 }
 
 // Rebuilds the derived tables of the copy and checks it.

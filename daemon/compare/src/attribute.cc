@@ -6,7 +6,7 @@
 namespace breakwatch::compare {
 namespace {
 
-// How a value changes when only one factor becomes new; nullopt if a corner is missing.
+// How a value changes when only one factor becomes new; nullopt if a combination is missing.
 struct Flips {
   std::optional<std::int64_t> from_old, to_new;
   bool Known() const { return from_old || to_new; }
@@ -14,28 +14,28 @@ struct Flips {
   bool Agree() const { return !from_old || !to_new || *from_old == *to_new; }
 };
 
-std::optional<std::int64_t> Change(const Corners& values, unsigned from, unsigned to) {
+std::optional<std::int64_t> Change(const CombinationValues& values, unsigned from, unsigned to) {
   if (!values[from] || !values[to]) return std::nullopt;
   return *values[to] - *values[from];
 }
 
 std::vector<unsigned> Each(unsigned factors) {
   std::vector<unsigned> bits;
-  for (unsigned bit = 1; bit < kCorners; bit <<= 1) {
+  for (unsigned bit = 1; bit < kCombinations; bit <<= 1) {
     if (factors & bit) bits.push_back(bit);
   }
   return bits;
 }
 
-Flips FlipsOf(const Corners& values, unsigned factor, unsigned all) {
+Flips FlipsOf(const CombinationValues& values, unsigned factor, unsigned all) {
   return {Change(values, 0, factor), Change(values, all & ~factor, all)};
 }
 
-// The required corners without a value.
-unsigned Missing(const Corners& values, unsigned all) {
+// The required combinations without a value.
+unsigned Missing(const CombinationValues& values, unsigned all) {
   unsigned missing = 0;
-  for (unsigned corner = 0; corner < kCorners; ++corner) {
-    if ((corner & ~all) == 0 && !values[corner]) missing |= 1u << corner;
+  for (unsigned combination = 0; combination < kCombinations; ++combination) {
+    if ((combination & ~all) == 0 && !values[combination]) missing |= 1u << combination;
   }
   return missing;
 }
@@ -46,7 +46,7 @@ struct Evidence {
   std::int64_t sum = 0;  // the sum of one flip per factor
 };
 
-Evidence Gather(const Corners& values, unsigned all) {
+Evidence Gather(const CombinationValues& values, unsigned all) {
   Evidence e;
   for (const unsigned factor : Each(all)) {
     const Flips flips = FlipsOf(values, factor, all);
@@ -60,48 +60,48 @@ Evidence Gather(const Corners& values, unsigned all) {
   return e;
 }
 
-// The factors that the value depends on if the flips disagree. A corner between the ends may differ from both.
-unsigned Involved(const Corners& values, unsigned all) {
+// The factors that the value depends on if the flips disagree. A combination between the ends may differ from both.
+unsigned Involved(const CombinationValues& values, unsigned all) {
   unsigned involved = 0;
   for (const unsigned factor : Each(all)) {
-    for (unsigned corner = 0; corner < kCorners; ++corner) {
-      if ((corner & ~all) || (corner & factor)) continue;
-      if (Change(values, corner, corner | factor).value_or(0) != 0) involved |= factor;
+    for (unsigned combination = 0; combination < kCombinations; ++combination) {
+      if ((combination & ~all) || (combination & factor)) continue;
+      if (Change(values, combination, combination | factor).value_or(0) != 0) involved |= factor;
     }
   }
   return involved;
 }
 
 // Together: the value is new only if all of `factors` are new. Any: it is old only if all of them are old.
-Cause KindOfInteraction(const Corners& values, unsigned factors, unsigned all) {
+Cause KindOfInteraction(const CombinationValues& values, unsigned factors, unsigned all) {
   bool together = true, any = true;
-  for (unsigned corner = 0; corner < kCorners; ++corner) {
-    if ((corner & ~all) || !values[corner]) continue;
-    const bool has_all = (corner & factors) == factors, has_none = (corner & factors) == 0;
-    together = together && *values[corner] == (has_all ? *values[all] : *values[0]);
-    any = any && *values[corner] == (has_none ? *values[0] : *values[all]);
+  for (unsigned combination = 0; combination < kCombinations; ++combination) {
+    if ((combination & ~all) || !values[combination]) continue;
+    const bool has_all = (combination & factors) == factors, has_none = (combination & factors) == 0;
+    together = together && *values[combination] == (has_all ? *values[all] : *values[0]);
+    any = any && *values[combination] == (has_none ? *values[0] : *values[all]);
   }
   return together ? Cause::kTogether : any ? Cause::kAny : Cause::kInteraction;
 }
 
-Attribution Interacting(const Corners& values, unsigned all, Attribution out) {
+Attribution Interacting(const CombinationValues& values, unsigned all, Attribution out) {
   out.factors = Involved(values, all);
-  if (out.factors == 0) out.factors = all;  // the corners that would separate them are missing
+  if (out.factors == 0) out.factors = all;  // the combinations that would separate them are missing
   out.cause = KindOfInteraction(values, out.factors, all);
   return out;
 }
 
-// True if every corner between the ends equals the sum of its flips.
-bool IsSum(const Corners& values, unsigned all) {
-  for (unsigned corner = 0; corner < kCorners; ++corner) {
-    if ((corner & ~all) || !values[corner]) continue;
+// True if every combination between the ends equals the sum of its flips.
+bool IsSum(const CombinationValues& values, unsigned all) {
+  for (unsigned combination = 0; combination < kCombinations; ++combination) {
+    if ((combination & ~all) || !values[combination]) continue;
     std::int64_t sum = *values[0];
-    for (const unsigned factor : Each(corner)) {
+    for (const unsigned factor : Each(combination)) {
       const Flips flips = FlipsOf(values, factor, all);
       if (!flips.Known()) return true;  // no evidence against it
       sum += flips.from_old ? *flips.from_old : *flips.to_new;
     }
-    if (sum != *values[corner]) return false;
+    if (sum != *values[combination]) return false;
   }
   return true;
 }
@@ -125,7 +125,7 @@ std::string_view CauseName(Cause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-Attribution Attribute(const Corners& values, unsigned factors) {
+Attribution Attribute(const CombinationValues& values, unsigned factors) {
   const unsigned all = factors & kAllFactors;
   Attribution out;
   out.missing = Missing(values, all);
@@ -140,7 +140,7 @@ Attribution Attribute(const Corners& values, unsigned factors) {
   const std::int64_t rest = *values[all] - *values[0] - e.sum;
   out.factors = e.movers;
   if (rest != 0) {
-    // The change that the known flips do not explain is due to the single factor without corners.
+    // The change that the known flips do not explain is due to the single factor without combinations.
     if (std::popcount(e.unknown) != 1) return out.factors = 0, out;
     out.factors |= e.unknown;
   }
@@ -150,15 +150,15 @@ Attribution Attribute(const Corners& values, unsigned factors) {
 
 namespace {
 
-const CornerResult* At(const std::vector<CornerResult>& corners, unsigned corner) {
-  for (const CornerResult& entry : corners) {
-    if (entry.corner == corner) return &entry;
+const CombinationResult* At(const std::vector<CombinationResult>& combinations, unsigned combination) {
+  for (const CombinationResult& entry : combinations) {
+    if (entry.combination == combination) return &entry;
   }
   return nullptr;
 }
 
-bool HasNumbers(const CornerResult& corner) {
-  return corner.result && breakwatch::HasNumbers(corner.result->capture.status);
+bool HasNumbers(const CombinationResult& combination) {
+  return combination.result && breakwatch::HasNumbers(combination.result->capture.status);
 }
 
 std::map<std::string, std::int64_t> EventsBySite(const CaptureResult& capture) {
@@ -168,8 +168,8 @@ std::map<std::string, std::int64_t> EventsBySite(const CaptureResult& capture) {
 }
 
 // Equal outcomes have equal text: the status, and with numbers also every site and its events.
-std::string Signature(const CornerResult& corner, bool numbers) {
-  const CaptureResult& capture = corner.result->capture;
+std::string Signature(const CombinationResult& combination, bool numbers) {
+  const CaptureResult& capture = combination.result->capture;
   if (!numbers) return std::string(StatusName(capture.status));
   std::string text;
   for (const auto& [site, events] : EventsBySite(capture)) text += site + ' ' + std::to_string(events) + '\n';
@@ -177,35 +177,35 @@ std::string Signature(const CornerResult& corner, bool numbers) {
 }
 
 // Converts outcomes to numbers that are equal exactly if the outcomes are, and that never add up by chance. 0 is the
-// old outcome, 1 the new one, and powers of a thousand are others. If both ends have numbers, a corner without numbers
-// has no value. Otherwise the status changed.
-Corners OutcomesOf(const std::vector<CornerResult>& corners, unsigned factors, bool numbers) {
-  Corners values;
-  std::map<std::string, std::int64_t> known{{Signature(*At(corners, 0), numbers), 0}};
-  known.emplace(Signature(*At(corners, factors), numbers), 1);
+// old outcome, 1 the new one, and powers of a thousand are others. If both ends have numbers, a combination without
+// numbers has no value. Otherwise the status changed.
+CombinationValues OutcomesOf(const std::vector<CombinationResult>& combinations, unsigned factors, bool numbers) {
+  CombinationValues values;
+  std::map<std::string, std::int64_t> known{{Signature(*At(combinations, 0), numbers), 0}};
+  known.emplace(Signature(*At(combinations, factors), numbers), 1);
   std::int64_t next = 1000;
-  for (const CornerResult& corner : corners) {
-    if (!corner.result || (numbers && !HasNumbers(corner))) continue;
-    const auto [entry, is_other] = known.emplace(Signature(corner, numbers), next);
+  for (const CombinationResult& combination : combinations) {
+    if (!combination.result || (numbers && !HasNumbers(combination))) continue;
+    const auto [entry, is_other] = known.emplace(Signature(combination, numbers), next);
     if (is_other && next < 1'000'000'000'000'000) next *= 1000;
-    values[corner.corner] = entry->second;
+    values[combination.combination] = entry->second;
   }
   return values;
 }
 
-std::vector<ChangedSite> ChangedSitesOf(const std::vector<CornerResult>& corners, unsigned factors) {
+std::vector<ChangedSite> ChangedSitesOf(const std::vector<CombinationResult>& combinations, unsigned factors) {
   std::map<std::string, const BreakSite*> sites;
   for (const unsigned end : {0u, factors}) {
-    for (const BreakSite& site : At(corners, end)->result->capture.sites) sites[site.site_id] = &site;
+    for (const BreakSite& site : At(combinations, end)->result->capture.sites) sites[site.site_id] = &site;
   }
   std::vector<ChangedSite> moved;
   for (const auto& [id, site] : sites) {
-    Corners values;
-    for (const CornerResult& corner : corners) {
-      if (!HasNumbers(corner)) continue;
-      const auto events = EventsBySite(corner.result->capture);
+    CombinationValues values;
+    for (const CombinationResult& combination : combinations) {
+      if (!HasNumbers(combination)) continue;
+      const auto events = EventsBySite(combination.result->capture);
       const auto found = events.find(id);
-      values[corner.corner] = found == events.end() ? 0 : found->second;
+      values[combination.combination] = found == events.end() ? 0 : found->second;
     }
     if (*values[0] == *values[factors]) continue;
     moved.push_back({*site, *values[0], *values[factors], Attribute(values, factors)});
@@ -266,19 +266,19 @@ bool SameFactors(const std::vector<ChangedSite>& sites) {
 
 }  // namespace
 
-Bisection Bisect(const std::string& model, unsigned factors, std::vector<CornerResult> corners) {
+Bisection Bisect(const std::string& model, unsigned factors, std::vector<CombinationResult> combinations) {
   Bisection out;
-  out.model = model, out.factors = factors, out.corners = std::move(corners);
-  const CornerResult *old_end = At(out.corners, 0), *new_end = At(out.corners, factors);
+  out.model = model, out.factors = factors, out.combinations = std::move(combinations);
+  const CombinationResult *old_end = At(out.combinations, 0), *new_end = At(out.combinations, factors);
   if (old_end == nullptr || new_end == nullptr || !old_end->result || !new_end->result) {
     out.text = "the cause is unknown: the old or the new state could not be captured";
     return out;
   }
   const bool numbers = HasNumbers(*old_end) && HasNumbers(*new_end);
-  const Corners outcomes = OutcomesOf(out.corners, factors, numbers);
+  const CombinationValues outcomes = OutcomesOf(out.combinations, factors, numbers);
   out.verdict = Attribute(outcomes, factors);
   if (numbers && out.verdict.cause != Cause::kNothing) {
-    out.sites = ChangedSitesOf(out.corners, factors);
+    out.sites = ChangedSitesOf(out.combinations, factors);
     if (!out.sites.empty()) {
       out.verdict = Combine(out.sites, out.verdict.missing);
       if (!SameFactors(out.sites) && out.verdict.cause != Cause::kEach && out.verdict.cause != Cause::kUnknown) {

@@ -1,6 +1,7 @@
 #include "breakwatch/compare/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <set>
 #include <tuple>
@@ -45,18 +46,57 @@ void CompareSites(const CaptureResult& a, const CaptureResult& b, ModelCompariso
   }
 }
 
-// At different depths a site repeats once per layer, so only the sites are compared.
-Verdict Judge(const ModelComparison& m) {
-  const bool unlike_depth =
-      std::any_of(m.differences.begin(), m.differences.end(), [](const Difference& d) { return d.what == "depth"; });
-  const std::int64_t events = unlike_depth ? 0 : *m.breaks_b - *m.breaks_a, sites = *m.sites_b - *m.sites_a;
-  const std::int64_t change = events != 0 ? events : sites;
-  return change > 0 ? Verdict::kWorse : change < 0 ? Verdict::kBetter : Verdict::kSame;
+bool DifferIn(const ModelComparison& m, std::string_view what) {
+  return std::any_of(m.differences.begin(), m.differences.end(), [&](const Difference& d) { return d.what == what; });
 }
 
-// True if a capture was attempted and gave no numbers, because of the model or its toolchain.
-bool Failed(Status status) {
-  return !HasNumbers(status) && !IsSkipped(status) && !IsIncomplete(status) && status != Status::kFailedResolve;
+struct Rule {
+  Quantity quantity;
+  std::optional<std::int64_t> (*value)(const CaptureResult&);
+  bool of_depth;   // repeats once per layer: not compared at different depths
+  bool of_inputs;  // only compared for the same parameters and inputs
+};
+
+// As in PyTorch's own continuous integration: breaks and fallbacks should go down, captured operations up.
+constexpr Rule kRules[] = {
+    {{"breaks", true}, [](const CaptureResult& c) { return std::optional(EventsOf(c)); }, true, false},
+    {{"break_sites", true}, [](const CaptureResult& c) { return std::optional(CountSites(c)); }, false, false},
+    {{"frames_fallback", true}, [](const CaptureResult& c) { return c.frames_fallback; }, true, false},
+    {{"recompiles", true}, [](const CaptureResult& c) { return c.recompiles; }, true, false},
+    {{"ops_captured", false}, [](const CaptureResult& c) { return c.ops_captured; }, false, true},
+};
+
+bool SameInputs(const ModelComparison& m, const CaptureResult& a, const CaptureResult& b) {
+  return a.params == b.params && !DifferIn(m, "inputs");
+}
+
+std::vector<QuantityChange> ChangesOf(const ModelComparison& m, const CaptureResult& a, const CaptureResult& b,
+                                      const Ignored& ignored) {
+  std::vector<QuantityChange> changes;
+  for (const Rule& rule : kRules) {
+    if (ignored.quantities.contains(rule.quantity.name) || (rule.of_depth && DifferIn(m, "depth")) ||
+        (rule.of_inputs && !SameInputs(m, a, b))) {
+      continue;
+    }
+    const auto before = rule.value(a), after = rule.value(b);
+    if (!before || !after || *before == *after) continue;
+    const bool worse = (*after > *before) == rule.quantity.lower_is_better;
+    changes.push_back({std::string(rule.quantity.name), *before, *after, worse});
+  }
+  return changes;
+}
+
+std::string TextOf(const QuantityChange& change) {
+  return change.name + " " + std::to_string(change.a) + " -> " + std::to_string(change.b);
+}
+
+// A new site is worse even if there are fewer breaks: somebody has to look at it.
+Verdict VerdictOf(const ModelComparison& m, const Ignored& ignored) {
+  const auto worse = std::count_if(m.changes.begin(), m.changes.end(), [](const auto& c) { return c.worse; });
+  if (!ignored.new_sites && !m.new_sites.empty()) return Verdict::kWorse;
+  if (m.changes.empty()) return Verdict::kSame;
+  if (worse == 0) return Verdict::kBetter;
+  return worse == static_cast<std::ptrdiff_t>(m.changes.size()) ? Verdict::kWorse : Verdict::kMixed;
 }
 
 void SetNumbers(const ModelResult& result, std::optional<Status>& status, std::optional<std::int64_t>& breaks,
@@ -104,12 +144,25 @@ void AddReasons(const ModelResult& a, const ModelResult& b, ReasonMap& reasons) 
   AddReasons(b, reasons, [](ReasonChange& r) { return std::tie(r.events_b, r.sites_b, r.models_b); });
 }
 
-using ByModel = std::map<std::string, const ModelResult*>;
+using Key = std::pair<std::string, std::string>;  // model and mode; the mode is empty if each side has only one
+using ByKey = std::map<Key, const ModelResult*>;
 
-ByModel Index(const Side& side) {
-  ByModel models;
-  for (const ModelResult& result : side.results) models[result.info.id] = &result;
-  return models;
+// A model that was skipped before its modes were planned has none.
+bool HaveSeveralModes(const Side& a, const Side& b) {
+  std::set<std::string> modes;
+  for (const Side* side : {&a, &b}) {
+    for (const ModelResult& result : side->results) modes.insert(result.capture.mode);
+  }
+  modes.erase("");
+  return modes.size() > 1;
+}
+
+ByKey Index(const Side& side, bool by_mode) {
+  ByKey results;
+  for (const ModelResult& result : side.results) {
+    results[{result.info.id, by_mode ? result.capture.mode : std::string()}] = &result;
+  }
+  return results;
 }
 
 void Order(Comparison& out, const ReasonMap& reasons, const std::map<Difference, std::int64_t>& differences) {
@@ -129,57 +182,86 @@ void Order(Comparison& out, const ReasonMap& reasons, const std::map<Difference,
 }  // namespace
 
 std::string_view VerdictName(Verdict verdict) {
-  static constexpr std::string_view kNames[] = {"worse", "better", "not_comparable", "new", "gone", "same"};
+  static constexpr std::string_view kNames[] = {"worse", "mixed", "gone",        "better",
+                                                "new",   "flaky", "no_baseline", "same"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
-ModelComparison CompareModel(const ModelResult& a, const ModelResult& b) {
+std::span<const Quantity> Quantities() {
+  static const auto kQuantities = [] {
+    std::array<Quantity, std::size(kRules)> quantities{};
+    std::transform(std::begin(kRules), std::end(kRules), quantities.begin(), [](const Rule& r) { return r.quantity; });
+    return quantities;
+  }();
+  return kQuantities;
+}
+
+ModelComparison CompareModel(const ModelResult& a, const ModelResult& b, const Ignored& ignored) {
   ModelComparison out;
   out.model = b.info.id;
   SetNumbers(a, out.a, out.breaks_a, out.sites_a), SetNumbers(b, out.b, out.breaks_b, out.sites_b);
   out.differences = DifferencesOf(a, b);
   out.why = NotComparable(a, b);
   const Status before = a.capture.status, after = b.capture.status;
-  if (!HasNumbers(before) && before == after) {
-    out.verdict = Verdict::kSame;  // no numbers before and after, with the same status
-  } else if (HasNumbers(before) && Failed(after)) {
-    out.verdict = Verdict::kWorse;
-  } else if (Failed(before) && HasNumbers(after)) {
-    out.verdict = Verdict::kBetter;
-  } else if (!out.why.empty()) {
-    out.verdict = Verdict::kNotComparable;
-  } else {
-    CompareSites(a.capture, b.capture, out);
-    out.verdict = Judge(out);
+  if (HasNumbers(before) != HasNumbers(after)) {
+    // Whatever the cause is, also a missing package or a skip: the model is no longer watched.
+    out.verdict = HasNumbers(before) ? Verdict::kWorse : Verdict::kBetter;
+    return out;
+  }
+  if (!HasNumbers(before)) {
+    out.verdict = before == after ? Verdict::kSame : Verdict::kNoBaseline;
+    return out;
+  }
+  if (!out.why.empty()) {
+    out.verdict = Verdict::kNoBaseline;
+    return out;
+  }
+  CompareSites(a.capture, b.capture, out);
+  out.changes = ChangesOf(out, a.capture, b.capture, ignored);
+  out.verdict = VerdictOf(out, ignored);
+  if (out.verdict != Verdict::kSame && (a.capture.flaky || b.capture.flaky)) {
+    out.why = "repeated captures differed; without that: " + std::string(VerdictName(out.verdict));
+    for (const QuantityChange& change : out.changes) out.why += ", " + TextOf(change);
+    out.verdict = Verdict::kFlaky;
   }
   return out;
 }
 
-Comparison Compare(const Side& a, const Side& b) {
+Comparison Compare(const Side& a, const Side& b, const Ignored& ignored) {
   Comparison out;
   out.a = a.label, out.b = b.label;
-  const ByModel before = Index(a), after = Index(b);
+  const bool by_mode = HaveSeveralModes(a, b);
+  const ByKey before = Index(a, by_mode), after = Index(b, by_mode);
   ReasonMap reasons;
   std::map<Difference, std::int64_t> differences;
-  for (const auto& [model, result] : before) {
+  const auto add = [&](const Key& key, ModelComparison compared) {
+    compared.mode = key.second;
+    out.models.push_back(std::move(compared));
+  };
+  for (const auto& [key, result] : before) {
     Add(*result, out.all_a);
-    const auto found = after.find(model);
+    const auto found = after.find(key);
     if (found == after.end()) {
-      out.models.push_back(OneSided(*result, /*is_new=*/false));
+      add(key, OneSided(*result, /*is_new=*/false));
       continue;
     }
-    out.models.push_back(CompareModel(*result, *found->second));
-    for (const Difference& difference : out.models.back().differences) ++differences[difference];
-    if (!out.models.back().why.empty() || !HasNumbers(result->capture.status)) continue;
+    add(key, CompareModel(*result, *found->second, ignored));
+    const ModelComparison& compared = out.models.back();
+    for (const Difference& difference : compared.differences) ++differences[difference];
+    if (!compared.a || !HasNumbers(*compared.a) || !compared.b || !HasNumbers(*compared.b) ||
+        compared.verdict == Verdict::kNoBaseline) {
+      continue;
+    }
     Add(*result, out.compared_a), Add(*found->second, out.compared_b);
     AddReasons(*result, *found->second, reasons);
   }
-  for (const auto& [model, result] : after) {
+  for (const auto& [key, result] : after) {
     Add(*result, out.all_b);
-    if (!before.contains(model)) out.models.push_back(OneSided(*result, /*is_new=*/true));
+    if (!before.contains(key)) add(key, OneSided(*result, /*is_new=*/true));
   }
-  std::stable_sort(out.models.begin(), out.models.end(),
-                   [](const ModelComparison& x, const ModelComparison& y) { return x.model < y.model; });
+  std::stable_sort(out.models.begin(), out.models.end(), [](const ModelComparison& x, const ModelComparison& y) {
+    return std::tie(x.model, x.mode) < std::tie(y.model, y.mode);
+  });
   for (const ModelComparison& model : out.models) ++out.verdicts[model.verdict];
   Order(out, reasons, differences);
   return out;

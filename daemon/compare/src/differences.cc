@@ -3,9 +3,16 @@
 namespace breakwatch::compare {
 namespace {
 
+constexpr std::size_t kCommitDigits = 12;
+
 void Add(std::vector<Difference>& out, const char* what, const std::string& a, const std::string& b) {
   // A value that one side lacks is unknown, not different.
   if (a != b && !a.empty() && !b.empty()) out.push_back({what, a, b});
+}
+
+// A baseline has the first digits of a commit only.
+bool IsSameCommit(const std::string& a, const std::string& b) {
+  return a.size() >= kCommitDigits && b.size() >= kCommitDigits && (a.starts_with(b) || b.starts_with(a));
 }
 
 // Without breaks, a reduced and a full capture are equal. Only counts of breaks depend on the depth.
@@ -24,7 +31,7 @@ std::vector<Difference> DifferencesOf(const ModelResult& a, const ModelResult& b
   Add(out, "transformers", x.toolchain.transformers, y.toolchain.transformers);
   Add(out, "python", x.toolchain.python, y.toolchain.python);
   Add(out, "worker", x.toolchain.worker, y.toolchain.worker);
-  Add(out, "commit", a.info.sha, b.info.sha);
+  if (!IsSameCommit(a.info.sha, b.info.sha)) Add(out, "commit", a.info.sha, b.info.sha);
   Add(out, "mode", x.mode, y.mode);
   if (DepthMatters(x, y)) Add(out, "depth", x.depth, y.depth);
   Add(out, "inputs", x.inputs_digest, y.inputs_digest);

@@ -73,4 +73,11 @@ std::string ComposeLine(const Event& event, std::int64_t id, std::int64_t ts_ns)
   return line;
 }
 
+std::string NameOf(const StoredEvent& event) {
+  const auto line = ordered_json::parse(event.line, nullptr, /*allow_exceptions=*/false);
+  if (!line.is_object()) return {};
+  const auto name = line.find("msg");
+  return name != line.end() && name->is_string() ? name->get<std::string>() : std::string();
+}
+
 }  // namespace breakwatch

@@ -355,6 +355,16 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
     out.Sample(Labels({{"exporter", stats.exporter}}), "", Seconds(stats.oldest_age));
 }
 
+void WriteWorkers(ExpositionWriter& out, const WorkersOfAll& workers) {
+  for (const WorkerSeries& series : kWorkerSeries) {
+    const SeriesFamily family{series.name, "counter", series.help};
+    out.Begin(family);
+    for (const auto& [toolchain, counts] : workers) {
+      out.Sample(Labels({{"toolchain", toolchain}}), "", counts.*series.value);
+    }
+  }
+}
+
 void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains, const std::string& sandbox) {
   static constexpr SeriesFamily kBuild{"breakwatch_build_info", "gauge", "1; the version that published the series."};
   static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge", "1 for each toolchain that captures."};
@@ -389,6 +399,7 @@ void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink
     WriteReasons(out, snapshot.reasons);
     WriteSweep(out, snapshot.sweep);
     WriteDelivery(out, snapshot.delivery);
+    WriteWorkers(out, snapshot.workers);
     WriteInfos(out, snapshot.toolchains, snapshot.sandbox);
   }
   out.Finish();

@@ -18,6 +18,7 @@ inline std::string_view Spell(Action a) { return ActionName(a); }
 inline std::string_view Spell(Rebuild r) { return RebuildName(r); }
 inline std::string_view Spell(Depth d) { return kDepthNames[static_cast<int>(d)]; }
 inline std::string_view Spell(SweepState s) { return SweepStateName(s); }
+inline std::string_view Spell(SweepTrigger t) { return SweepTriggerName(t); }
 
 template <class Enum>
 bool Assign(std::optional<Enum> parsed, Enum& out) {
@@ -39,5 +40,6 @@ inline bool Unspell(std::string_view name, Action& out) { return Assign(ParseAct
 inline bool Unspell(std::string_view name, Rebuild& out) { return Assign(ParseRebuild(name), out); }
 inline bool Unspell(std::string_view name, Depth& out) { return AssignByName(kDepthNames, name, out); }
 inline bool Unspell(std::string_view name, SweepState& out) { return Assign(ParseSweepState(name), out); }
+inline bool Unspell(std::string_view name, SweepTrigger& out) { return out = ParseSweepTrigger(name), true; }
 
 }  // namespace breakwatch::json_fields

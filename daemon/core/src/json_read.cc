@@ -212,20 +212,15 @@ void Bound(GraphSegment& segment) {
 
 // A worker runs untrusted code, so its output is truncated before it is stored.
 void Bound(CaptureResult& result) {
-  for (std::string* label :
-       {&result.detail, &result.suggestion, &result.phase, &result.architecture, &result.model_type, &result.mode,
-        &result.device, &result.dtype, &result.depth, &result.ops_depth, &result.inputs_digest}) {
+  for (std::string* label : {&result.phase, &result.architecture, &result.model_type, &result.mode, &result.device,
+                             &result.dtype, &result.depth, &result.ops_depth, &result.inputs_digest}) {
     Cut(*label, kMaxLabelBytes);
   }
   for (auto* names : {&result.optional_passed, &result.optional_left_out}) {
     if (names->size() > kMaxOptionalArguments) names->resize(kMaxOptionalArguments);
     for (std::string& name : *names) Cut(name, kMaxLabelBytes);
   }
-  for (std::string* line : {&result.detail, &result.suggestion}) {
-    for (char& c : *line) {
-      if (static_cast<unsigned char>(c) < ' ') c = ' ';  // keeps the text on one line
-    }
-  }
+  for (std::string* line : {&result.detail, &result.suggestion}) *line = ShortLine(*line, kMaxLabelBytes);
   Cut(result.error, kMaxTextBytes), Cut(result.output_tail, kMaxTextBytes);
   if (result.inputs_json.size() > kMaxInputsBytes) result.inputs_json.clear();
   if (result.mode_detail_json.size() > kMaxModeDetailBytes) result.mode_detail_json.clear();

@@ -15,6 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kActions = {"capture", "share", "reuse", "skip"};
 constexpr std::array<std::string_view, 3> kRebuilds = {"if-needed", "always", "never"};
 constexpr std::array<std::string_view, 3> kSweepStates = {"running", "finished", "interrupted"};
+constexpr std::array<std::string_view, 8> kSweepTriggers = {"cli",    "interval", "signal", "api",
+                                                            "import", "bisect",   "resume", "other"};
 constexpr std::array<std::string_view, 8> kModes = {"eval",   "train",  "dynamic",   "fullgraph",
                                                     "nested", "export", "recompile", "cold"};
 // Each value includes the ones before it. The first one does not appear in a result's name.
@@ -40,6 +42,11 @@ std::optional<Rebuild> ParseRebuild(std::string_view name) { return Parse<Rebuil
 
 std::string_view SweepStateName(SweepState state) { return kSweepStates[static_cast<std::size_t>(state)]; }
 std::optional<SweepState> ParseSweepState(std::string_view name) { return Parse<SweepState>(kSweepStates, name); }
+
+std::string_view SweepTriggerName(SweepTrigger trigger) { return kSweepTriggers[static_cast<std::size_t>(trigger)]; }
+SweepTrigger ParseSweepTrigger(std::string_view name) {
+  return Parse<SweepTrigger>(kSweepTriggers, name).value_or(SweepTrigger::kOther);
+}
 
 std::span<const std::string_view> AllModes() { return kModes; }
 std::span<const std::string_view> AllCalls() { return kCalls; }
@@ -82,6 +89,13 @@ std::string OneOf(std::span<const std::string_view> names) {
 }
 
 std::string_view LevelName(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
+
+std::string ToolchainRef::Text() const { return python.empty() ? name : name + "=" + python; }
+
+ToolchainRef ParseToolchainRef(std::string_view text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  return {std::string(text.substr(0, equals)), std::string(text.substr(std::min(equals + 1, text.size())))};
+}
 
 std::string Toolchain::Key() const {
   std::string key = name;

@@ -27,6 +27,13 @@ std::size_t SequenceLength(const unsigned char* p, std::size_t left) {
   return length;
 }
 
+std::string DigestHex(std::string_view bytes, const EVP_MD* method) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, method, nullptr);
+  return Hex(std::span(digest).first(size));
+}
+
 }  // namespace
 
 std::string ToUtf8(std::string_view bytes) {
@@ -46,6 +53,31 @@ std::string Truncate(std::string_view utf8, std::size_t max_bytes) {
   std::size_t end = max_bytes;
   while (end > 0 && (static_cast<unsigned char>(utf8[end]) & 0xC0) == 0x80) --end;
   return std::string(utf8.substr(0, end));
+}
+
+std::string ShortLine(std::string_view bytes, std::size_t max_bytes) {
+  constexpr std::size_t kRestOfCharacter = 3;  // a character at the limit is cut off as a whole
+  std::string line(bytes.substr(0, max_bytes + kRestOfCharacter));
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  return Truncate(ToUtf8(line), max_bytes);
+}
+
+std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n\f\v";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
 }
 
 std::string FormatTime(SystemTime time) {
@@ -94,17 +126,30 @@ std::optional<SystemTime> ParseTime(std::string_view text) {
          std::chrono::nanoseconds(nanoseconds);
 }
 
-std::string Sha256Hex(std::string_view bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  constexpr std::string_view kHex = "0123456789abcdef";
+std::string CompactTime(SystemTime time) {
+  std::string text = FormatTime(time).substr(0, std::string_view("YYYY-MM-DDThh:mm:ss").size());
+  std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
+  return text;
+}
+
+std::string Hex(std::span<const unsigned char> bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
-  for (unsigned int i = 0; i < size; ++i) {
-    out += kHex[digest[i] >> 4];
-    out += kHex[digest[i] & 15];
+  out.reserve(2 * bytes.size());
+  for (const unsigned char byte : bytes) {
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
   }
   return out;
+}
+
+std::string Sha1Hex(std::string_view bytes) { return DigestHex(bytes, EVP_sha1()); }
+std::string Sha256Hex(std::string_view bytes) { return DigestHex(bytes, EVP_sha256()); }
+
+std::string GitBlobId(std::string_view content) {
+  std::string object = "blob " + std::to_string(content.size());
+  object += '\0';
+  return Sha1Hex(object.append(content));
 }
 
 std::string Base64Url(std::string_view bytes) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "breakwatch/core/plan.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
 

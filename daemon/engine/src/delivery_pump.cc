@@ -10,8 +10,8 @@ namespace breakwatch::engine {
 
 class DeliveryPump::Impl {
  public:
-  Impl(OpenStore open_store, store::Store* store, const Clock& clock, DeliveryOptions options)
-      : options_(std::move(options)), clock_(clock), open_store_(std::move(open_store)), store_(store) {}
+  Impl(OpenEventLog open_log, store::EventLog* log, const Clock& clock, DeliveryOptions options)
+      : options_(std::move(options)), clock_(clock), open_log_(std::move(open_log)), log_(log) {}
 
   SteadyTime Step() {
     SteadyTime next = SteadyTime::max();
@@ -45,7 +45,7 @@ class DeliveryPump::Impl {
   void Hurry() {
     for (MetricChannel& channel : metrics) channel.Hurry();
     for (EventChannel& channel : events) channel.Hurry();
-    store_due_ = SteadyTime{};
+    open_due_ = SteadyTime{};
   }
 
   std::deque<MetricChannel> metrics;  // deque: references to channels stay valid
@@ -60,36 +60,36 @@ class DeliveryPump::Impl {
         channel.StoreFailed(opened.error(), clock_.Steady());
         next = std::min(next, channel.Due());
       }
-      store_due_ = next;
+      open_due_ = next;
       return next;
     }
-    if (store_ == nullptr) return store_due_;
-    for (EventChannel& channel : events) next = std::min(next, channel.Step(*store_, clock_));
+    if (log_ == nullptr) return open_due_;
+    for (EventChannel& channel : events) next = std::min(next, channel.Step(*log_, clock_));
     return next;
   }
 
-  // Does nothing without a store before the next attempt is due. This is not an error.
+  // Does nothing without a log before the next attempt is due. This is not an error.
   Result<void> Open() {
-    if (store_ != nullptr || clock_.Steady() < store_due_) return {};
-    auto opened = open_store_();
+    if (log_ != nullptr || clock_.Steady() < open_due_) return {};
+    auto opened = open_log_();
     if (!opened) return opened.error();
     owned_ = *std::move(opened);
-    store_ = owned_.get();
+    log_ = owned_.get();
     return {};
   }
 
   const DeliveryOptions options_;
   const Clock& clock_;
-  OpenStore open_store_;
-  std::unique_ptr<store::Store> owned_;
-  store::Store* store_;
-  SteadyTime store_due_{};
+  OpenEventLog open_log_;
+  std::unique_ptr<store::EventLog> owned_;
+  store::EventLog* log_;
+  SteadyTime open_due_{};
 };
 
-DeliveryPump::DeliveryPump(store::Store& store, const Clock& clock, DeliveryOptions options)
-    : impl_(std::make_unique<Impl>(OpenStore(), &store, clock, std::move(options))) {}
-DeliveryPump::DeliveryPump(OpenStore open_store, const Clock& clock, DeliveryOptions options)
-    : impl_(std::make_unique<Impl>(std::move(open_store), nullptr, clock, std::move(options))) {}
+DeliveryPump::DeliveryPump(store::EventLog& log, const Clock& clock, DeliveryOptions options)
+    : impl_(std::make_unique<Impl>(OpenEventLog(), &log, clock, std::move(options))) {}
+DeliveryPump::DeliveryPump(OpenEventLog open_log, const Clock& clock, DeliveryOptions options)
+    : impl_(std::make_unique<Impl>(std::move(open_log), nullptr, clock, std::move(options))) {}
 DeliveryPump::~DeliveryPump() = default;
 
 void DeliveryPump::Add(std::unique_ptr<MetricExporter> exporter, bool required) {

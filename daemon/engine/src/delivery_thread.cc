@@ -18,8 +18,8 @@ constexpr std::chrono::milliseconds kLongestWait{5000};
 
 class DeliveryThread::Impl {
  public:
-  Impl(OpenStore open_store, Exporters exporters, const Clock& clock, DeliveryOptions options)
-      : clock_(clock), pump_(std::move(open_store), clock, std::move(options)) {
+  Impl(OpenEventLog open_log, Exporters exporters, const Clock& clock, DeliveryOptions options)
+      : clock_(clock), pump_(std::move(open_log), clock, std::move(options)) {
     const auto add = [this](auto& exporter, bool required) {
       if (required) required_.push_back(exporter->Name());
       pump_.Add(std::move(exporter), required);
@@ -107,8 +107,8 @@ class DeliveryThread::Impl {
   std::jthread thread_;  // last: ends before the objects that it uses
 };
 
-DeliveryThread::DeliveryThread(OpenStore open_store, Exporters exporters, const Clock& clock, DeliveryOptions options)
-    : impl_(std::make_unique<Impl>(std::move(open_store), std::move(exporters), clock, std::move(options))) {}
+DeliveryThread::DeliveryThread(OpenEventLog open_log, Exporters exporters, const Clock& clock, DeliveryOptions options)
+    : impl_(std::make_unique<Impl>(std::move(open_log), std::move(exporters), clock, std::move(options))) {}
 DeliveryThread::~DeliveryThread() = default;
 
 void DeliveryThread::Publish(SnapshotPtr snapshot, bool urgent) { impl_->Publish(std::move(snapshot), urgent); }

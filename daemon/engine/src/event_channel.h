@@ -31,7 +31,7 @@ class EventChannel {
   EventChannel(std::unique_ptr<EventExporter> exporter, bool required, const DeliveryOptions& options);
 
   // Sends at most one batch. Returns when to call Step again.
-  SteadyTime Step(store::Store& store, const Clock& clock);
+  SteadyTime Step(store::EventLog& log, const Clock& clock);
   void StoreFailed(const Error& error, SteadyTime now);  // also if no store could be opened
   void Hurry() { backoff_.Hurry(); }
   SteadyTime Due() const { return backoff_.Due(); }
@@ -47,18 +47,18 @@ class EventChannel {
     std::string detail;
   };
 
-  Result<void> Prepare(store::Store& store);
-  Result<void> ReadState(store::Store& store);
-  Result<void> TakeBatch(store::Store& store);
-  Result<void> Send(store::Store& store, const Clock& clock);
-  Result<void> Delivered(store::Store& store, const Clock& clock);
-  Result<void> NoteDelivered(store::Store& store);
-  Result<void> RefusedBy(store::Store& store, const Clock& clock, const Outcome& outcome);
-  Result<void> Pause(store::Store& store, const Clock& clock, const std::string& detail);
-  Result<void> Resume(store::Store& store);
-  Result<void> BuryHeld(store::Store& store);
-  Result<void> Bury(store::Store& store, const Held& culprit);
-  Result<void> SaveCursor(store::Store& store);
+  Result<void> Prepare(store::EventLog& log);
+  Result<void> ReadState(store::EventLog& log);
+  Result<void> TakeBatch(store::EventLog& log);
+  Result<void> Send(store::EventLog& log, const Clock& clock);
+  Result<void> Delivered(store::EventLog& log, const Clock& clock);
+  Result<void> NoteDelivered(store::EventLog& log);
+  Result<void> RefusedBy(store::EventLog& log, const Clock& clock, const Outcome& outcome);
+  Result<void> Pause(store::EventLog& log, const Clock& clock, const std::string& detail);
+  Result<void> Resume(store::EventLog& log);
+  Result<void> BuryHeld(store::EventLog& log);
+  Result<void> Bury(store::EventLog& log, const Held& culprit);
+  Result<void> SaveCursor(store::EventLog& log);
   void DropBatch();
   void UpdateStats(const Clock& clock);
   void Report(Level level, const std::string& text) const;

@@ -168,7 +168,7 @@ std::vector<Event> BeginEvents(const Sweep& sweep, const Plan& plan) {
   std::map<Action, int> actions;
   for (const PlannedModel& planned : plan.models) ++actions[planned.action];
   Fields fields;
-  fields["trigger"] = sweep.trigger;
+  fields["trigger"] = std::string(SweepTriggerName(sweep.trigger));
   fields["source"] = sweep.source;
   fields["ranked"] = sweep.ranked;
   fields["rebuild"] = std::string(RebuildName(plan.rebuild));

@@ -10,8 +10,8 @@
 
 namespace breakwatch::engine {
 
-// Owner: the loop. Thread: the loop's; the lister runs on the thread this owns, asked to stop and joined in the
-// destructor.
+// Owner: the loop. Thread: the loop's. The lister runs on a thread owned by this object, which the destructor stops and
+// joins.
 class Listing {
  public:
   Listing(ModelLister& lister, ListRequest request);

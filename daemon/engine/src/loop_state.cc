@@ -14,15 +14,16 @@ LoopState::LoopState(LoopParts loop_parts, LoopOptions loop_options)
   if (parts.held_fd >= 0) wake.Add(parts.held_fd);
 }
 
-Result<Toolchain> LoopState::UseToolchain(const std::string& name, const std::string& python) {
+Result<Toolchain> LoopState::UseToolchain(const ToolchainRef& toolchain) {
   UsePrimary();
-  const bool is_primary = name.empty() || name == options.plan.toolchain.name;
-  if (is_primary && python.empty()) return options.plan.toolchain;
-  if (!parts.open_toolchain) return Error{ErrorCode::kUsage, "unknown toolchain " + name};
-  auto opened = parts.open_toolchain(name, python);
+  const bool is_primary = toolchain.name.empty() || toolchain.name == options.plan.toolchain.name;
+  if (is_primary && toolchain.python.empty()) return options.plan.toolchain;
+  if (!parts.open_toolchain) return Error{ErrorCode::kUsage, "unknown toolchain " + toolchain.name};
+  auto opened = parts.open_toolchain(toolchain);
   if (!opened) return opened.error();
   (void)runner_->StopAll();  // two sets of zygotes would compete for memory
   runner_ = opened->runner;
+  further_ = opened->toolchain.name;
   return opened->toolchain;
 }
 
@@ -35,8 +36,10 @@ Toolchain LoopState::UseImport(CaptureResult imported) {
 }
 
 void LoopState::UsePrimary() {
+  CountWorkers();
   if (runner_ != &parts.runner) (void)runner_->StopAll();
   runner_ = &parts.runner;
+  further_.clear();
   import_.reset();
 }
 
@@ -51,7 +54,7 @@ void LoopState::TakeCommands() {
         break;
       case Command::Kind::kStoreEvent: {
         const std::array events = {std::move(command->event)};
-        if (parts.store.AppendEvents(events)) EventsStored();  // a failing store reports it at its next write
+        if (parts.event_log.AppendEvents(events)) EventsStored();  // a failing store reports it at its next write
         break;
       }
       case Command::Kind::kSweep:
@@ -75,39 +78,41 @@ void LoopState::Reload(const std::string& command_id) {
   const std::array events = {ConfigReloaded(refused)};
   // The settings are used or refused even if the store cannot take the event. The store reports the error at its next
   // write.
-  if (parts.store.AppendEvents(events)) EventsStored();
+  if (parts.event_log.AppendEvents(events)) EventsStored();
   parts.progress.OnServed(command_id, refused);
 }
 
-Result<void> LoopState::EnsureAggregate(bool writes) {
+Result<void> LoopState::EnsureAggregate() {
   if (aggregate_) return {};
-  auto current = parts.store.LoadCurrent();
-  if (!current) return current.error();
-  const bool damaged = current->damaged;
-  aggregate_.emplace(*std::move(current), options.aggregate);
-  if (aggregate_->IsOfThisFold() && !damaged) return {};
-  auto folded = FoldHistory(parts.store, options.aggregate);
-  if (!folded) {
-    aggregate_.reset();
-    return folded.error();
-  }
-  aggregate_ = *std::move(folded);
-  return writes ? parts.store.ReplaceCurrent(aggregate_->ToCurrent()) : Result<void>();
+  auto loaded = LoadAggregate(parts.current, options.aggregate);
+  if (!loaded) return loaded.error();
+  aggregate_ = std::move(loaded->aggregate);
+  return loaded->is_stored ? Result<void>() : parts.current.ReplaceCurrent(aggregate_->ToCurrent());
+}
+
+void LoopState::CountWorkers() {
+  const std::optional<WorkerCounts> counts = runner_->Workers();
+  if (counts) workers_[further_.empty() ? options.plan.toolchain.name : further_] = *counts;
 }
 
 void LoopState::NoteFailure() {
   last_failure_ = parts.clock.Now();
-  (void)parts.store.NoteFailure(*last_failure_);
+  (void)parts.sweeps.NoteFailure(*last_failure_);
 }
 
 void LoopState::Publish(bool urgent) {
   published_at = parts.clock.Steady();
   if (!parts.publish) return;
   if (!last_failure_) {
-    if (auto known = parts.store.LastFailure()) last_failure_ = *known;
+    if (auto known = parts.sweeps.LastFailure()) last_failure_ = *known;
   }
   Snapshot snapshot = aggregate_->MakeSnapshot(parts.clock.Now());
   snapshot.sandbox = parts.runner.Sandbox().used;
+  CountWorkers();
+  if (parts.count_workers)
+    parts.count_workers(workers_);
+  else
+    snapshot.workers = workers_;
   snapshot.sweep.last_failure = last_failure_.value_or(SystemTime{});
   snapshot.sweep.interval = options.sweep_interval.value_or(std::chrono::seconds(0));
   snapshot.sweep.next_due = next_due;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "breakwatch/engine/loop.h"
 #include "requests.h"
@@ -21,9 +22,9 @@ class LoopState {
   // Error: the store or the lock is lost; no more sweeps or writes are allowed.
   Result<void> Held() const { return parts.held ? parts.held() : Result<void>(); }
 
-  // Loads `current` if it is not loaded, or if a failed write left it ahead of the store. Rebuilds a fold of an older
-  // program or with damaged rows. Stores the rebuilt fold unless `writes` is false.
-  Result<void> EnsureAggregate(bool writes = true);
+  // Loads `current` if it is not loaded, or if a failed write left it ahead of the store. Stores it if it had to be
+  // folded again (LoadAggregate).
+  Result<void> EnsureAggregate();
   Aggregate& aggregate() { return *aggregate_; }
   void ForgetAggregate() { aggregate_.reset(); }
 
@@ -38,9 +39,8 @@ class LoopState {
 
   // The runner of the current sweep.
   CaptureRunner& runner() { return *runner_; }
-  // Selects the primary toolchain, or a further one by name. `python`: its interpreter, if the settings do not name it.
-  // The runner changes with it.
-  Result<Toolchain> UseToolchain(const std::string& name, const std::string& python = {});
+  // Selects the primary toolchain or a further one. The runner changes with it.
+  Result<Toolchain> UseToolchain(const ToolchainRef& toolchain);
   // Selects the toolchain of an import. The runner then returns the imported result.
   Toolchain UseImport(CaptureResult imported);
   // Selects the primary toolchain again; zygotes of a further one end.
@@ -55,10 +55,13 @@ class LoopState {
 
  private:
   void Reload(const std::string& command_id);
+  void CountWorkers();
 
   std::optional<Aggregate> aggregate_;
   std::unique_ptr<CaptureRunner> import_;
   CaptureRunner* runner_;  // never null
+  std::string further_;    // toolchain of `runner_`; empty: the primary one
+  WorkersOfAll workers_;   // kept, because a further toolchain's runner may be gone
   bool stopping_ = false;
   std::optional<SystemTime> last_failure_;  // empty: not yet read
 };

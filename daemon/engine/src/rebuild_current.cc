@@ -4,9 +4,9 @@
 
 namespace breakwatch::engine {
 
-Result<Aggregate> FoldHistory(store::Store& store, AggregateOptions options) {
+Result<Aggregate> FoldHistory(store::CurrentState& state, AggregateOptions options) {
   Aggregate aggregate({}, std::move(options));
-  auto folded = store.ReplayHistory([&](const store::HistoryStep& step) -> Result<void> {
+  auto folded = state.ReplayHistory([&](const store::HistoryStep& step) -> Result<void> {
     switch (step.kind) {
       case store::HistoryStep::Kind::kBegun:
         if (step.plan) (void)aggregate.Begin(step.sweep, *step.plan);
@@ -24,10 +24,21 @@ Result<Aggregate> FoldHistory(store::Store& store, AggregateOptions options) {
   return aggregate;
 }
 
-Result<void> RebuildCurrent(store::Store& store, AggregateOptions options) {
-  auto aggregate = FoldHistory(store, std::move(options));
+Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options) {
+  auto aggregate = FoldHistory(state, std::move(options));
   if (!aggregate) return aggregate.error();
-  return store.ReplaceCurrent(aggregate->ToCurrent());
+  return state.ReplaceCurrent(aggregate->ToCurrent());
+}
+
+Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options) {
+  auto current = state.LoadCurrent();
+  if (!current) return current.error();
+  const bool damaged = current->damaged;
+  Aggregate loaded(*std::move(current), options);
+  if (loaded.IsOfThisFold() && !damaged) return LoadedAggregate{std::move(loaded)};
+  auto folded = FoldHistory(state, options);
+  if (!folded) return folded.error();
+  return LoadedAggregate{*std::move(folded), /*is_stored=*/false};
 }
 
 }  // namespace breakwatch::engine

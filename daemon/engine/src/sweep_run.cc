@@ -105,7 +105,7 @@ void SweepRun::ExpectCosts() {
   for (const auto& [mode, of_mode] : names) {
     CostsByName* const known[] = {&costs[mode].structures, &costs[mode].classes, &costs[mode].model_types};
     for (std::size_t kind = 0; kind < of_mode.size(); ++kind) {
-      auto found = state_.parts.store.Costs(static_cast<store::CostOf>(kind), of_mode[kind], mode);
+      auto found = state_.parts.sweeps.Costs(static_cast<store::CostOf>(kind), of_mode[kind], mode);
       if (found) *known[kind] = *std::move(found);
     }
   }
@@ -113,26 +113,28 @@ void SweepRun::ExpectCosts() {
   admission_.Sort(to_capture_);
 }
 
-Result<void> SweepRun::Run() {
+Result<void> SweepRun::CaptureAll() {
   Schedule();
   ExpectCosts();
-  auto ended = RunToEnd();
-  if (!ended) (void)state_.runner().StopAll();  // they have no final status and will be captured again
-  return ended;
+  while (done_count_ < plan_.models.size()) {
+    if (auto stepped = Step(); !stepped) {
+      (void)state_.runner().StopAll();  // they have no final status and will be captured again
+      return stepped;
+    }
+  }
+  return {};
 }
 
-Result<void> SweepRun::RunToEnd() {
-  while (done_count_ < plan_.models.size()) {
-    state_.TakeCommands();
-    if (state_.stopping()) return Error{ErrorCode::kInterrupted, "sweep " + sweep_id_ + " stopped"};
-    if (auto held = state_.Held(); !held) return held;
-    if (auto started = StartCaptures(); !started) return started;
-    if (!known_.empty()) {
-      if (auto settled = SettleSome(); !settled) return settled;
-    }
-    if (auto waited = WaitForCapture(); !waited) return waited;
-    PublishWhenDue();
+Result<void> SweepRun::Step() {
+  state_.TakeCommands();
+  if (state_.stopping()) return Error{ErrorCode::kInterrupted, "sweep " + sweep_id_ + " stopped"};
+  if (auto held = state_.Held(); !held) return held;
+  if (auto started = StartCaptures(); !started) return started;
+  if (!known_.empty()) {
+    if (auto settled = SettleSome(); !settled) return settled;
   }
+  if (auto waited = WaitForCapture(); !waited) return waited;
+  PublishWhenDue();
   return {};
 }
 
@@ -181,7 +183,7 @@ Result<std::optional<ModelResult>> SweepRun::KnownResult(std::size_t index) {
     result.capture_id = leader.capture_id;
     result.shared_from = planned.shared_from;
   } else if (planned.action == Action::kReuse) {
-    auto capture = state_.parts.store.LoadCapture(planned.capture_id);
+    auto capture = state_.parts.sweeps.LoadCapture(planned.capture_id);
     if (!capture && capture.error().code == ErrorCode::kNotFound) {
       to_capture_.push_back(index);  // removed since the plan was made
       return std::optional<ModelResult>();
@@ -282,7 +284,7 @@ Result<void> SweepRun::Append(std::vector<ModelResult> results) {
     store::CurrentChange change = aggregate.Apply(result);
     writes.push_back({std::move(result), std::move(events), std::move(change)});
   }
-  if (auto appended = state_.parts.store.AppendResults(writes); !appended) {
+  if (auto appended = state_.parts.sweeps.AppendResults(writes); !appended) {
     return appended.error().Within("cannot store the result of " + writes.front().result.info.id);
   }
   unpublished_ = true;

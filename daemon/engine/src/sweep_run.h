@@ -19,12 +19,12 @@ class SweepRun {
  public:
   SweepRun(LoopState& state, std::string sweep_id, const Plan& plan);
 
-  // Takes over the results of an earlier process. Call it before Run.
+  // Takes over the results of an earlier process. Call it before CaptureAll.
   void TakeOver(const std::vector<ModelResult>& results);
   // No captures may start: each model that needs one ends as not_attempted, with this reason.
   void ForbidCaptures(std::string why) { unable_ = std::move(why); }
   // Runs until the last result. Error: kInterrupted after a stop, or kStore. It then kills the running captures.
-  Result<void> Run();
+  Result<void> CaptureAll();
   // The number of models by final status.
   const std::map<std::string, int>& Statuses() const { return statuses_; }
   const std::map<std::string, std::map<std::string, int>>& StatusesByMode() const { return by_mode_; }
@@ -33,7 +33,7 @@ class SweepRun {
   using Entry = std::pair<std::string, std::string>;  // of a plan: model, mode
 
   void Schedule();
-  Result<void> RunToEnd();
+  Result<void> Step();
   Result<void> StartCaptures();
   void ExpectCosts();
   // Settles a group of results that need no capture, in one transaction.

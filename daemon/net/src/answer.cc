@@ -9,15 +9,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kSlow{60'000};
 constexpr AnswerMeaning kUnknown{0, 0, Delivery::kTryAgain, true, "unknown HTTP status"};
-
-std::string OneLine(std::string_view body) {
-  constexpr std::size_t kMaxDetailBytes = 500;
-  std::string text = ToUtf8(body.substr(0, 4 * kMaxDetailBytes));
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return Truncate(text, kMaxDetailBytes);
-}
+constexpr std::size_t kMaxDetailBytes = 500;
 
 }  // namespace
 
@@ -25,7 +17,7 @@ Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what,
                   std::span<const AnswerMeaning> meanings) {
   if (!answer) return {Delivery::kTryAgain, what + ": " + answer.error().message, answer.error().after};
   const auto covers = [&](const AnswerMeaning& meaning) {
-    if (meaning.only_without_body && answer->body.find_first_not_of(" \t\r\n") != std::string::npos) return false;
+    if (meaning.only_without_body && !Trim(answer->body).empty()) return false;
     return meaning.from <= answer->status && answer->status <= meaning.to;
   };
   const auto found = std::find_if(meanings.begin(), meanings.end(), covers);
@@ -33,10 +25,10 @@ Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what,
   if (meaning.delivery == Delivery::kDelivered) return {};
   Outcome outcome{
       meaning.delivery, what + ": " + std::to_string(answer->status) + ", " + std::string(meaning.advice), {}};
-  if (const std::string body = OneLine(answer->body); !body.empty()) {
+  if (const std::string body = ShortLine(Trim(answer->body), kMaxDetailBytes); !body.empty()) {
     // If a success must have no body, the content type of a body indicates who answered.
     if (answer->status < 300)
-      outcome.detail += ": " + OneLine(answer->Header("content-type").value_or("no content type"));
+      outcome.detail += ": " + ShortLine(answer->Header("content-type").value_or("no content type"), kMaxDetailBytes);
     outcome.detail += ": " + body;
   }
   if (meaning.delivery == Delivery::kTryAgain) {

@@ -1,30 +1,16 @@
 #include "transfer.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 
 #include "breakwatch/core/text.h"
+#include "breakwatch/net/url.h"
 #include "gzip.h"
-#include "url.h"
 
 namespace breakwatch::net {
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = 256u << 10;
-
-std::string_view Trim(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 bool HasHeader(const Headers& headers, std::string_view lower_case_name) {
   return std::any_of(headers.begin(), headers.end(),

@@ -8,10 +8,10 @@ namespace {
 using compare::Attribution;
 using compare::Bisection;
 using compare::ChangedSite;
-using compare::CornerResult;
+using compare::CombinationResult;
 
-std::string Age(unsigned corner, unsigned factor, unsigned factors) {
-  return (factors & factor) == 0 ? "" : (corner & factor) ? "new" : "old";
+std::string Age(unsigned combination, unsigned factor, unsigned factors) {
+  return (factors & factor) == 0 ? "" : (combination & factor) ? "new" : "old";
 }
 
 Cell Versioned(const std::string& version, const std::string& age) {
@@ -19,7 +19,7 @@ Cell Versioned(const std::string& version, const std::string& age) {
   return version + (age.empty() ? "" : " (" + age + ")");
 }
 
-Table CornerTable(const Bisection& b) {
+Table CombinationTable(const Bisection& b) {
   Table table{.title = {},
               .columns = {{"torch", "TORCH"},
                           {"transformers", "TRANSFORMERS"},
@@ -31,13 +31,13 @@ Table CornerTable(const Bisection& b) {
                           {"sweep_id", ""},
                           {"note", "NOTE", false, 80}},
               .rows = {}};
-  for (const CornerResult& c : b.corners) {
+  for (const CombinationResult& c : b.combinations) {
     const CaptureResult* capture = c.result ? &c.result->capture : nullptr;
     const bool numbers = capture != nullptr && HasNumbers(capture->status);
     const auto number = [&](const std::optional<std::int64_t>& n) { return numbers && n ? Cell(*n) : Cell(); };
-    table.rows.push_back({Versioned(c.torch, Age(c.corner, compare::kTorch, b.factors)),
-                          Versioned(c.transformers, Age(c.corner, compare::kTransformers, b.factors)),
-                          Versioned(c.commit.substr(0, 12), Age(c.corner, compare::kCommit, b.factors)),
+    table.rows.push_back({Versioned(c.torch, Age(c.combination, compare::kTorch, b.factors)),
+                          Versioned(c.transformers, Age(c.combination, compare::kTransformers, b.factors)),
+                          Versioned(c.commit.substr(0, 12), Age(c.combination, compare::kCommit, b.factors)),
                           capture ? Cell(std::string(StatusName(capture->status))) : Cell(std::string("not captured")),
                           number(capture ? capture->breaks : std::nullopt),
                           number(capture ? capture->break_sites : std::nullopt), c.toolchain,
@@ -71,7 +71,7 @@ Table ChangedTable(const Bisection& b) {
               .columns = {{"changed_by", "BY"},
                           {"change", "CHANGE"},
                           {"breaks_old", "BREAKS OLD", true},
-                          {"breaks_new", "NEW", true},
+                          {"breaks_new", "BREAKS NEW", true},
                           {"reason", "REASON", false, 48},
                           {"gb_id", "ID"},
                           {"place", "AT", false, 72},
@@ -103,28 +103,29 @@ Json AttributionJson(const Attribution& by) {
 }
 
 Json BisectionJson(const Bisection& b) {
-  Json corners = RowsAsJson(CornerTable(b));
-  for (std::size_t i = 0; i < b.corners.size(); ++i) {
-    const CornerResult& c = b.corners[i];
-    corners[i]["torch"] = c.torch, corners[i]["transformers"] = c.transformers, corners[i]["commit"] = c.commit;
-    corners[i]["new"] = FactorsJson(c.corner);
-    corners[i]["status"] = c.result ? Json(StatusName(c.result->capture.status)) : Json();
+  Json combinations = RowsAsJson(CombinationTable(b));
+  for (std::size_t i = 0; i < b.combinations.size(); ++i) {
+    const CombinationResult& c = b.combinations[i];
+    combinations[i]["torch"] = c.torch, combinations[i]["transformers"] = c.transformers,
+    combinations[i]["commit"] = c.commit;
+    combinations[i]["new"] = FactorsJson(c.combination);
+    combinations[i]["status"] = c.result ? Json(StatusName(c.result->capture.status)) : Json();
   }
   Json sites = RowsAsJson(ChangedTable(b));
   for (std::size_t i = 0; i < b.sites.size(); ++i) sites[i]["changed_by"] = AttributionJson(b.sites[i].by);
-  return {{"model", b.model}, {"differ", FactorsJson(b.factors)},   {"verdict", AttributionJson(b.verdict)},
-          {"text", b.text},   {"combinations", std::move(corners)}, {"sites", std::move(sites)}};
+  return {{"model", b.model}, {"differ", FactorsJson(b.factors)},        {"verdict", AttributionJson(b.verdict)},
+          {"text", b.text},   {"combinations", std::move(combinations)}, {"sites", std::move(sites)}};
 }
 
 }  // namespace
 
 std::string RenderBisection(const Bisection& b, Format format, Style style) {
   if (format == Format::kJson) return Dump(BisectionJson(b));
-  if (format == Format::kCsv) return Render(CornerTable(b), format);
+  if (format == Format::kCsv) return Render(CombinationTable(b), format);
   const bool markdown = format == Format::kMarkdown;
   const auto line = [&](const std::string& text) { return (markdown ? MarkdownText(text) : OneLine(text)) + "\n"; };
   std::string out = (markdown ? "# " : "") + line(b.model) + (markdown ? "\n" : "");
-  out += Render(CornerTable(b), format, style) + "\n";
+  out += Render(CombinationTable(b), format, style) + "\n";
   if (!b.sites.empty()) out += Render(ChangedTable(b), format, style) + "\n";
   return out + line(b.text);
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "escape.h"
@@ -20,16 +22,28 @@ Cell StatusCell(const std::optional<Status>& status) {
   return status ? Cell(std::string(StatusName(*status))) : Cell();
 }
 
+bool HasModes(const Comparison& c) {
+  return std::any_of(c.models.begin(), c.models.end(), [](const ModelComparison& m) { return !m.mode.empty(); });
+}
+
 bool StayedAsItWas(const ModelComparison& m) {
   return m.verdict == Verdict::kSame && m.new_sites.empty() && m.gone_sites.empty() && m.changed_sites.empty();
 }
 
 std::string DifferenceText(const compare::Difference& d) { return d.what + " " + d.a + " -> " + d.b; }
 
-// Why the model cannot be compared. Otherwise the differences of this model that not all models have.
+bool HasColumn(const std::string& quantity) { return quantity == "breaks" || quantity == "break_sites"; }
+
+// Why the model cannot be compared. Otherwise the changes that have no column, and the differences of this model that
+// not all models have.
 std::string NoteOf(const ModelComparison& m, const Comparison& c) {
   if (!m.why.empty() && m.verdict != Verdict::kSame) return m.why;
   std::string text;
+  for (const compare::QuantityChange& change : m.changes) {
+    if (HasColumn(change.name)) continue;
+    text += (text.empty() ? "" : ", ") + change.name + " " + std::to_string(change.a) + " -> " +
+            std::to_string(change.b) + (change.worse ? " (worse)" : " (better)");
+  }
   for (const compare::Difference& d : m.differences) {
     for (const auto& [known, models] : c.differences) {
       if (known == d && models < c.compared_a.models) text += (text.empty() ? "" : ", ") + DifferenceText(d);
@@ -49,7 +63,7 @@ void AddSites(Table& table, const ModelComparison& m, const char* change, const 
 
 Table TotalsTable(const Comparison& c) {
   Table table{.title = "Totals",
-              .columns = {{"of", "OF"},
+              .columns = {{"of", "RESULTS"},
                           {"models", "MODELS", true},
                           {"clean", "FULL GRAPH", true},
                           {"broken", "GRAPH BREAKS", true},
@@ -83,12 +97,48 @@ Table Cut(Table table, std::size_t rows) {
   return table;
 }
 
-std::string Document(const Comparison& c, Format format, Style style, bool all) {
+constexpr std::size_t kMaxFindingsShown = 20;
+
+// The decision of the gate, a line per finding.
+std::vector<std::string> GateLines(const compare::GateDecision& gate) {
+  std::vector<std::string> lines;
+  const auto add = [&](const char* what, const std::vector<compare::GateFinding>& findings) {
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      if (i == kMaxFindingsShown) {
+        lines.push_back("  ... " + std::to_string(findings.size() - i) + " more");
+        break;
+      }
+      const compare::GateFinding& f = findings[i];
+      lines.push_back(std::string(what) + "  " + f.model + (f.mode.empty() ? "" : " " + f.mode) + ": " +
+                      (f.text.empty() ? std::string(VerdictName(f.verdict)) : f.text) +
+                      (f.entry.empty() ? "" : "; " + f.entry));
+    }
+  };
+  add("worse  ", gate.failures);
+  for (const std::string& entry : gate.expired) lines.push_back("expired  " + entry);
+  add("allowed", gate.allowed);
+  add("better ", gate.improved);
+  for (const std::string& entry : gate.unused) lines.push_back("unused   " + entry);
+  return lines;
+}
+
+std::string GateSummary(const compare::GateDecision& gate) {
+  if (gate.no_baseline) return "Gate: no_baseline, passed: there is nothing to compare with yet";
+  std::string text = std::string("Gate: ") + (gate.failed ? "failed" : "passed");
+  const auto add = [&](std::size_t count, const char* what) {
+    if (count > 0) text += ", " + std::to_string(count) + " " + what;
+  };
+  add(gate.failures.size(), "worse"), add(gate.expired.size(), "expired in the allow-list");
+  add(gate.allowed.size(), "allowed"), add(gate.improved.size(), "better");
+  add(gate.unused.size(), "unused in the allow-list");
+  return text + "; " + gate.with_numbers;
+}
+
+std::string Document(const Comparison& c, const compare::GateDecision* gate, Format format, Style style, bool all) {
   const bool markdown = format == Format::kMarkdown;
   const auto line = [&](const std::string& text) { return (markdown ? MarkdownText(text) : OneLine(text)) + "\n"; };
-  std::string out =
-      markdown ? "# " + line("Compared: " + c.a + " with " + c.b) + "\n" : "A  " + line(c.a) + "B  " + line(c.b);
-  if (!markdown) out += "\n";
+  const std::string bullet = markdown ? "- " : "", title = markdown ? "# Comparison\n\n" : "";
+  std::string out = title + bullet + line("A (old): " + c.a) + bullet + line("B (new): " + c.b) + "\n";
   out += Render(DifferenceTable(c), format, style) + "\n";
   const Table models = ComparisonTable(c, all);
   out += Render(models, format, style) + "\n";
@@ -96,7 +146,13 @@ std::string Document(const Comparison& c, Format format, Style style, bool all) 
     out += Render(Cut(sites, kMaxSitesShown), format, style) + "\n";
   if (const Table reasons = ReasonChangeTable(c); !reasons.rows.empty())
     out += Render(Cut(reasons, kMaxReasonsShown), format, style) + "\n";
-  return out + Render(TotalsTable(c), format, style) + "\n" + line(ComparisonSummary(c));
+  out += Render(TotalsTable(c), format, style) + "\n" + line(ComparisonSummary(c));
+  if (gate == nullptr) return out;
+  if (const auto lines = GateLines(*gate); !lines.empty()) {
+    out += "\n";
+    for (const std::string& text : lines) out += (markdown ? "- " : "") + line(text);
+  }
+  return out + "\n" + line(GateSummary(*gate));
 }
 
 Json TotalsJson(const Totals& t) {
@@ -121,7 +177,30 @@ Json SitesJson(const std::vector<SiteChange>& sites) {
   return list;
 }
 
-Json ComparisonJson(const Comparison& c) {
+Json FindingsJson(const std::vector<compare::GateFinding>& findings) {
+  Json list = Json::array();
+  for (const compare::GateFinding& f : findings) {
+    list.push_back({{"model", f.model},
+                    {"mode", f.mode.empty() ? Json() : Json(f.mode)},
+                    {"verdict", std::string(VerdictName(f.verdict))},
+                    {"text", f.text},
+                    {"entry", f.entry.empty() ? Json() : Json(f.entry)}});
+  }
+  return list;
+}
+
+Json GateJson(const compare::GateDecision& gate) {
+  const char* verdict = gate.no_baseline ? "no_baseline" : gate.failed ? "failed" : "passed";
+  return {{"verdict", verdict},
+          {"failures", FindingsJson(gate.failures)},
+          {"allowed", FindingsJson(gate.allowed)},
+          {"improved", FindingsJson(gate.improved)},
+          {"expired", gate.expired},
+          {"unused", gate.unused},
+          {"with_numbers", gate.with_numbers}};
+}
+
+Json ComparisonJson(const Comparison& c, const compare::GateDecision* gate) {
   Json models = RowsAsJson(ComparisonTable(c, /*all=*/true));
   for (std::size_t i = 0; i < c.models.size(); ++i) {
     const ModelComparison& m = c.models[i];
@@ -130,11 +209,17 @@ Json ComparisonJson(const Comparison& c) {
     Json differences = Json::array();
     for (const auto& d : m.differences) differences.push_back({{"what", d.what}, {"a", d.a}, {"b", d.b}});
     models[i]["differences"] = std::move(differences);
+    Json changes = Json::array();
+    for (const auto& change : m.changes) {
+      changes.push_back({{"quantity", change.name}, {"a", change.a}, {"b", change.b}, {"worse", change.worse}});
+    }
+    models[i]["changes"] = std::move(changes);
   }
   Json verdicts = Json::object();
   for (const auto& [verdict, count] : c.verdicts) verdicts[std::string(VerdictName(verdict))] = count;
   return {{"a", c.a},
           {"b", c.b},
+          {"gate", gate == nullptr ? Json() : GateJson(*gate)},
           {"summary", ComparisonSummary(c)},
           {"verdicts", std::move(verdicts)},
           {"totals",
@@ -150,25 +235,26 @@ Json ComparisonJson(const Comparison& c) {
 Table ComparisonTable(const Comparison& c, bool all) {
   Table table{.title = {},
               .columns = {{"model", "MODEL", false, 48},
+                          {"mode", HasModes(c) ? "MODE" : ""},
                           {"verdict", "VERDICT"},
-                          {"status_a", "A"},
-                          {"status_b", "B"},
+                          {"status_a", "STATUS A"},
+                          {"status_b", "STATUS B"},
                           {"breaks_a", "BREAKS A", true},
-                          {"breaks_b", "B", true},
+                          {"breaks_b", "BREAKS B", true},
                           {"sites_a", "SITES A", true},
-                          {"sites_b", "B", true},
-                          {"new_sites", "NEW", true},
-                          {"gone_sites", "GONE", true},
+                          {"sites_b", "SITES B", true},
+                          {"new_sites", "NEW SITES", true},
+                          {"gone_sites", "GONE SITES", true},
                           {"changed_sites", "", true},
                           {"note", "NOTE", false, 80}},
               .rows = {},
               .when_empty = c.models.empty() ? "no models on either side" : "no model changed"};
   for (const ModelComparison& m : c.models) {
     if (!all && StayedAsItWas(m)) continue;
-    table.rows.push_back({m.model, std::string(VerdictName(m.verdict)), StatusCell(m.a), StatusCell(m.b),
-                          Number(m.breaks_a), Number(m.breaks_b), Number(m.sites_a), Number(m.sites_b),
-                          Count(m.new_sites.size()), Count(m.gone_sites.size()), Count(m.changed_sites.size()),
-                          NoteOf(m, c)});
+    table.rows.push_back({m.model, m.mode.empty() ? Cell() : Cell(m.mode), std::string(VerdictName(m.verdict)),
+                          StatusCell(m.a), StatusCell(m.b), Number(m.breaks_a), Number(m.breaks_b), Number(m.sites_a),
+                          Number(m.sites_b), Count(m.new_sites.size()), Count(m.gone_sites.size()),
+                          Count(m.changed_sites.size()), NoteOf(m, c)});
   }
   return table;
 }
@@ -180,7 +266,7 @@ Table SiteChangeTable(const Comparison& c) {
                           {"reason", "REASON", false, 48},
                           {"gb_id", "ID"},
                           {"breaks_a", "BREAKS A", true},
-                          {"breaks_b", "B", true},
+                          {"breaks_b", "BREAKS B", true},
                           {.name = "place", .title = "AT", .widest = 64, .keep_end = true},
                           {"function", ""},
                           {"source_line", ""},
@@ -199,11 +285,11 @@ Table ReasonChangeTable(const Comparison& c) {
               .columns = {{"reason", "REASON", false, 56},
                           {"gb_id", "ID"},
                           {"breaks_a", "BREAKS A", true},
-                          {"breaks_b", "B", true},
+                          {"breaks_b", "BREAKS B", true},
                           {"sites_a", "SITES A", true},
-                          {"sites_b", "B", true},
+                          {"sites_b", "SITES B", true},
                           {"models_a", "MODELS A", true},
-                          {"models_b", "B", true}},
+                          {"models_b", "MODELS B", true}},
               .rows = {},
               .when_empty = "no breaks on either side"};
   for (const auto& r : c.reasons) {
@@ -217,22 +303,29 @@ std::string ComparisonSummary(const Comparison& c) {
   for (const auto& [verdict, count] : c.verdicts) {
     std::string name(VerdictName(verdict));
     if (verdict == Verdict::kSame) name = "the same";
-    if (verdict == Verdict::kNotComparable) name = "not comparable";
+    if (verdict == Verdict::kNoBaseline) name = "without a baseline";
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
   }
-  const auto change = [](std::int64_t a, std::int64_t b, const char* noun) {
-    return std::to_string(a) + " -> " + std::to_string(b) + " " + noun;
-  };
-  return (text.empty() ? "nothing to compare" : text) + "; " +
-         change(c.compared_a.events, c.compared_b.events, "breaks") + " at " +
-         change(c.compared_a.sites, c.compared_b.sites, "sites") + " of " + Counted(c.compared_a.models, "model") +
-         " compared";
+  if (text.empty()) return "no models to compare";
+  const std::string models = Counted(c.models.size(), "model") + ": " + text;
+  if (c.compared_a.models == 0) return models + ". No model has comparable numbers in A and B";
+  const auto breaks = [](const Totals& t) { return Counted(t.events, "break") + " at " + Counted(t.sites, "site"); };
+  return models + ". " + Counted(c.compared_a.models, "model") + " compared: " + breaks(c.compared_a) + " in A, " +
+         breaks(c.compared_b) + " in B";
 }
 
-std::string RenderComparison(const Comparison& comparison, Format format, Style style, bool all) {
-  if (format == Format::kJson) return Dump(ComparisonJson(comparison));
+std::string RenderComparison(const Comparison& comparison, Format format, Style style, bool all,
+                             const compare::GateDecision* gate) {
+  if (format == Format::kJson) return Dump(ComparisonJson(comparison, gate));
   if (format == Format::kCsv) return Render(ComparisonTable(comparison, /*all=*/true), format);
-  return Document(comparison, format, style, all);
+  return Document(comparison, gate, format, style, all);
+}
+
+std::string RenderGate(const compare::GateDecision& gate, Format format) {
+  if (format == Format::kJson) return Dump(GateJson(gate));
+  std::string out;
+  for (const std::string& text : GateLines(gate)) out += OneLine(text) + "\n";
+  return out + GateSummary(gate) + "\n";
 }
 
 }  // namespace breakwatch::report

@@ -67,7 +67,7 @@ std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> resul
                           std::span<const ModelResult> others) {
   Table facts{.title = {}, .columns = {{"fact", "Sweep"}, {"value", sweep.id}}, .rows = {}};
   facts.rows = {{std::string("source"), sweep.source},
-                {std::string("trigger"), sweep.trigger},
+                {std::string("trigger"), std::string(SweepTriggerName(sweep.trigger))},
                 {std::string("started"), SecondsOf(sweep.started_at)},
                 {std::string("took"), DurationOf(sweep)},
                 {std::string("complete"), sweep.complete},

@@ -288,10 +288,11 @@ Table SweepsTable(std::span<const Sweep> sweeps) {
     const int skipped = CountStatuses(s, "skipped_");
     const int failed = CountStatuses(s, "") - whole - broken - skipped;
     const Cell duration = s.finished_at == SystemTime{} ? Cell() : Cell(SecondsBetween(s.started_at, s.finished_at));
-    table.rows.push_back(
-        {s.id, s.trigger, s.source, s.toolchain.name, MaybeText(ModesOf(s)), Text(SweepStateName(s.state)), s.complete,
-         Time(s.started_at), duration, Count(static_cast<std::size_t>(s.planned)), Cell(std::int64_t{whole}),
-         Cell(std::int64_t{broken}), Cell(std::int64_t{failed}), Cell(std::int64_t{skipped}), s.toolchain.torch});
+    table.rows.push_back({s.id, Text(SweepTriggerName(s.trigger)), s.source, s.toolchain.name, MaybeText(ModesOf(s)),
+                          Text(SweepStateName(s.state)), s.complete, Time(s.started_at), duration,
+                          Count(static_cast<std::size_t>(s.planned)), Cell(std::int64_t{whole}),
+                          Cell(std::int64_t{broken}), Cell(std::int64_t{failed}), Cell(std::int64_t{skipped}),
+                          s.toolchain.torch});
   }
   return table;
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/status.h"
 #include "escape.h"
 #include "table_json.h"
@@ -227,7 +228,7 @@ Json RowsAsJson(const Table& table) {
   return rows;
 }
 
-std::string Dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string Dump(const Json& json) { return JsonDocument(json, 2); }
 
 std::optional<Format> ParseFormat(std::string_view name) {
   constexpr std::pair<std::string_view, Format> kNames[] = {

@@ -181,7 +181,7 @@ Result<std::map<std::string, RevisionRecord>> SqlStore::LatestRevisions(std::spa
     if (auto toolchain = ToolchainFromJson(document))
       revisions[model] = {revision, structure, std::move(*toolchain)};
     else
-      Tell({"revisions", model + " at " + revision, model, toolchain.error().message});
+      Report({"revisions", model + " at " + revision, model, toolchain.error().message});
     return true;
   };
   const std::string of_models = " FROM revisions WHERE model IN (SELECT rows.value->>'v' FROM " +
@@ -237,7 +237,7 @@ Result<CaptureResult> SqlStore::LoadCapture(const std::string& capture_id) {
   if (!document) return Error{ErrorCode::kNotFound, "no capture " + capture_id + " in " + db_.name()};
   auto capture = CaptureResultFromJson(*document);
   if (capture) return capture;
-  Tell({"captures", capture_id, "", capture.error().message});
+  Report({"captures", capture_id, "", capture.error().message});
   return damaged;
 }
 

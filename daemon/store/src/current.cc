@@ -35,7 +35,7 @@ Result<Current> SqlStore::LoadCurrent() {
                                       if (auto model = TrackedModelFromJson(document))
                                         current.models.push_back(std::move(*model));
                                       else
-                                        current.damaged = true, Tell({"current", name, name, model.error().message});
+                                        current.damaged = true, Report({"current", name, name, model.error().message});
                                       return true;
                                     });
     Query<std::string, std::string>(

@@ -5,8 +5,8 @@
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
+#include "document_checks.h"
 #include "documents.h"
-#include "judges.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -33,18 +33,18 @@ constexpr std::array kRules{
 };
 
 // `capture`: the document of a result's capture.
-using Judge = Cause (*)(const std::string& document, const std::string& capture);
+using DocumentCheck = Cause (*)(const std::string& document, const std::string& capture);
 
-template <Cause (*kJudge)(const std::string&)>
+template <Cause (*kCheck)(const std::string&)>
 Cause Alone(const std::string& document, const std::string&) {
-  return kJudge(document);
+  return kCheck(document);
 }
 Cause OfResult(const std::string& document, const std::string& capture) {
-  if (!capture.empty() && JudgeCapture(capture)) return std::nullopt;  // reported for the capture's own row
+  if (!capture.empty() && CheckCapture(capture)) return std::nullopt;  // reported for the capture's own row
   return CauseOf(DecodeResult(document, capture));
 }
 Cause OfStep(const std::string& document, const std::string&) {
-  return document.empty() ? std::nullopt : JudgeSweep(document);  // the document of a result is in its own table
+  return document.empty() ? std::nullopt : CheckSweep(document);  // the document of a result is in its own table
 }
 
 // How a table is read: at once, in pages of increasing keys, or by sweep with a row per model and mode. A driver may
@@ -59,23 +59,23 @@ struct Documents {
   const char* table;
   Pages pages;
   const char *rows, *page, *keys, *one;
-  Judge judge;
+  DocumentCheck check;
 };
 
 constexpr const char* kModelsOfSweep = " AND model = :model AND mode = :mode";
 constexpr std::array kDocuments{
     Documents{"sweeps", Pages::kOfKeys, "SELECT id, '', document, '' FROM sweeps", " WHERE id > :after ORDER BY id",
-              "SELECT id FROM sweeps", " WHERE id = :key", Alone<JudgeSweep>},
+              "SELECT id FROM sweeps", " WHERE id = :key", Alone<CheckSweep>},
     Documents{"sweeps", Pages::kOfKeys, "SELECT id, '', plan_document, '' FROM sweeps",
-              " WHERE id > :after ORDER BY id", "SELECT id FROM sweeps", " WHERE id = :key", Alone<JudgePlanHead>},
+              " WHERE id > :after ORDER BY id", "SELECT id FROM sweeps", " WHERE id = :key", Alone<CheckPlanHead>},
     Documents{"plans", Pages::kOfSweeps,
               "SELECT 'sweep ' || sweep_id || ', mode ' || mode, model, document, '' FROM plans",
               " WHERE sweep_id = :sweep", "SELECT model, mode FROM plans WHERE sweep_id = :sweep", kModelsOfSweep,
-              Alone<JudgePlanned>},
+              Alone<CheckPlanned>},
     Documents{"captures", Pages::kOfKeys,
               "SELECT id, COALESCE((SELECT MIN(r.model) FROM results r WHERE r.capture_id = captures.id), ''),"
               " document, '' FROM captures",
-              " WHERE id > :after ORDER BY id", "SELECT id FROM captures", " WHERE id = :key", Alone<JudgeCapture>},
+              " WHERE id > :after ORDER BY id", "SELECT id FROM captures", " WHERE id = :key", Alone<CheckCapture>},
     Documents{"results", Pages::kOfSweeps,
               "SELECT 'sweep ' || sweep_id || ', mode ' || r.mode, model, r.document, COALESCE(c.document, '')"
               " FROM results r LEFT JOIN captures c ON c.id = r.capture_id",
@@ -86,16 +86,16 @@ constexpr std::array kDocuments{
               " WHERE seq > CAST(:after AS BIGINT) ORDER BY seq", "", "", OfStep},
     Documents{"revisions", Pages::kNone,
               "SELECT model || ' at ' || revision, model, toolchain_document, '' FROM revisions", "", "", "",
-              Alone<JudgeToolchain>},
+              Alone<CheckToolchain>},
     Documents{"current", Pages::kOfKeys, "SELECT model, model, document, '' FROM current",
               " WHERE model > :after ORDER BY model", "SELECT model FROM current", " WHERE model = :key",
-              Alone<JudgeTracked>},
+              Alone<CheckTracked>},
     Documents{"events", Pages::kOfKeys, "SELECT CAST(id AS TEXT), model, line, '' FROM events",
               " WHERE id > CAST(:after AS BIGINT) ORDER BY id", "SELECT CAST(id AS TEXT) FROM events",
-              " WHERE id = CAST(:key AS BIGINT)", Alone<JudgeLine>},
+              " WHERE id = CAST(:key AS BIGINT)", Alone<CheckLine>},
     Documents{"dead_letters", Pages::kNone,
               "SELECT exporter || ' ' || CAST(event_id AS TEXT), model, line, '' FROM dead_letters", "", "", "",
-              Alone<JudgeLine>},
+              Alone<CheckLine>},
 };
 
 // Error: a failure other than a damaged page. The state of the rows is then unknown.
@@ -189,7 +189,7 @@ class Search {
               const std::string& capture) {
             last_key_ = key;
             ++rows_;
-            if (auto cause = documents.judge(document, capture)) Add({documents.table, key, model, *std::move(cause)});
+            if (auto cause = documents.check(document, capture)) Add({documents.table, key, model, *std::move(cause)});
             return found_.size() < Store::kMaxDamage;
           },
           values...);
@@ -214,9 +214,9 @@ std::string Describe(const Damage& damage) {
   return ToUtf8(text + (text.empty() ? "" : ": ") + damage.what);
 }
 
-void SqlStore::Tell(Damage damage) {
+void SqlStore::Report(Damage damage) {
   const bool is_new =
-      told_.size() < kMaxDamage && told_.insert(damage.table + " " + damage.row + " " + damage.model).second;
+      reported_.size() < kMaxDamage && reported_.insert(damage.table + " " + damage.row + " " + damage.model).second;
   if (is_new && on_damage_) on_damage_(damage);
 }
 

@@ -51,7 +51,7 @@ Result<void> SqlStore::AppendEvents(std::span<const Event> events) {
 // Replaces a damaged event by one that reports the loss, so that it does not block later events.
 void SqlStore::ReplaceIfDamaged(StoredEvent& event) {
   if (IsEventLine(event.line)) return;
-  Tell({"events", std::to_string(event.id), event.model, "its line is not a JSON object"});
+  Report({"events", std::to_string(event.id), event.model, "its line is not a JSON object"});
   event.line = LostEventLine(event.id, event.ts_ns);
 }
 

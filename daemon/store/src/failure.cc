@@ -40,13 +40,7 @@ constexpr std::array kExplanations{
     Explanation{Failure::kOther, ErrorCode::kStore, false, "failed", "see the cause"},
 };
 
-// Library messages contain newlines; an error is one line.
-std::string OneLine(const std::string& text) {
-  std::string line = Truncate(ToUtf8(text), 500);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  while (!line.empty() && line.back() == ' ') line.pop_back();
-  return line;
-}
+constexpr std::size_t kMaxCauseBytes = 500;
 
 }  // namespace
 
@@ -54,7 +48,7 @@ Error ToError(Failure failure, const std::string& database, const std::string& c
   const auto* found =
       std::find_if(kExplanations.begin(), kExplanations.end(), [&](const auto& e) { return e.failure == failure; });
   return {found->code,
-          database + ": " + found->what + " (" + OneLine(cause) + "); " + found->suggestion,
+          database + ": " + found->what + " (" + ShortLine(Trim(cause), kMaxCauseBytes) + "); " + found->suggestion,
           found->retryable,
           {}};
 }

@@ -84,7 +84,7 @@ Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const Hist
       if (row.kind == StepKindName(HistoryStep::Kind::kResult)) {
         auto result = DecodeResult(row.result_document, row.capture_document);
         if (!result) {  // `results` or `captures` is damaged: Results reports the row
-          Tell({"steps", std::to_string(row.seq), row.model, result.error().message});
+          Report({"steps", std::to_string(row.seq), row.model, result.error().message});
           continue;
         }
         next = {HistoryStep::Kind::kResult, open[row.sweep_id], std::nullopt, std::move(*result)};
@@ -93,7 +93,7 @@ Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const Hist
         auto plan = LoadPlan(row.sweep_id);
         if (!plan && plan.error().retryable) return plan.error();
         if (!sweep || !plan) {
-          Tell({"steps", std::to_string(row.seq), "", sweep ? plan.error().message : sweep.error().message});
+          Report({"steps", std::to_string(row.seq), "", sweep ? plan.error().message : sweep.error().message});
           continue;
         }
         const bool begun = row.kind == StepKindName(HistoryStep::Kind::kBegun);

@@ -19,8 +19,8 @@
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "dialect.h"
+#include "document_checks.h"
 #include "documents.h"
-#include "judges.h"
 #include "salvage.h"
 
 namespace breakwatch::store {
@@ -33,15 +33,15 @@ constexpr std::string_view kScheme = "sqlite:";
 constexpr std::int64_t kMaxLostEvents = 100'000;
 
 // Why a row cannot be kept. `copy`: the rows kept so far.
-using Judge = Cause (*)(const Row& row, Sqlite& copy);
+using DocumentCheck = Cause (*)(const Row& row, Sqlite& copy);
 
 Cause NoCause(const Row&, Sqlite&) { return std::nullopt; }
 Cause OfSweep(const Row& row, Sqlite&) {
-  if (auto cause = JudgeSweep(row.Text("document"))) return cause;
-  return JudgePlanHead(row.Text("plan_document"));
+  if (auto cause = CheckSweep(row.Text("document"))) return cause;
+  return CheckPlanHead(row.Text("plan_document"));
 }
-Cause OfPlanned(const Row& row, Sqlite&) { return JudgePlanned(row.Text("document")); }
-Cause OfCapture(const Row& row, Sqlite&) { return JudgeCapture(row.Text("document")); }
+Cause OfPlanned(const Row& row, Sqlite&) { return CheckPlanned(row.Text("document")); }
+Cause OfCapture(const Row& row, Sqlite&) { return CheckCapture(row.Text("document")); }
 Cause OfResult(const Row& row, Sqlite& copy) {
   const std::string id = row.Text("capture_id");
   const std::string capture = id.empty() ? "" : copy.Text("SELECT document FROM captures WHERE id = ?", id);
@@ -49,17 +49,17 @@ Cause OfResult(const Row& row, Sqlite& copy) {
   return CauseOf(DecodeResult(row.Text("document"), capture));
 }
 Cause OfStep(const Row& row, Sqlite&) {
-  return row.Text("kind") == "result" ? std::nullopt : JudgeSweep(row.Text("document"));
+  return row.Text("kind") == "result" ? std::nullopt : CheckSweep(row.Text("document"));
 }
-Cause OfRevision(const Row& row, Sqlite&) { return JudgeToolchain(row.Text("toolchain_document")); }
-Cause OfLine(const Row& row, Sqlite&) { return JudgeLine(row.Text("line")); }
+Cause OfRevision(const Row& row, Sqlite&) { return CheckToolchain(row.Text("toolchain_document")); }
+Cause OfLine(const Row& row, Sqlite&) { return CheckLine(row.Text("line")); }
 
 // Ordered so that referenced tables come first. Excludes the fold, and `meta`, which the copy already has.
 struct Table {
   const char* name;
   std::array<const char*, 3> key;  // columns that identify a row
   const char* document;            // the column that is listed as lost
-  Judge judge;
+  DocumentCheck check;
 };
 constexpr std::array kTables{
     Table{"sweeps", {"id"}, "document", OfSweep},
@@ -100,12 +100,6 @@ Error Failed(const std::string& path, const std::string& cause) {
 }
 
 std::string SystemCause() { return std::generic_category().message(errno); }
-
-std::string Stamp(const Clock& clock) {
-  std::string stamp = FormatTime(clock.Now()).substr(0, 19);
-  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-  return stamp + "Z";
-}
 
 // Copies the owner and permissions of `like`. False if the system denies it (errno).
 bool GiveTo(const std::string& path, const struct stat& like) {
@@ -148,7 +142,7 @@ class SqliteRepair final : public Repair {
   SqliteRepair(std::string path, std::unique_ptr<Dialect> lock, const Clock& clock)
       : path_(std::move(path)),
         new_path_(path_ + ".repaired"),
-        stamp_(Stamp(clock)),
+        stamp_(CompactTime(clock.Now()) + "Z"),
         lost_path_(path_ + ".lost-" + stamp_ + ".jsonl"),
         lock_(std::move(lock)),
         clock_(clock) {}
@@ -223,7 +217,7 @@ void SqliteRepair::Keep(const Table& table, Row& row, Sqlite& from, Sqlite& to) 
                                   " ORDER BY seq DESC LIMIT 1",
                                   row.Text("id")));
   }
-  if (!cause) cause = table.judge(row, to);
+  if (!cause) cause = table.check(row, to);
   if (!cause && !row.InsertInto(table.name, to)) cause = "the row that it refers to is lost (" + to.Cause() + ")";
   if (!cause) {
     ++kept_[table.name];

@@ -71,9 +71,9 @@ std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::st
         if (result)
           results.push_back(std::move(*result));
         else if (!capture_id.empty() && !CaptureResultFromJson(capture))
-          Tell({"captures", capture_id, model, result.error().message});
+          Report({"captures", capture_id, model, result.error().message});
         else
-          Tell({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
+          Report({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
         return true;
       },
       values...);
@@ -108,18 +108,6 @@ Result<std::vector<ModelResult>> SqlStore::ReadByKey(const std::vector<ResultKey
     if (!one) return one.error();
   }
   return results;
-}
-
-Result<void> Store::AppendResults(std::span<const ResultWrite> writes) {
-  for (const ResultWrite& write : writes) {
-    if (auto appended = AppendResult(write.result, write.events, write.change); !appended) return appended;
-  }
-  return {};
-}
-
-Result<void> SqlStore::AppendResult(const ModelResult& result, std::span<const Event> events,
-                                    const CurrentChange& change) {
-  return db_.Write([&](soci::session& sql) { return WriteResult(sql, result, events, change); });
 }
 
 Result<void> SqlStore::AppendResults(std::span<const ResultWrite> writes) {
@@ -167,17 +155,6 @@ Result<std::vector<ModelResult>> SqlStore::Results(const std::string& sweep_id) 
   });
   if (results || !db_.MetDamage()) return results;
   return ReadEachResult(id);
-}
-
-Result<std::optional<ModelResult>> SqlStore::LatestResult(const std::string& model) {
-  auto latest = db_.Read([&](soci::session& sql) -> Result<std::optional<ModelResult>> {
-    auto found = ReadResults(sql, "WHERE r.model = :model ORDER BY r.seq DESC LIMIT 1", ToUtf8(model));
-    return found.empty() ? std::optional<ModelResult>() : std::move(found.front());
-  });
-  if (latest || !db_.MetDamage()) return latest;
-  auto newest = NewestResults({.model = model});
-  if (!newest) return newest.error();
-  return newest->empty() ? std::optional<ModelResult>() : std::move(newest->front());
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// SqlStore: the Store on one database session. Its methods are in one file per subject.
+// SqlStore: the four seams of the Store on one database session. Its methods are in one file per subject.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ struct ResultKey {
   std::string sweep_id, model, mode;
 };
 
-class SqlStore : public Store {
+class SqlStore final : public Store {
  public:
   SqlStore(std::unique_ptr<Dialect> dialect, const StoreOptions& options, const Clock& clock)
       : db_(std::move(dialect), options.read_only),
@@ -22,6 +22,7 @@ class SqlStore : public Store {
         on_damage_(options.on_damage) {}
   Result<void> Prepare();  // connects, migrates
 
+  // --- SweepStore
   // sweeps.cc
   Result<void> BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
                           const CurrentChange& change, std::span<const SweepEnd> given_up) override;
@@ -30,13 +31,12 @@ class SqlStore : public Store {
   Result<std::vector<Sweep>> Sweeps(int limit) override;
   Result<Sweep> FindSweep(const std::string& id) override;
   Result<Plan> LoadPlan(const std::string& sweep_id) override;
+  Result<void> NoteFailure(SystemTime at) override;
+  Result<SystemTime> LastFailure() override;
 
   // results.cc
-  Result<void> AppendResult(const ModelResult& result, std::span<const Event> events,
-                            const CurrentChange& change) override;
   Result<void> AppendResults(std::span<const ResultWrite> writes) override;
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override;
-  Result<std::optional<ModelResult>> LatestResult(const std::string& model) override;
   Result<std::vector<ModelResult>> NewestResults(const ResultFilter& filter) override;
   Result<std::vector<std::string>> Models() override;
 
@@ -48,13 +48,7 @@ class SqlStore : public Store {
   Result<std::map<std::string, CaptureCost>> Costs(CostOf kind, std::span<const std::string> names,
                                                    const std::string& mode) override;
 
-  // current.cc
-  Result<Current> LoadCurrent() override;
-  Result<void> ReplaceCurrent(const Current& current) override;
-
-  // history.cc
-  Result<void> ReplayHistory(const std::function<Result<void>(const HistoryStep&)>& step) override;
-
+  // --- EventLog
   // events.cc
   Result<void> AppendEvents(std::span<const Event> events) override;
   Result<std::vector<StoredEvent>> EventsAfter(std::int64_t id, int limit, std::size_t max_bytes) override;
@@ -77,14 +71,23 @@ class SqlStore : public Store {
   Result<void> SetPaused(const std::string& exporter, const std::string& detail) override;
   Result<std::vector<DeliveryState>> DeliveryStates() override;
 
-  // upkeep.cc
+  // --- CurrentState
+  // current.cc
+  Result<Current> LoadCurrent() override;
+  Result<void> ReplaceCurrent(const Current& current) override;
+
+  // history.cc
+  Result<void> ReplayHistory(const std::function<Result<void>(const HistoryStep&)>& step) override;
+
+  // --- GatewayGroups, gateway_groups.cc
   Result<std::vector<std::string>> OwnedGroups(const std::string& gateway) override;
   Result<void> SetOwnedGroups(const std::string& gateway, const std::vector<std::string>& groups) override;
+
+  // --- Store
+  // upkeep.cc
   Result<int> SchemaVersion() override;
   Result<void> StillThere() override { return db_.dialect().StillThere(); }
   Result<void> LockAsWriter() override;
-  Result<void> NoteFailure(SystemTime at) override;
-  Result<SystemTime> LastFailure() override;
 
   // damage.cc
   Result<std::vector<Damage>> FindDamage() override;
@@ -124,7 +127,7 @@ class SqlStore : public Store {
     if (read) return true;
     if (!db_.MetDamage()) return read.error();
     row.what = read.error().message;
-    Tell(std::move(row));
+    Report(std::move(row));
     return false;
   }
 
@@ -153,15 +156,15 @@ class SqlStore : public Store {
   // ORDER BY for the table "sweeps" as s: newest first.
   const char* Newest() const { return has_sequence_ ? "s.seq DESC" : "s.started_ns DESC, s.id DESC"; }
   Result<std::vector<Sweep>> ReadEachSweep(bool only_unfinished);
-  void Tell(Damage damage);
+  void Report(Damage damage);
 
   Database db_;
   const Clock& clock_;
   const bool read_only_;
   const std::function<void(const Damage&)> on_damage_;
-  std::set<std::string> told_;  // damage already reported; at most kMaxDamage entries
-  bool has_sequence_ = true;    // false: an older schema, opened for reading
-  bool writer_ = false;         // holds the writer lock of the database
+  std::set<std::string> reported_;  // damage already reported; at most kMaxDamage entries
+  bool has_sequence_ = true;        // false: an older schema, opened for reading
+  bool writer_ = false;             // holds the writer lock of the database
 };
 
 // "begun", "result", "finished": the column steps.kind.

@@ -27,7 +27,7 @@ constexpr Int kLookBack = 1000;
 // 0: a regular sweep. From kWithoutResults on: a sweep without results.
 constexpr int kWithoutResults = 2;
 int RankAsLatest(const Sweep& sweep, bool further) {
-  const int rank = further || IsImport(sweep) || sweep.trigger == kBisect ? 1 : 0;
+  const int rank = further || IsImport(sweep) || sweep.trigger == SweepTrigger::kBisect ? 1 : 0;
   return sweep.planned == 0 || IsGivenUp(sweep) ? rank + kWithoutResults : rank;
 }
 
@@ -39,7 +39,7 @@ bool IsGivenUp(const Sweep& sweep) {
   return sweep.state == SweepState::kFinished && ended < sweep.planned;
 }
 
-Result<std::optional<Sweep>> Store::NewestUnfinished() {
+Result<std::optional<Sweep>> SweepStore::NewestUnfinished() {
   auto unfinished = Unfinished();
   if (!unfinished) return unfinished.error();
   return unfinished->empty() ? std::optional<Sweep>() : std::move(unfinished->front());
@@ -54,7 +54,7 @@ std::vector<Sweep> SqlStore::ReadSweeps(soci::session& sql, const std::string& r
         if (auto sweep = SweepFromJson(document))
           sweeps.push_back(std::move(*sweep));
         else
-          Tell({"sweeps", id, "", sweep.error().message});
+          Report({"sweeps", id, "", sweep.error().message});
         return true;
       },
       values...);
@@ -179,7 +179,7 @@ Result<Sweep> SqlStore::LatestSweep(soci::session& sql) {
           (has_sequence_ ? "s.finished_seq DESC" : Newest()) + " LIMIT :limit",
       [&](const std::string& id, const std::string& document, Int further) {
         auto sweep = SweepFromJson(document);
-        if (!sweep) return Tell({"sweeps", id, "", sweep.error().message}), true;
+        if (!sweep) return Report({"sweeps", id, "", sweep.error().message}), true;
         if (const int rank = RankAsLatest(*sweep, further != 0); rank < best) best = rank, latest = std::move(*sweep);
         return best > 0;
       },
@@ -221,6 +221,23 @@ Result<Sweep> SqlStore::FindSweep(const std::string& id) {
   });
 }
 
+Result<void> SqlStore::NoteFailure(SystemTime at) {
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    Exec(sql, "DELETE FROM meta WHERE key = 'last_failure'");
+    Exec(sql, "INSERT INTO meta (key, value) VALUES ('last_failure', :at)", FormatTime(at));
+    return {};
+  });
+}
+
+Result<SystemTime> SqlStore::LastFailure() {
+  return db_.Read([](soci::session& sql) -> Result<SystemTime> {
+    std::optional<SystemTime> at;
+    Query<std::string>(sql, "SELECT value FROM meta WHERE key = 'last_failure'",
+                       [&](const std::string& value) { return at = ParseTime(value), true; });
+    return at.value_or(SystemTime{});
+  });
+}
+
 Result<Plan> SqlStore::LoadPlan(const std::string& sweep_id) {
   const std::string id = ToUtf8(sweep_id);
   auto plan = ReadPlanHead(id);
@@ -240,7 +257,7 @@ void SqlStore::DecodeEach(const std::string& sweep_id, const std::vector<std::st
                           const std::vector<std::string>& models, Plan& plan) {
   for (std::size_t i = 0; i < documents.size(); ++i) {
     if (auto decoded = DecodePlanned({documents[i]}, plan); !decoded) {
-      Tell({"plans", "sweep " + sweep_id, models[i], decoded.error().message});
+      Report({"plans", "sweep " + sweep_id, models[i], decoded.error().message});
     }
   }
 }

@@ -41,7 +41,7 @@ std::vector<std::string> OwnFolders(const Settings& settings, const std::vector<
 
 constexpr std::string_view kSqlite = "sqlite:";
 
-// What no worker may read, wherever it lies: what gives power over this daemon, and what it has found so far.
+// Paths that no worker may read: those that give control over this daemon, and its results so far.
 std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   std::vector<std::string> paths = {settings.state_dir, settings.web.token_file};
   for (const auto* exporter : {&settings.exporters.pushgateway.password_file, &settings.exporters.loki.password_file,
@@ -54,7 +54,7 @@ std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   return paths;
 }
 
-// `own_code`: the user's own is captured, beside the library's models.
+// `own_code`: the user's own code is captured besides the library's models.
 capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, bool own_code) {
   const Settings settings = WithPrimary(configured);
   const auto& launcher = settings.capture.launcher;
@@ -92,7 +92,7 @@ void UseLauncher(const capture::LauncherChoice& choice, const Settings& settings
   const std::string refusal = choice.why + "; capture.sandbox=off captures without one";
   if (NeedsSandbox(settings, /*own_code=*/true)) options.refuse_own = "your own code needs a sandbox: " + refusal;
   if (NeedsSandbox(settings, /*own_code=*/false)) options.refuse_library = "capture.sandbox is require: " + refusal;
-  if (settings.capture.launcher.empty()) return;  // asked for
+  if (settings.capture.launcher.empty()) return;  // requested by the user
   options.sandbox_warning = "models are captured without a sandbox: " + choice.why;
 }
 
@@ -139,7 +139,7 @@ std::string RunnerVersion() {
 
 Check CheckWorker(const App& app, const Settings& settings, const std::string& name) {
   const bool primary = name == settings.capture.toolchain;
-  const auto with = WithToolchain(settings, name);
+  const auto with = WithToolchain(settings, {name});
   const auto toolchain = with ? DescribeToolchain(app, *with) : Result<Toolchain>(with.error());
   if (toolchain) return {"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""};
   return {"worker", Check::State::kFailed, toolchain.error().message,
@@ -182,7 +182,7 @@ Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings
   auto options = ZygotesOf(app, settings);
   const bool own_code = settings.capture.allow_factories;
   UseLauncher(LauncherOf(app, settings, own_code), settings, options);
-  return std::unique_ptr<CaptureRunner>(capture::MakeZygoteRunner(std::move(options), *app.clock));
+  return capture::MakeZygoteRunner(std::move(options), *app.clock);
 }
 
 Result<void> ComposeToolchain(const std::string& torch_python, const std::string& rest_python,
@@ -209,7 +209,7 @@ Result<engine::IgnoredKeys> IgnoredConfigKeys() {
   try {
     engine::IgnoredKeys keys;
     for (const auto& entry : YAML::LoadFile(path)) {
-      // The reason alone, or the reason under the name of where it holds.
+      // The reason, after the name of the place to which it applies, if any.
       const bool outside_training = entry.second.IsMap() && entry.second["outside_training"];
       (outside_training ? keys.outside_training : keys.always).insert(entry.first.as<std::string>());
     }

@@ -17,25 +17,25 @@ class StoredJournal final : public exporters::GroupJournal {
   StoredJournal(const App& app, std::string gateway) : app_(app), gateway_(std::move(gateway)) {}
   Result<std::vector<std::string>> Load() override {
     if (auto opened = Open(); !opened) return opened.error();
-    return store_->OwnedGroups(gateway_);
+    return groups_->OwnedGroups(gateway_);
   }
   Result<void> Save(const std::vector<std::string>& groups) override {
     if (auto opened = Open(); !opened) return opened.error();
-    return store_->SetOwnedGroups(gateway_, groups);
+    return groups_->SetOwnedGroups(gateway_, groups);
   }
 
  private:
   Result<void> Open() {
-    if (store_) return {};
+    if (groups_) return {};
     auto opened = app_.open_store(app_.settings(), /*read_only=*/false);
     if (!opened) return opened.error();
-    store_ = std::move(*opened);
+    groups_ = std::move(*opened);
     return {};
   }
 
   const App& app_;
   const std::string gateway_;
-  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::GatewayGroups> groups_;
 };
 
 // How a server is reached: what the settings of every network exporter have in common.

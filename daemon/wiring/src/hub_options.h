@@ -1,4 +1,4 @@
-// How the Hub is asked: the settings, and where they are silent the variables of the Hub's own clients.
+// How to reach the Hub: the settings, and for unset ones the environment variables of the Hub's own clients.
 #pragma once
 
 #include "breakwatch/config/settings.h"

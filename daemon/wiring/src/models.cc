@@ -37,7 +37,7 @@ hub::HubOptions HubOptionsOf(const Settings& settings) {
   options.offline = options.offline || settings.hub.offline;
   options.concurrency = settings.hub.concurrency;
   options.tries = settings.hub.retries + 1;
-  // Not set, it leaves each request what HF_HUB_DOWNLOAD_TIMEOUT asks for.
+  // If it is not set, each request has the timeout of HF_HUB_DOWNLOAD_TIMEOUT.
   options.listing_timeout = settings.hub.timeout.value_or(kListingTimeout);
   if (settings.hub.timeout) options.timeout = options.list_timeout = *settings.hub.timeout;
   options.max_params = settings.hub.list.max_params;

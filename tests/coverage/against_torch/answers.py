@@ -1,4 +1,4 @@
-"""The oracle's answers, two processes at a time, kept by what decides them."""
+"""The oracle's answers, from two processes at a time, cached by everything that affects them."""
 
 import json
 import queue
@@ -12,7 +12,7 @@ ORACLE = modules.HERE / "oracle.py"
 
 
 class Answers:
-    """Asks oracle.py for what is not yet in the file of earlier answers."""
+    """Runs oracle.py for the jobs that are not in the file of earlier answers."""
 
     def __init__(self, python: str, kept: Path, fresh: bool):
         self.python, self.kept, self.fresh = python, kept, fresh
@@ -28,7 +28,7 @@ class Answers:
         return f"{digest} {json.dumps(job, sort_keys=True)}"
 
     def ask(self, jobs: list, say) -> list:
-        """One answer a job of `jobs`, each (path, job), in their order."""
+        """One answer for each job of `jobs`, each (path, job), in their order."""
         keys = [self.key(*job) for job in jobs]
         waiting = queue.SimpleQueue()
         missing = [(key, job) for key, (_, job) in zip(keys, jobs, strict=True) if key not in self.known]
@@ -54,7 +54,7 @@ class Answers:
             answer = json.loads(process.stdout.readline())
             with self.lock, self.kept.open("a") as kept:
                 self.known[key] = answer
-                # A child that ran out of time may not do so on another day.
+                # A child that timed out may succeed on another day.
                 if answer.get("status") != "lost":
                     kept.write(json.dumps({"key": key, "answer": answer}) + "\n")
             say(job, answer)
@@ -73,11 +73,11 @@ class Answers:
 
 
 def wanted(answers: Answers, chosen: list, say) -> dict:
-    """(selector, mode) -> the answers that count, one but for export. `chosen` is (selector, mode, path)."""
+    """(selector, mode) -> the answers that count: one, except for export. `chosen` is (selector, mode, path)."""
     found = {}
 
     def ask(places: list, job_of) -> list:
-        """The places whose answer fails, each answer being added to its place's."""
+        """The places whose answer fails. Each answer is added to its place."""
         jobs = [(path, job_of(selector, mode)) for selector, mode, path in places]
         given = list(zip(places, answers.ask(jobs, say), strict=True))
         for (selector, mode, _), answer in given:
@@ -88,10 +88,10 @@ def wanted(answers: Answers, chosen: list, say) -> dict:
     others = [place for place in chosen if place[1] != "export"]
     failed = ask(others, lambda selector, mode: {"module": selector, "mode": mode})
     failed += ask(exports, lambda selector, mode: {"module": selector, "mode": mode, "strict": False})
-    # The strict way is asked only where the other one made no program.
+    # Strict export runs only if non-strict export made no program.
     refused = [place for place in exports if not found[place[:2]][0].get("exported")]
     failed += ask(refused, lambda selector, mode: {"module": selector, "mode": mode, "strict": True})
-    # What fails without the compiler as well is the module's own failure.
+    # A module that also fails without the compiler is a failure of the module.
     eager = [(path, {"module": selector, "mode": "eager", "of": mode}) for selector, mode, path in failed]
     for (selector, mode, _), answer in zip(failed, answers.ask(eager, say), strict=True):
         status = "failed_capture" if answer["status"] == "runs" else "failed_eager"

@@ -10,7 +10,7 @@ MODES = ("eval", "train", "dynamic", "fullgraph", "nested", "export", "recompile
 
 
 def selectors() -> dict:
-    """Selector -> the file it is in. A factory is a function that takes nothing, or `batch`; a script has a make()."""
+    """Selector -> its file. A factory is a function without arguments, or with `batch`; a script has a make()."""
     found = {}
     for path in sorted(UNSEEN.glob("*.py")):
         if path.stem.startswith("script_"):

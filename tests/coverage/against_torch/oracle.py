@@ -1,14 +1,14 @@
-"""What plain torch says of one module in one mode: nothing of breakwatch is imported here.
+"""Captures one module in one mode with plain torch. Nothing of breakwatch is imported here.
 
-    python oracle.py <jobs.jsonl          a line for each job, in their order
+    python oracle.py <jobs.jsonl          prints one line for each job, in their order
 
-A job is {"module", "mode"}. This process imports torch and never calls it; each job is a fork of it, so the call that
-is counted is the first that ever happened to the module, to torch.compile and to torch. With one job on its standard
-input it is an interpreter for that job alone. What a module prints is dropped.
+A job is {"module", "mode"}. This process imports torch and never calls it. Each job runs in a fork, so the counted call
+is the very first call of the module, of torch.compile and of torch. With one job on its standard input, this program is
+an interpreter for that job only. The output of a module is dropped.
 
-The count is that of collectors/capture/worker/COUNTING.md ("Break events" and "Modes"): an event is a call of Dynamo's
-graph break log for an exception that was not logged further in, a site is its (id or reason, file, function, source
-line), a graph is a call of the backend.
+The count follows collectors/capture/worker/COUNTING.md ("Break events" and "Modes"). An event is a call of Dynamo's
+graph break log for an exception that no inner frame has logged. A site is its (id or reason, file, function, source
+line). A graph is a call of the backend.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ import torch.export._trace
 
 LIMIT_S = 240
 ANOTHER = "\n\n*** While handling this graph break, another graph break occurred: ***\n\n"
-# The first sizes of the three calls of `recompile`, as COUNTING.md states them.
+# The first sizes of the three calls of `recompile`, as described in COUNTING.md.
 BATCHES = (2, 3, 5)
 
 
@@ -40,7 +40,7 @@ BATCHES = (2, 3, 5)
 
 
 def reason_of(error) -> str:
-    """The innermost reason: a break that replaced another one has that one's text in front of its own."""
+    """The innermost reason: a break that replaces another one puts its own text in front."""
     inner, outer = error, getattr(error, "gb_type", None)
     if isinstance(error.__cause__, torch._dynamo.exc.UserError):
         inner, outer = error.__cause__, None
@@ -92,10 +92,10 @@ class Events:
     def numbers(self) -> dict:
         counter = sum(torch._dynamo.utils.counters["graph_break"].values())
         return {"status": "graph_breaks" if self.sites else "full_graph", "breaks": len(self.sites),
-                "graphs": self.graphs, "counter": counter, **told(self.sites)}  # fmt: skip
+                "graphs": self.graphs, "counter": counter, **summary(self.sites)}  # fmt: skip
 
 
-def told(sites) -> dict:
+def summary(sites) -> dict:
     ids, places = {}, {}
     for site in sites:
         name, place = site[0], f"{site[0]} {site[1]}:{site[2]}"
@@ -109,7 +109,7 @@ def told(sites) -> dict:
 
 
 def load(selector: str, batch: int | None = None) -> tuple:
-    """(callable, args, kwargs) as a factory or a script's make() has them."""
+    """(callable, args, kwargs) from a factory or a script's make()."""
     sys.path[:] = [os.getcwd(), *(p for p in sys.path if Path(p or ".").resolve() != Path(__file__).parent.resolve())]
     kind, _, rest = selector.partition(":")
     if kind == "script":
@@ -127,7 +127,7 @@ def in_mode(module, training: bool):
 
 
 def backward(output) -> None:
-    """The sum of the floating outputs, run backward."""
+    """The sum of the floating-point outputs, run backward."""
     leaves = torch.utils._pytree.tree_leaves(output)
     floats = [t for t in leaves if isinstance(t, torch.Tensor) and t.is_floating_point() and t.requires_grad]
     if floats:
@@ -169,12 +169,12 @@ def fullgraph(job, events) -> dict:
     try:
         return one_call(job, events, fullgraph=True)
     except (torch._dynamo.exc.Unsupported, torch._dynamo.exc.UserError) as error:
-        return {**events.numbers(), "status": "graph_breaks", "breaks": 1, **told([site_of(error)]),
+        return {**events.numbers(), "status": "graph_breaks", "breaks": 1, **summary([site_of(error)]),
                 "error": text_of(error)}  # fmt: skip
 
 
 def recompile(job, events) -> dict:
-    """Three calls of one compiled module, where its factory can say what it is called with at other sizes."""
+    """Three calls of one compiled module, if its factory can make inputs of other sizes."""
     module, args, kwargs = load(job["module"])
     compiled, shapes = torch.compile(in_mode(module, False), backend=events.backend), []
     call(compiled, args, kwargs, False)
@@ -195,7 +195,7 @@ def shapes_of(args, kwargs) -> list:
 
 
 class Wrapped(torch.nn.Module):
-    """torch.export takes modules alone."""
+    """torch.export accepts modules only."""
 
     def __init__(self, function):
         super().__init__()
@@ -206,7 +206,7 @@ class Wrapped(torch.nn.Module):
 
 
 def export(job, events) -> dict:
-    """One of the two ways, `strict` of the job; the driver sets them together."""
+    """One of the two exporters, selected by `strict` of the job; the driver combines them."""
     module, args, kwargs = load(job["module"])
     module = in_mode(module if isinstance(module, torch.nn.Module) else Wrapped(module), False)
     try:
@@ -214,7 +214,7 @@ def export(job, events) -> dict:
             torch.export.export(module, args, kwargs, strict=job["strict"])
         return {"exported": True}
     except Exception as error:
-        site = told([site_of(error)]) if hasattr(error, "real_stack") else {}
+        site = summary([site_of(error)]) if hasattr(error, "real_stack") else {}
         return {"exported": False, "error": text_of(error), "kind": type(error).__name__, **site}
 
 
@@ -250,7 +250,7 @@ def answer(job) -> dict:
 
 
 def forked(job) -> dict:
-    """The answer of a child; what it fails of, where it gives none."""
+    """The answer of a child, or the reason for which it has none."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

@@ -156,6 +156,6 @@ class Capture:
             "toolchain": version.toolchain(),
         }
         self.result["detail"] = self.result.get("detail") or self.result["status"]
-        if (suggestion := suggestions.suggestion_for(
-                self.result["status"], self.result["detail"], own=bool(self.job.get("source")))):
+        origin = suggestions.OWN if self.job.get("source") else suggestions.CONFIG
+        if (suggestion := outcome.get("suggestion") or suggestions.default_for(self.result["status"], origin)):
             self.result["suggestion"] = suggestion

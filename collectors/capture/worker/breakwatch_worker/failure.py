@@ -1,9 +1,11 @@
-"""The status, detail and error text for an exception in a phase of a capture."""
+"""The status, detail, error text and suggestion for an exception in a phase of a capture."""
 
 import re
 import traceback
 
+from . import suggestions
 from .dynamo.breaks import relative_file
+from .errors import WorkerError
 from .inputs import copies
 from .model import architecture, build
 from .process import host
@@ -38,8 +40,17 @@ def _with_relative_paths(text: str) -> str:
     return re.sub(r"/[^\s\"':]+\.py\b", lambda path: relative_file(path.group())[0], text)
 
 
-def result_of(phase: str, error: BaseException) -> dict:
-    """The result of an exception in a phase."""
+def result_of(phase: str, error: BaseException, origin: str = suggestions.CONFIG) -> dict:
+    """The result of an exception in a phase. `origin` is where the model is from (suggestions.py)."""
+    result = _described(phase, error)
+    suggestion = result.get("suggestion") or (
+        error.suggestion if isinstance(error, WorkerError)
+        else suggestions.for_foreign(result["status"], str(error), origin))
+    suggestion = suggestion or suggestions.default_for(result["status"], origin)
+    return {**result, "suggestion": one_line(suggestion)} if suggestion else result
+
+
+def _described(phase: str, error: BaseException) -> dict:
     kind = f"{type(error).__name__}: {one_line(_with_relative_paths(str(error))) or 'no text'}"
     if isinstance(error, SystemExit):
         kind = f"the code ended its process: sys.exit({one_line(repr(error.code))})"
@@ -56,5 +67,6 @@ def result_of(phase: str, error: BaseException) -> dict:
         return {"status": "out_of_memory", "detail": f"{phase}: {kind}", "error": _error_text(error)}
     if phase == "create" and (package := architecture.missing_dependency(error)):
         detail = f"needs {package}: {kind}"
-        return {"status": "skipped_missing_dependency", "detail": detail, "error": _error_text(error)}
+        return {"status": "skipped_missing_dependency", "detail": detail, "error": _error_text(error),
+                "suggestion": architecture.how_to_install(package)}
     return {"status": f"failed_{phase}", "detail": f"{phase}: {kind}", "error": _error_text(error)}

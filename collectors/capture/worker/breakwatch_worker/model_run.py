@@ -12,7 +12,7 @@ import os
 import pickle
 import time
 
-from . import failure, modes
+from . import failure, modes, suggestions
 from .inputs import calls, copies, forward_inputs
 from .inputs.call_variants import CallVariants
 from .model import architecture, build, config_fixes, depths, sizes
@@ -36,6 +36,8 @@ class Failed(Exception):
 
 class ModelRun:
     """One model at one depth, at the smallest size that builds and runs."""
+
+    origin = suggestions.CONFIG  # where the model is from
 
     def __init__(self, job: dict, depth: str, phases: Phases):
         self._job, self._depth, self._phases = job, depth, phases
@@ -133,10 +135,15 @@ class ModelRun:
         except Failed as failed:
             return None, failed.result
         except Exception as error:
-            failed = {**failure.result_of(self._phases.current, error), "phase": self._phases.current}
+            failed = self._failure_of(error)
             # The error holds frames, and these hold the model. Free it before the next one is made.
             error.__traceback__ = error.__context__ = error.__cause__ = None
             return None, failed
+
+    def _failure_of(self, error: BaseException) -> dict:
+        """The result of an exception in the current phase."""
+        phase = self._phases.current
+        return {**failure.result_of(phase, error, self.origin), "phase": phase}
 
     def _collect_garbage(self) -> None:
         """Frees the failed model, which may be part of reference cycles, before the next one needs memory."""
@@ -224,9 +231,9 @@ class ModelRun:
         try:
             answer = {"returned": function(*arguments)}
         except architecture.Stop as stop:
-            answer = {"stop": (stop.status, stop.detail)}
+            answer = {"stop": (stop.status, stop.detail, stop.suggestion)}
         except BaseException as error:  # including a SystemExit of the model's code
-            answer = {"failed": {**failure.result_of(self._phases.current, error), "phase": self._phases.current}}
+            answer = {"failed": self._failure_of(error)}
         return {**answer, "phases": self._phases.state()}
 
     def _capture(self, summary: dict, notes: list) -> dict:
@@ -261,13 +268,15 @@ class ModelRun:
         found = self._mode.capture(self._call)
         result = {"mode_detail": modes.bounded(found.mode_detail)} if found.mode_detail else {}
         if found.error is not None:
-            failed = {**failure.result_of("capture", found.error), "phase": "capture"}
+            failed = self._failure_of(found.error)
             found.error.__traceback__ = found.error.__context__ = found.error.__cause__ = None  # frames hold tensors
             return {**result, **failed}, True
         numbers = found.numbers()
         status = found.status or ("graph_breaks" if numbers["breaks"] else "full_graph")
         if status not in CAPTURED:
-            return {**result, "status": status, "detail": one_line(found.detail), "phase": "capture"}, False
+            suggestion = found.suggestion or suggestions.default_for(status, self.origin)
+            return {**result, "status": status, "detail": one_line(found.detail), "suggestion": suggestion,
+                    "phase": "capture"}, False
         detail = "; ".join([found.detail or verdict(numbers), *found.notes, *notes])
         # For capture.py only: it decides which further run is needed.
         result["layer_groups"] = None if found.trace.layer_groups is None else sorted(found.trace.layer_groups)

@@ -6,7 +6,7 @@ from .model.architecture import Stop
 
 
 def run_class_of(job: dict):
-    """The class whose `run()` gives the result. It is imported here, after the fork, because most jobs do not need
+    """The class whose `run()` returns the result. It is imported here, after the fork, because most jobs do not need
     it."""
     if job.get("source") is not None:
         from .sources import source_run
@@ -14,7 +14,8 @@ def run_class_of(job: dict):
         return source_run.run_class_of(job)
     found = libraries.run_class_of(job)
     if calls.call_name(job) != calls.DEFAULT and not libraries.has_recipes(found):
-        raise Stop("skipped_unsupported_library", "this call is for models of transformers only")
+        raise Stop("skipped_unsupported_library", "this call is for models of transformers only",
+                   "capture this model with the default call")
     if found is None:
         from .model_run import ModelRun as found
     return found

@@ -2,8 +2,6 @@
 
 #include <openssl/evp.h>
 
-#include <array>
-
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::hub_replay {
@@ -12,22 +10,6 @@ namespace {
 const unsigned char* Bytes(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
 }  // namespace
-
-std::string Sha1Hex(std::string_view bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha1(), nullptr);
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) hex += {kDigits[digest[i] >> 4], kDigits[digest[i] & 15]};
-  return hex;
-}
-
-std::string GitBlobId(std::string_view content) {
-  std::string object = "blob " + std::to_string(content.size());
-  object += '\0';
-  return Sha1Hex(object.append(content));
-}
 
 std::string LfsPointer(std::string_view content) {
   return "version https://git-lfs.github.com/spec/v1\noid sha256:" + Sha256Hex(content) + "\nsize " +

@@ -1,4 +1,4 @@
-// Digests and base64 as the Hub and git write them.
+// LFS pointers and base64 as the Hub and git write them.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,6 @@
 
 namespace breakwatch::hub_replay {
 
-std::string Sha1Hex(std::string_view bytes);
-std::string GitBlobId(std::string_view content);   // sha1 of "blob <size>\0" and the bytes
 std::string LfsPointer(std::string_view content);  // the small file that git keeps in place of a large one
 std::string Base64(std::string_view bytes);        // RFC 4648 section 4, padded
 std::optional<std::string> FromBase64(std::string_view text);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "breakwatch/net/url.h"
+
 namespace breakwatch::hub_replay {
 namespace {
 
@@ -27,6 +29,7 @@ bool IsRedirect(int status) {
 Fetcher::Fetcher(const RecordOptions& options, net::HttpPool& pool, const Clock& clock)
     : options_(options), pool_(pool), clock_(clock), endpoint_(options.endpoint) {
   while (endpoint_.ends_with('/')) endpoint_.pop_back();
+  if (const auto parsed = net::ParseUrl(endpoint_)) origin_ = parsed->Origin();
 }
 
 void Fetcher::Get(const std::string& path, std::size_t max_bytes, Done done) {
@@ -34,7 +37,8 @@ void Fetcher::Get(const std::string& path, std::size_t max_bytes, Done done) {
 }
 
 bool Fetcher::IsOurs(const std::string& url) const {
-  return url.starts_with(endpoint_) && (url.size() == endpoint_.size() || url[endpoint_.size()] == '/');
+  const auto parsed = net::ParseUrl(url);
+  return parsed && parsed->Origin() == origin_;
 }
 
 void Fetcher::Submit(Job job, milliseconds pause) {
@@ -61,8 +65,8 @@ void Fetcher::Finish(Job job, Result<net::HttpResponse> answer) {
     return Submit(std::move(job), pause);
   }
   if (answer && IsRedirect(answer->status) && job.hops < kMaxHops) {
-    if (std::string target = Target(*answer); !target.empty()) {
-      job.url = std::move(target);
+    if (auto target = Target(job.url, *answer)) {
+      job.url = *std::move(target);
       ++job.hops;
       return Submit(std::move(job), {});
     }
@@ -70,10 +74,10 @@ void Fetcher::Finish(Job job, Result<net::HttpResponse> answer) {
   job.done(std::move(answer));
 }
 
-std::string Fetcher::Target(const net::HttpResponse& answer) const {
-  const std::string location = answer.Header("location").value_or("");
-  if (location.starts_with("/") && !location.starts_with("//")) return endpoint_ + location;
-  return IsOurs(location) || location.starts_with("https://") ? location : std::string();
+std::optional<std::string> Fetcher::Target(const std::string& url, const net::HttpResponse& answer) const {
+  auto target = net::ResolveUrl(url, answer.Header("location").value_or(""));
+  if (!target || !(IsOurs(*target) || target->starts_with("https://"))) return std::nullopt;
+  return target;
 }
 
 // RateLimit: "api";r=0;t=55

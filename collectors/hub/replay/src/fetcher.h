@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "breakwatch/core/clock.h"
@@ -16,7 +17,8 @@ class Fetcher {
   using Done = std::function<void(Result<net::HttpResponse>)>;
 
   Fetcher(const RecordOptions& options, net::HttpPool& pool, const Clock& clock);
-  // `path` begins with "/". `done` gets the last answer of any status. The token is sent only to the endpoint.
+  // `path` begins with "/". `done` gets the last answer of any status. The token is sent only to the
+  // endpoint's server.
   void Get(const std::string& path, std::size_t max_bytes, Done done);
   const std::string& endpoint() const { return endpoint_; }
 
@@ -30,15 +32,15 @@ class Fetcher {
   void Submit(Job job, std::chrono::milliseconds pause);
   void Finish(Job job, Result<net::HttpResponse> answer);
   bool IsOurs(const std::string& url) const;
-  // The target of a redirect; empty if there is none.
-  std::string Target(const net::HttpResponse& answer) const;
+  // The target of a redirect; nullopt if there is none, or one that is neither ours nor https.
+  std::optional<std::string> Target(const std::string& url, const net::HttpResponse& answer) const;
   void Heed(const net::HttpResponse& answer);
   std::chrono::milliseconds Pause(const Job& job, const net::HttpResponse* answer) const;
 
   const RecordOptions& options_;
   net::HttpPool& pool_;
   const Clock& clock_;
-  std::string endpoint_;
+  std::string endpoint_, origin_;
   SteadyTime open_at_{};  // the rate limit is exhausted until then
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "breakwatch/core/text.h"
+
 namespace breakwatch::hub_replay {
 namespace {
 
@@ -10,11 +12,6 @@ int HexValue(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-bool IsUnreserved(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' ||
-         c == '.' || c == '~';
 }
 
 }  // namespace
@@ -58,20 +55,6 @@ std::string Decode(std::string_view text, bool plus_is_space) {
   return out;
 }
 
-std::string Encode(std::string_view text, std::string_view keep) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    if (IsUnreserved(c) || keep.find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return out;
-}
-
 Pairs ParseQuery(std::string_view raw) {
   Pairs pairs;
   while (!raw.empty()) {
@@ -93,13 +76,6 @@ std::vector<std::string_view> SplitPath(std::string_view path) {
     if (!part.empty()) parts.push_back(part);
   }
   return parts;
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
 }
 
 bool IsTrue(std::string_view value) { return value == "true" || value == "True" || value == "1"; }

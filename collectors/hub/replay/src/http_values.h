@@ -36,12 +36,9 @@ struct Answer {
 
 // Decodes percent-encoding; in a query "+" is a space. An invalid escape stays unchanged.
 std::string Decode(std::string_view text, bool plus_is_space);
-// Percent-encodes all characters except unreserved ones and those of `keep`.
-std::string Encode(std::string_view text, std::string_view keep = "");
 // name=value pairs in order, decoded.
 Pairs ParseQuery(std::string_view raw);
 std::vector<std::string_view> SplitPath(std::string_view path);
-std::string Lower(std::string_view text);
 bool IsTrue(std::string_view value);  // true, True, 1
 
 }  // namespace breakwatch::hub_replay

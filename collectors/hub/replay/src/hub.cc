@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "breakwatch/core/text.h"
+#include "breakwatch/net/url.h"
 #include "digests.h"
 #include "file_bytes.h"
 #include "listing.h"
@@ -39,7 +40,7 @@ Answer Redirect(int status, const std::string& what, const std::string& location
 
 Answer Renamed(const Request& request, const std::string& prefix, const std::string& id,
                const std::vector<std::string_view>& rest) {
-  std::string location = prefix + Encode(id, "/");
+  std::string location = prefix + net::PercentEncode(id, "/");
   for (const std::string_view part : rest) location.append("/").append(part);
   if (!request.RawQuery().empty()) location.append("?").append(request.RawQuery());
   return Redirect(307, "Temporary Redirect", location);
@@ -76,7 +77,7 @@ Hub::Hub(Recording recording, std::string link_endpoint, const Clock& clock)
 Answer Hub::Handle(const Request& request) {
   const RateLimit::Left left = limits_.Take(request.peer, request.Path());
   Answer answer = left.allowed ? Route(request) : Refuse(Refusal::kRateLimit, "", false);
-  left.Tell(answer);
+  left.SetHeaders(answer);
   std::array<char, 48> id{};
   std::snprintf(id.data(), id.size(), "Root=1-%08llx-%024llx", started_, static_cast<unsigned long long>(++requests_));
   const auto client_id = request.Header("X-Amzn-Trace-Id");
@@ -128,7 +129,7 @@ Answer Hub::List(const Request& request, const Caller& caller) {
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     if (!part.starts_with("cursor=") && !part.starts_with("skip=")) link.append(part).append("&");
   }
-  return answer.With("Link", link + "cursor=" + Encode(*page->next_cursor) + ">; rel=\"next\"");
+  return answer.With("Link", link + "cursor=" + net::PercentEncode(*page->next_cursor) + ">; rel=\"next\"");
 }
 
 Answer Hub::RepoApi(const Request& request, const Caller& caller, const std::vector<std::string_view>& parts) {
@@ -158,7 +159,7 @@ Answer Hub::Resolve(const Request& request, const Caller& caller, const Named& n
   const auto content = recording_.Read(*model, *commit, path);
   if (!content) return Broken(content.error());
   if (!*content) return Refuse(Refusal::kEntry, "", true).With("X-Repo-Commit", *commit);
-  const std::string place = Encode(model->id, "/") + "/" + *commit + "/" + Encode(path, "/");
+  const std::string place = net::PercentEncode(model->id, "/") + "/" + *commit + "/" + net::PercentEncode(path, "/");
   if (IsLarge(path)) {
     const std::string location = "http://" + request.Header("Host").value_or("127.0.0.1") + "/lfs/" + place;
     return Redirect(302, "Found", location)
@@ -168,8 +169,8 @@ Answer Hub::Resolve(const Request& request, const Caller& caller, const Named& n
         .With("Accept-Ranges", "bytes");
   }
   const std::string etag = '"' + GitBlobId(**content) + '"';
-  const std::string location =
-      "/api/resolve-cache/models/" + place + "?" + Encode(request.Path()) + "=&etag=" + Encode(etag);
+  const std::string location = "/api/resolve-cache/models/" + place + "?" + net::PercentEncode(request.Path()) +
+                               "=&etag=" + net::PercentEncode(etag);
   return Redirect(307, "Temporary Redirect", location).With("X-Repo-Commit", *commit);
 }
 

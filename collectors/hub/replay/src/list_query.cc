@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 
+#include "breakwatch/core/text.h"
 #include "listing.h"
 
 namespace breakwatch::hub_replay {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "breakwatch/core/text.h"
+
 namespace breakwatch::hub_replay {
 namespace {
 

@@ -14,7 +14,7 @@ std::string BucketOf(std::string_view path) {
 
 }  // namespace
 
-void RateLimit::Left::Tell(Answer& answer) const {
+void RateLimit::Left::SetHeaders(Answer& answer) const {
   const std::string name = '"' + bucket + '"';
   answer.With("RateLimit", name + ";r=" + std::to_string(remaining) + ";t=" + std::to_string(seconds));
   answer.With("RateLimit-Policy",

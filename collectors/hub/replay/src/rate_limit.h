@@ -23,7 +23,7 @@ class RateLimit {
     int remaining = 0, seconds = 0, quota = 0, window_s = 0;
     bool allowed = true;  // false: the window was exhausted before this request
 
-    void Tell(Answer& answer) const;
+    void SetHeaders(Answer& answer) const;
   };
   // Counts one request.
   Left Take(std::string_view peer, std::string_view path);

@@ -7,6 +7,7 @@
 
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
+#include "breakwatch/net/url.h"
 #include "fetcher.h"
 #include "http_values.h"
 #include "json_file.h"
@@ -53,8 +54,9 @@ class Recorder {
   Result<void> Models(std::stop_token stop) {
     if (options_.ids.empty()) {
       std::string query =
-          "?sort=" + Encode(options_.sort) + "&limit=" + std::to_string(std::min(options_.top, kMaxPage));
-      for (const auto& [name, value] : options_.query) query += "&" + Encode(name) + "=" + Encode(value);
+          "?sort=" + net::PercentEncode(options_.sort) + "&limit=" + std::to_string(std::min(options_.top, kMaxPage));
+      for (const auto& [name, value] : options_.query)
+        query += "&" + net::PercentEncode(name) + "=" + net::PercentEncode(value);
       for (const char* field : kFields) query += std::string("&expand=") + field;
       GetPage(query);
     }
@@ -110,8 +112,8 @@ class Recorder {
 
   void GetModel(const std::string& named) {
     const std::string id = IdOf(named);
-    std::string path = "/api/models/" + Encode(id, "/");
-    if (id.size() < named.size()) path += "/revision/" + Encode(named.substr(id.size() + 1));
+    std::string path = "/api/models/" + net::PercentEncode(id, "/");
+    if (id.size() < named.size()) path += "/revision/" + net::PercentEncode(named.substr(id.size() + 1));
     fetcher_.Get(path, kMaxPageBytes, [this, id, path](const Result<net::HttpResponse>& answer) {
       if (answer && (answer->status == 401 || answer->status == 403 || answer->status == 404)) {
         summary_.left_out.push_back(id + ": " + Refused(fetcher_.endpoint() + path, *answer).message);
@@ -160,7 +162,7 @@ class Recorder {
   // `may_lack`: a missing file is not reported.
   void GetFile(Json& model, const std::string& path, bool may_lack = false) {
     const std::string id = Text(model, "id"), sha = Text(model, "sha");
-    const std::string url = "/" + Encode(id, "/") + "/resolve/" + sha + "/" + Encode(path, "/");
+    const std::string url = "/" + net::PercentEncode(id, "/") + "/resolve/" + sha + "/" + net::PercentEncode(path, "/");
     fetcher_.Get(url, options_.max_file_bytes,
                  [this, id, sha, path, url, may_lack, &model](const Result<net::HttpResponse>& answer) {
                    if (progress_) progress_(++fetched_, to_fetch_);

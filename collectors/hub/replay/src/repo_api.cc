@@ -7,6 +7,7 @@
 
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
+#include "breakwatch/net/url.h"
 #include "digests.h"
 #include "listing.h"
 #include "refusals.h"
@@ -156,8 +157,8 @@ Answer Commits(const RepoRequest& request) {
   answer.With("X-Total-Count", std::to_string(commits.size()));
   if ((page + 1) * limit < commits.size()) {
     LinkNext(request,
-             "/commits/" + Encode(request.rest.empty() ? "main" : request.rest[0]) + "?p=" + std::to_string(page + 1) +
-                 "&limit=" + std::to_string(limit),
+             "/commits/" + net::PercentEncode(request.rest.empty() ? "main" : request.rest[0]) +
+                 "?p=" + std::to_string(page + 1) + "&limit=" + std::to_string(limit),
              answer);
   }
   return answer;
@@ -196,8 +197,8 @@ Answer Tree(const RepoRequest& request) {
   Answer answer = JsonAnswer(list);
   answer.With("X-Repo-Commit", *commit);
   if (more) {
-    std::string next = "/tree/" + *commit + "/" + Encode(folder, "/") + "?cursor=" + Encode(Base64(last)) +
-                       "&limit=" + std::to_string(limit);
+    std::string next = "/tree/" + *commit + "/" + net::PercentEncode(folder, "/") +
+                       "?cursor=" + net::PercentEncode(Base64(last)) + "&limit=" + std::to_string(limit);
     for (const char* name : {"recursive", "expand"}) {
       if (IsTrue(Value(request.query, name))) next += std::string("&") + name + "=true";
     }

@@ -19,10 +19,10 @@ namespace breakwatch::config {
 // How to reach a key's field; the alternative is the key's type.
 template <class T>
 using FieldOf = T& (*)(Settings&);
-using Field =
-    std::variant<FieldOf<bool>, FieldOf<std::optional<bool>>, FieldOf<int>, FieldOf<std::int64_t>,
-                 FieldOf<std::optional<std::int64_t>>, FieldOf<std::uint64_t>, FieldOf<double>, FieldOf<std::string>,
-                 FieldOf<std::vector<std::string>>, FieldOf<milliseconds>, FieldOf<std::optional<milliseconds>>>;
+using Field = std::variant<FieldOf<bool>, FieldOf<std::optional<bool>>, FieldOf<int>, FieldOf<std::int64_t>,
+                           FieldOf<std::optional<std::int64_t>>, FieldOf<std::uint64_t>, FieldOf<double>,
+                           FieldOf<std::string>, FieldOf<std::vector<std::string>>, FieldOf<std::vector<ToolchainRef>>,
+                           FieldOf<milliseconds>, FieldOf<std::optional<milliseconds>>>;
 
 struct Key {
   std::string name{};  // "exporters.pushgateway.url"
@@ -38,11 +38,13 @@ struct Key {
   std::function<std::optional<std::string>(const std::string&)> check{};
 };
 
+bool IsList(const Key& key);  // its value is a list, of texts or of toolchains
+
 std::span<const Key> Keys();  // in the order of the example file
 const Key* FindKey(std::string_view name);
 
 std::string EnvironmentName(const Key& key);  // "BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL"
-std::string TypeName(const Key& key);         // "boolean", "integer", "text", "list of texts", "duration", ...
+std::string TypeName(const Key& key);         // "true or false", "an integer", "text", "live, snapshot, file or directory", ...
 
 // A value as YAML writes it on one line ("30s", "6GiB", ["auto"], "null"); secrets as "<secret>".
 std::string ValueText(const Key& key, const Settings& settings);

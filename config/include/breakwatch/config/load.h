@@ -21,11 +21,23 @@ struct Sources {
 // This process's environment, for Sources.
 std::map<std::string, std::string> ProcessEnvironment();
 
+// Where the value of a setting comes from.
+struct Origin {
+  enum class Kind { kDefault, kFile, kEnvironment, kFlag };
+  Kind kind = Kind::kDefault;
+  // "a.yaml:12:5", the variable's name, or "--x". Of a default: why it is not the usual one, "at most a.timeout"; or
+  // empty.
+  std::string place{};
+
+  std::string Text() const;  // "default", "default, at most a.timeout", "file a.yaml:12:5", "environment X", "flag --x"
+  bool operator==(const Origin&) const = default;
+};
+
 struct Loaded {
   Settings settings;
-  std::map<std::string, std::string> origins;  // by key: "default", "file a.yaml:12:5", "environment X", "flag --x"
-  std::vector<std::string> files;              // that were read
-  std::vector<std::string> warnings;           // such as a BREAKWATCH_* variable that is near a setting's name
+  std::map<std::string, Origin> origins;  // by key; every key has one
+  std::vector<std::string> files;         // that were read
+  std::vector<std::string> warnings;      // such as a BREAKWATCH_* variable that is near a setting's name
 };
 
 // Error: kConfig; its message has one line per problem, at most kMaxProblems of them and how many more, such as

@@ -35,7 +35,7 @@ struct CaptureSettings {
   std::vector<std::string> environment;       // names (patterns) of further variables for workers
   std::vector<std::string> worker;            // empty: the primary toolchain's
   std::string toolchain = "default";          // the primary one: whose numbers are published; `worker` runs in it
-  std::vector<std::string> toolchains;        // "NAME=PYTHON"; a name without an entry is .venv-NAME
+  std::vector<ToolchainRef> toolchains;       // with interpreters; a name without an entry is .venv-NAME
   std::vector<std::string> extra_toolchains;  // names: each sweeps the same models after the primary one
   int zygotes = 0;                            // processes that capture, one capture each at a time; 0: number of cores
   CaptureLimits limits;
@@ -131,7 +131,7 @@ struct RetentionSettings {
 };
 
 struct MetricsSettings {
-  std::vector<std::string> extra;  // NAME or NAME/MODE: toolchains whose breaks are published beside
+  std::vector<std::string> extra;  // NAME or NAME/MODE: further toolchains whose breaks are published
 };
 
 struct LogSettings {

@@ -1,2 +1,2 @@
-"""Modules that nobody wrote breakwatch against. A factory returns (callable, inputs); `batch` is the first size of what
-its inputs vary in, for the calls of the mode recompile."""
+"""Modules that breakwatch was not developed against. A factory returns (callable, inputs); `batch` is the first size of
+the inputs that vary, for the calls of the mode recompile."""

@@ -1,4 +1,4 @@
-"""Control flow: on values, in loops, through generators, exceptions and context managers."""
+"""Control flow: branches on values, loops, generators, exceptions and context managers."""
 
 import contextlib
 import sys
@@ -130,7 +130,7 @@ class Recurs(nn.Module):
 
 
 class GeneratorFunction(nn.Module):
-    """What it returns is a generator, which nobody has run."""
+    """Returns a generator that has not started."""
 
     def forward(self, x):
         y = x * 2

@@ -1,4 +1,4 @@
-"""What extends torch: autograd functions, operators, subclasses, functional transforms, checkpoints."""
+"""Extensions of torch: autograd functions, operators, subclasses, functional transforms, checkpoints."""
 
 import torch
 from torch import nn
@@ -86,7 +86,7 @@ class UsesSubclass(nn.Module):
 
 
 class TwoTensors(torch.Tensor):
-    """A wrapper subclass that is computed with by its parts."""
+    """A wrapper subclass whose operations use its parts."""
 
     @staticmethod
     def __new__(cls, a, b):
@@ -186,7 +186,7 @@ class UnderMode(nn.Module):
 
 
 class TakesGradient(nn.Module):
-    """The gradient of its own, within forward."""
+    """Its own gradient, within forward."""
 
     def forward(self, x):
         with torch.enable_grad():

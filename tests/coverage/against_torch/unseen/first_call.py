@@ -1,4 +1,4 @@
-"""What only the first call that ever happened does: a capture after any other call finds less."""
+"""Code that only the very first call runs: a capture after any other call finds less."""
 
 import functools
 import os
@@ -87,7 +87,7 @@ class CountsCalls(nn.Module):
 
 
 class CallsHelper(nn.Module):
-    """The helper keeps its state on itself, and is patched away by its first call."""
+    """The helper stores its state on itself, and its first call replaces it."""
 
     def forward(self, x):
         return helper(x) + 1

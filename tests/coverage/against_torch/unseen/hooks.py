@@ -1,4 +1,4 @@
-"""Code beside forward: hooks, attribute lookups, containers of modules, machines with states."""
+"""Code outside of forward: hooks, attribute lookups, containers of modules, modules with states."""
 
 import copy
 
@@ -46,7 +46,7 @@ class Loop(nn.Module):
 
 
 class Machine(nn.Module):
-    """Goes through its states within a call, and ends each call in another one."""
+    """Passes through its states within a call, and ends each call in another one."""
 
     def __init__(self):
         super().__init__()
@@ -71,7 +71,7 @@ class Machine(nn.Module):
 
 
 class Numbered(nn.Module):
-    """One code, another number at each call: compiled again and again, up to the limit."""
+    """The same code with another number at each call: compiled again and again, up to the limit."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Calls that leave torch: logging, numpy, the clock, files, code that is kept from being compiled."""
+"""Calls outside of torch: logging, numpy, the clock, files, code that is excluded from compilation."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""A script whose module is called with every kind of argument at once."""
+"""A script that calls its module with every kind of argument at once."""
 
 import torch
 from torch import nn

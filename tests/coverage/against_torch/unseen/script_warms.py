@@ -1,4 +1,4 @@
-"""A script that calls its module several times: what counts is the first call, before any other."""
+"""A script that calls its module several times: the first call counts, before any other."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Ways of being called: a wrapper around the callable must add no frame that meets its breaks."""
+"""Kinds of calls: a wrapper around the callable must not add a frame that logs its breaks."""
 
 import functools
 
@@ -41,7 +41,7 @@ class ManyDefaults(nn.Module):
 
 
 class Calls:
-    """A callable that is no module."""
+    """A callable that is not a module."""
 
     def __init__(self):
         self.linear = nn.Linear(3, 3)

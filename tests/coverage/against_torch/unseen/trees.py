@@ -1,4 +1,4 @@
-"""Inputs and outputs that are no tensors: dataclasses, named tuples, registered classes, nothing at all."""
+"""Inputs and outputs that are not tensors: dataclasses, named tuples, registered classes, None."""
 
 import collections
 import dataclasses

@@ -1,4 +1,4 @@
-"""Arguments that are views, share memory, are leaves or carry a gradient: a copy that is not exact changes the path."""
+"""Arguments that are views, share memory, are leaves or have a gradient: an inexact copy changes the path."""
 
 import torch
 from torch import nn
@@ -96,7 +96,7 @@ class Resizes(nn.Module):
 
 
 class TakesRow(nn.Module):
-    """A view of another module's weight: no leaf, and a gradient's history."""
+    """A view of another module's weight: not a leaf, and with a gradient's history."""
 
     def forward(self, row):
         if row.grad_fn is not None:

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,26 +44,13 @@ struct ZygoteOptions {
   std::function<void(std::string_view)> log;  // one line for the operator when a zygote is lost; may be empty
 };
 
-struct RunnerStats {
-  std::int64_t started = 0;          // zygotes
-  std::int64_t failed_starts = 0;    // ended before hello
-  std::int64_t lost = 0;             // zygotes that died, went silent or broke the protocol after hello
-  std::int64_t retried = 0;          // captures started a second time in a fresh zygote
-  std::int64_t results_ignored = 0;  // for a job that was unknown or had ended
-};
-
 // Zygotes start with the first capture that needs them. A capture ends exactly once: with the worker's
 // result; `worker_lost` after two zygotes died with it; `not_attempted` if no zygote started for it. Start then
 // refuses (kUnavailable, quoting the worker), except for one new attempt per `backoff_limit`.
 //
 // Owner: the wiring. Thread: any one, which must outlive the runner, because bwrap dies with the thread that
 // started it. The destructor stops all zygotes and reaps them.
-class ZygoteRunner : public CaptureRunner {
- public:
-  virtual RunnerStats Stats() const = 0;
-};
-
-std::unique_ptr<ZygoteRunner> MakeZygoteRunner(ZygoteOptions options, const Clock& clock);
+std::unique_ptr<CaptureRunner> MakeZygoteRunner(ZygoteOptions options, const Clock& clock);
 
 // Runs the worker with `--describe`, without importing torch; at most 60 s and 64 KiB.
 // Error: kUnavailable, quoting what the worker wrote.

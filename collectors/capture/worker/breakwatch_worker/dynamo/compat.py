@@ -20,6 +20,7 @@ from torch._dynamo import convert_frame, symbolic_convert
 from torch._dynamo import exc as dynamo_exc
 from torch._dynamo import utils as dynamo_utils
 
+from .. import restore
 from . import evaluator
 
 # Reasons of older releases -> today's names, for breaks that differ in wording only.
@@ -105,18 +106,8 @@ def listening(on_break, on_counted, on_frame):
         yield
 
 
-@contextlib.contextmanager
 def _replaced(owner, name: str, make):
-    original = getattr(owner, name)
-    own = name in vars(owner)
-    setattr(owner, name, make(original))
-    try:
-        yield
-    finally:
-        if own:
-            setattr(owner, name, original)
-        else:
-            delattr(owner, name)
+    return restore.replaced(owner, **{name: make(getattr(owner, name))})
 
 
 def _counter(on_counted):

@@ -13,7 +13,7 @@ from .breaks import Event, UserFiles, make_event, sites_of
 from .layer_groups import LayerGroups
 from .module_paths import Paths, modules_of
 
-# Features that counting does not need. The zoo in tests/worker gives the same counts with and without them.
+# Features that counting does not need. The zoo in tests/worker has the same counts with and without them.
 _FEATURES_OFF = {
     "run_gc_after_compile": False,
     "automatic_dynamic_local_pgo": False,

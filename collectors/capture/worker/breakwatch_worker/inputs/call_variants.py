@@ -1,7 +1,7 @@
 """The call variants of a model: the arguments to try, one set after another, until a call runs.
 
-A variant passes everything, leaves something out, or adds what the model's own error message asks for. The last are
-input fixes: recipes.yaml lists them, each with the pattern of the message that it answers.
+A variant passes everything, leaves something out, or adds the argument that the model's error message names. The last
+are input fixes: recipes.yaml lists them, each with a pattern of the message.
 """
 
 import inspect

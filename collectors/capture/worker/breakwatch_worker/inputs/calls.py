@@ -24,7 +24,8 @@ def call_name(job: dict) -> str:
     """The `call` of a job. Raises Stop with failed_inputs for an unknown one."""
     call = job.get("call") or DEFAULT
     if call not in (DEFAULT, "minimal", "all"):
-        raise Stop("failed_inputs", f"unknown call {str(call)[:40]!r}; known are default, minimal, all")
+        raise Stop("failed_inputs", f"unknown call {str(call)[:40]!r}; known are default, minimal, all",
+                   "use one of the known calls")
     return call
 
 
@@ -59,7 +60,8 @@ def _least(plan, wanted: list) -> list:
     if "without" in plan.step:
         kept = [name for name in wanted if name in plan.required or not re.search(plan.step["without"], name)]
         if kept == wanted:
-            raise CannotMake("the default call passes no argument that can be left out")
+            raise CannotMake("the default call passes no argument that can be left out",
+                             "capture this model with the default call")
         return kept
     instead = (name for name in load()["main_instead"] if name in wanted)
     main = plan.main if plan.main in wanted else next(instead, "")

@@ -9,14 +9,18 @@ import torch
 from torch.nn.parameter import is_lazy
 from torch.utils import _pytree
 
+from .. import restore
+from ..errors import WorkerError
+
 _MOST_ITEMS = 100_000  # of the arguments are searched for tensors
 
 
-class CannotCopy(Exception):
+class CannotCopy(WorkerError):
     """The arguments cannot be copied. This is no fault of the model: only breakwatch needs copies."""
 
     def __init__(self, why):
-        super().__init__(f"breakwatch cannot copy what the model is called with: {why}")
+        super().__init__(f"breakwatch cannot copy what the model is called with: {why}",
+                         "none: this mode must copy the arguments, and they cannot be copied")
 
 
 def fresh(value, owner=None, change=None):
@@ -122,15 +126,12 @@ class _Copier:
     @contextlib.contextmanager
     def of_tensors(self):
         """Inside this context, copy.deepcopy gets the copies of tensors here, at any depth of an object."""
-        classes = (torch.Tensor, torch.nn.Parameter)
-        kept = [cls.__deepcopy__ for cls in classes]
-        for cls in classes:
-            cls.__deepcopy__ = lambda tensor, memo: self._of(tensor)
-        try:
+        def copied(tensor, memo):
+            return self._of(tensor)
+
+        with restore.replaced(torch.Tensor, __deepcopy__=copied), restore.replaced(
+                torch.nn.Parameter, __deepcopy__=copied):
             yield
-        finally:
-            for cls, method in zip(classes, kept, strict=True):
-                cls.__deepcopy__ = method
 
     def _of(self, tensor: torch.Tensor) -> torch.Tensor:
         if id(tensor) not in self.memo:

@@ -140,7 +140,7 @@ def make(model, config, variant: dict, vary: dict = None) -> dict:
         recipe = plan.recipe(name)
         if recipe is None:
             if name in plan.required:
-                raise CannotMake(f"no recipe for the required argument {name} of {plan.class_name}")
+                raise _no_recipe(f"{name} of {plan.class_name}", name)
             continue
         try:
             if "only_if" in recipe and not plan.sizes(recipe["only_if"]):
@@ -152,6 +152,11 @@ def make(model, config, variant: dict, vary: dict = None) -> dict:
     _replace_special_tokens(made, plan)
     _insert_placeholders(model, made, plan)
     return made
+
+
+def _no_recipe(what: str, name: str) -> CannotMake:
+    return CannotMake(f"no recipe for the required argument {what}",
+                      f"describe {name} in an inputs file: there is no recipe for it")
 
 
 def _made(model, name: str, recipe: dict, main, sizes):
@@ -170,7 +175,7 @@ def _session(model, name: str, sizes):
     if isinstance(kind, str):
         kind = getattr(sys.modules[type(model).__module__], kind.split(".")[-1], None)
     if not hasattr(kind, "add_point_inputs") and not hasattr(kind, "add_prompt"):
-        raise CannotMake(f"no recipe for the required argument {name}: {kind}")
+        raise _no_recipe(f"{name}: {kind}", name)
     height, width = sizes("height"), sizes("width")
     frames = make_value(name, {"kind": "normal", "shape": [2, "channels", "height", "width"]}, sizes)
     session = kind(video=frames, video_height=height, video_width=width, dtype=torch.float32)

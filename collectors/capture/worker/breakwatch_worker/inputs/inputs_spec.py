@@ -42,7 +42,7 @@ def checked(spec, names: set) -> dict:
 
 
 def _reject(key: str, why: str):
-    raise Stop("failed_inputs", f"inputs_spec: {key}: {why}")
+    raise Stop("failed_inputs", f"inputs_spec: {key}: {why}", f"correct {key} in the inputs file")
 
 
 def _object(spec: dict, key: str) -> dict:

@@ -7,13 +7,15 @@ import operator
 
 import torch
 
+from ..errors import WorkerError
+
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
               ast.Mod: operator.mod, ast.Pow: operator.pow}
 _MISSING = object()
 _IMAGE_SIZES = ("image_size", "img_size", "input_image_size", "crop_size", "base_image_size", "pretrain_image_size")
 
 
-class CannotMake(Exception):
+class CannotMake(WorkerError):
     """A recipe uses a size that this config does not have."""
 
 
@@ -63,7 +65,8 @@ class Sizes:
             if value is not None and not callable(value):
                 return value
         if default is _MISSING:
-            raise CannotMake(f"the config has no {name}")
+            raise CannotMake(f"the config has no {name}",
+                             f"add {name} to the config, or describe the argument in an inputs file")
         return default
 
     def __call__(self, expression):

@@ -87,9 +87,9 @@ class Recipe:
                 if "only_if" in recipe and not self.sizes(recipe["only_if"]):
                     continue
                 made[name] = self._value(name, recipe)
-            except CannotMake:
-                if name in self.required:
-                    raise
+            except CannotMake as error:
+                if name in self.required:  # without the suggestion to use an inputs file, which has no effect here
+                    raise CannotMake(str(error)) from error
         return made
 
     def _value(self, name: str, recipe: dict):

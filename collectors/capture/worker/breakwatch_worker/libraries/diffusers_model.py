@@ -13,11 +13,13 @@ def class_of(library: str, name: str):
 
     diffusers = need("diffusers")
     if not (isinstance(name, str) and name.isidentifier() and library.replace("_", "a").isidentifier()):
-        raise architecture.Stop("failed_create", f"not the name of a class: {library[:40]}.{name[:80]}")
+        raise architecture.Stop("failed_create", f"not the name of a class: {library[:40]}.{name[:80]}",
+                                "correct the name of the class in the config")
     if library == "diffusers":
         cls = getattr(diffusers, name, None)
         if cls is None:
-            raise architecture.Stop("failed_create", f"diffusers {diffusers.__version__} has no class {name}")
+            raise architecture.Stop("failed_create", f"diffusers {diffusers.__version__} has no class {name}",
+                                    f"use a toolchain whose diffusers has {name}")
     else:
         # A pipeline's own folder in the library; anything else would be code from the repository.
         try:
@@ -38,13 +40,15 @@ class ComponentRun(LibraryRun):
         cls = class_of(library if library not in ("", "transformers", "timm") else "diffusers", values["_class_name"])
         self._known = {"architecture": values["_class_name"], "model_type": "diffusers", "dtype": "float32"}
         if cls is None:
-            raise architecture.Stop("skipped_unsupported_library", f"{values['_class_name']} is not a module")
+            raise architecture.Stop("skipped_unsupported_library", f"{values['_class_name']} is not a module",
+                                    "none: only modules have a graph to capture")
         values.pop("quantization_config", None)
         if hasattr(cls, "config_class"):  # a pipeline's own module on top of a transformers model
             yield from self._of_transformers(cls, values)
             return
         if not hasattr(cls, "from_config"):
-            raise architecture.Stop("failed_create", f"{cls.__name__} cannot be made from a configuration")
+            raise architecture.Stop("failed_create", f"{cls.__name__} cannot be made from a configuration",
+                                    "none: the class cannot be made without weights")
         defaults = diffusers_sizes.with_defaults(cls, values)
         for depth, note, config in diffusers_sizes.plans(cls, defaults, self._depth):
             yield Candidate(

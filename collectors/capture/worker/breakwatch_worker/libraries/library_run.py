@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import model_run
+from .. import model_run, suggestions
 from ..model import architecture, build
 
 
@@ -27,6 +27,8 @@ def construct(make) -> torch.nn.Module:
 class LibraryRun(model_run.ModelRun):
     """Captures the first of `candidates()` that builds and runs eagerly. If there is none, the last failure is
     reported, except one about the candidate's size."""
+
+    origin = suggestions.LIBRARY
 
     def candidates(self):
         raise NotImplementedError
@@ -64,4 +66,5 @@ def need(module: str):
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise architecture.Stop("skipped_missing_dependency", f"needs {error.name}: {error}") from error
+        raise architecture.Stop("skipped_missing_dependency", f"needs {error.name}: {error}",
+                                architecture.how_to_install(error.name)) from error

@@ -40,7 +40,8 @@ class PipelineRun(model_run.ModelRun):
                 captured[name] = part
             gc.collect()  # free the memory of this component before the next
         if not captured:
-            raise architecture.Stop("skipped_no_config", "model_index.json names no module with a configuration")
+            raise architecture.Stop("skipped_no_config", "model_index.json names no module with a configuration",
+                                    "none: the pipeline has no module that can be built")
         return {**self._known, **combine(captured, others)}
 
     def _capture_component(self, name: str, library: str, cls: str, config):
@@ -97,8 +98,7 @@ def combine(parts: dict, others: list) -> dict:
         name, part = next(iter(bad.items()))
         result.update(status=part["status"], phase=part.get("phase") or "create")
         texts.insert(0, f"{name}: {part['detail']}")
-        if part.get("error"):
-            result["error"] = part["error"]
+        result.update({key: part[key] for key in ("error", "suggestion") if part.get(key)})
     else:
         broken = any(part["status"] == "graph_breaks" for part in parts.values())
         result.update(status="graph_breaks" if broken else "full_graph", phase="done")

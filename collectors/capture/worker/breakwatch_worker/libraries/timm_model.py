@@ -24,7 +24,8 @@ class TimmRun(LibraryRun):
         name = values["architecture"]
         self._known = {"architecture": name, "model_type": "timm", "dtype": "float32"}
         if not timm.is_model(name):
-            raise Stop("failed_create", f"timm {timm.__version__} has no model {name[:80]!r}")
+            raise Stop("failed_create", f"timm {timm.__version__} has no model {name[:80]!r}",
+                       f"use a toolchain whose timm has {name[:80]}")
         arguments = values.get("model_args") if isinstance(values.get("model_args"), dict) else {}
         # A configuration must not name files of this machine.
         arguments = {key: value for key, value in arguments.items() if key not in ("checkpoint_path", "cache_dir")}

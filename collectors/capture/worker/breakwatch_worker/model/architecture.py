@@ -2,6 +2,9 @@
 
 import re
 
+from .. import restore
+from ..errors import WorkerError
+
 # The Auto class for each task, used if `architectures` names no class.
 _AUTO_BY_TASK = {
     "text-generation": "AutoModelForCausalLM",
@@ -66,13 +69,17 @@ _DEPENDENCY = tuple(re.compile(pattern) for pattern in (
 _NO_PACKAGE = frozenset((
     "a", "an", "and", "at", "compatible", "following", "git", "it", "latest", "least", "library", "missing", "of", "or",
     "package", "packages", "python", "that", "the", "them", "this", "to", "version"))
+_UNNAMED = "a package"  # the message names none
 
 
-class Stop(Exception):
+_ADD_TYPE = "add model_type to the config"
+
+
+class Stop(WorkerError):
     """Ends the capture with this status and detail before a model exists."""
 
-    def __init__(self, status: str, detail: str):
-        super().__init__(detail)
+    def __init__(self, status: str, detail: str, suggestion: str = ""):
+        super().__init__(detail, suggestion)
         self.status, self.detail = status, detail
 
 
@@ -84,14 +91,20 @@ def missing_dependency(error: BaseException) -> str:
             return error.name.split(".")[0]
         if isinstance(error, ImportError):
             found = (name for pattern in _DEPENDENCY for name in pattern.findall(str(error)))
-            return next((name for name in found if name.lower() not in _NO_PACKAGE), "a package")
+            return next((name for name in found if name.lower() not in _NO_PACKAGE), _UNNAMED)
         error, seen = error.__cause__ or error.__context__, seen + 1
     return ""
 
 
+def how_to_install(package: str) -> str:
+    """The suggestion for a missing dependency; the default one if its name is unknown."""
+    return "" if package == _UNNAMED else f"install {package} in the toolchain"
+
+
 def check_library(library: str, config) -> None:
     if not isinstance(config, dict):
-        raise Stop("failed_create", f"config.json holds a {_json_kind(config)}, not an object")
+        raise Stop("failed_create", f"config.json holds a {_json_kind(config)}, not an object",
+                   "correct config.json: it must be an object")
     if (library or "").lower() in _UNSUPPORTED_LIBRARIES:
         raise Stop("skipped_unsupported_library", f"library {library} is not transformers")
     if "model_type" not in config and "architectures" not in config:
@@ -100,7 +113,7 @@ def check_library(library: str, config) -> None:
         if "peft_type" in config:
             raise Stop("skipped_unsupported_library", "a PEFT adapter, not a model")
     if not config:
-        raise Stop("skipped_no_config", "config.json is empty")
+        raise Stop("skipped_no_config", "config.json is empty", "none: from an empty config.json no model can be built")
 
 
 def _json_kind(value) -> str:
@@ -142,9 +155,10 @@ def config_class_of(job: dict, config: dict):
         raise Stop("skipped_custom_code", f"{what} needs code from the repository, which is refused")
     if model_type is None:
         if not _architecture_names(job, config):
-            raise Stop("failed_create", "config.json has neither model_type nor architectures")
-        raise Stop("failed_create", "config.json has no model_type")
-    raise Stop("failed_create", f"unknown model_type {str(model_type)[:80]!r}")
+            raise Stop("failed_create", "config.json has neither model_type nor architectures", _ADD_TYPE)
+        raise Stop("failed_create", "config.json has no model_type", _ADD_TYPE)
+    name = str(model_type)[:80]
+    raise Stop("failed_create", f"unknown model_type {name!r}", f"use a toolchain whose transformers knows {name}")
 
 
 def make_config(config_class, values: dict):
@@ -159,7 +173,8 @@ def make_config(config_class, values: dict):
         return (from_dict(config_class, values) if values.keys() - {"model_type"} else config_class()), notes
     except Exception as error:
         if (package := missing_dependency(error)):
-            raise Stop("skipped_missing_dependency", f"{config_class.__name__} needs {package}") from error
+            raise Stop("skipped_missing_dependency", f"{config_class.__name__} needs {package}",
+                       how_to_install(package)) from error
         raise
 
 
@@ -168,11 +183,8 @@ def from_dict(config_class, values: dict):
     the defaults of all parts, which may read the Hub or fail."""
     from transformers import PretrainedConfig as base
 
-    printed, base.__repr__ = base.__repr__, object.__repr__
-    try:
+    with restore.replaced(base, __repr__=object.__repr__):
         return config_class.from_dict(values)
-    finally:
-        base.__repr__ = printed
 
 
 def decode_floats(value):
@@ -206,9 +218,11 @@ def model_class_of(job: dict, values: dict, config):
                  "AutoModelForCausalLM", "AutoModelForImageTextToText"):
         cls = _auto_class(auto, config)
         if cls is not None:
-            return cls, f"{note}{auto} gave {cls.__name__}"
+            return cls, f"{note}{auto} returned {cls.__name__}"
     what = f"the library has no class {names[0]}" if names else "config.json names no architectures"
-    raise Stop("failed_create", f"{what}, and no Auto class takes {type(config).__name__}")
+    raise Stop("failed_create", f"{what}, and no Auto class takes {type(config).__name__}",
+               f"use a toolchain whose transformers has {names[0]}" if names else
+               "add architectures to the config: the name of the model class")
 
 
 def stand_in(cls, config) -> tuple:
@@ -223,7 +237,8 @@ def stand_in(cls, config) -> tuple:
     key, name = _STAND_INS.get(cls.__name__, ("", ""))
     part, part_class = getattr(config, key, None) if key else None, _exported(name) if name else None
     if part is None or part_class is None:
-        raise Stop("failed_create", f"{cls.__name__} has no forward of its own: nothing to capture")
+        raise Stop("failed_create", f"{cls.__name__} has no forward of its own: nothing to capture",
+                   "name one of its parts as the architecture: the class has no forward")
     return part_class, part, f"{cls.__name__} has no forward of its own, its {part_class.__name__} is captured"
 
 

@@ -1,16 +1,21 @@
 """Builds the model from its class and config, without published weights and without random draws."""
 
 import contextlib
+import functools
+import itertools
 import traceback
 
 import torch
 from torch.nn.parameter import is_lazy
 
+from .. import restore
+from ..errors import WorkerError
 from ..inputs.make_values import sub_configs
+from ..tables import read_beside
 from . import weights
 
 
-class TooLarge(Exception):
+class TooLarge(WorkerError):
     """The model exceeds the limit on parameters and buffers."""
 
 
@@ -34,26 +39,29 @@ def parameter_count(model: torch.nn.Module) -> int:
 def make_float(config) -> None:
     """Sets float32 everywhere: CPUs lack operators in half precision, and no count depends on it."""
     config.dtype = torch.float32
-    for node in (config, *vars(config).values()):  # parts with a key of their own for this
-        if getattr(node, "fp16_esm", None) is True:
-            node.fp16_esm = False
     for name in getattr(config, "sub_configs", None) or ():
         sub = getattr(config, name, None)
         if sub is not None and hasattr(sub, "to_dict"):
             make_float(sub)
 
 
-def disable_pretrained(config) -> None:
-    """Prevents some releases of transformers from loading published weights into a backbone; no count needs them."""
+@functools.cache
+def _switched_off() -> list:
+    return [entry["key"] for entry in read_beside(__file__, "switched_off.yaml")["keys"]]
+
+
+def switch_off(config) -> None:
+    """Sets the keys of switched_off.yaml to false, also in parts of a config that are no configs themselves."""
     for node in sub_configs(config):
-        if getattr(node, "use_pretrained_backbone", False):
-            node.use_pretrained_backbone = False
+        for part, key in itertools.product((node, *vars(node).values()), _switched_off()):
+            if getattr(part, key, None) is True:
+                setattr(part, key, False)
 
 
 def construct(cls, config, filled: bool = True) -> torch.nn.Module:
     """The model of a config, in float32. See `without_draws`."""
     make_float(config)
-    disable_pretrained(config)
+    switch_off(config)
 
     def make() -> torch.nn.Module:
         return cls._from_config(config) if hasattr(cls, "_from_config") else cls(config)
@@ -72,7 +80,6 @@ def _is_of_initialisation(error: BaseException) -> bool:
     return any(frame.name == "_init_weights" for frame in traceback.extract_tb(error.__traceback__))
 
 
-@contextlib.contextmanager
 def _ignoring_failed_initialisation(cls):
     """Inside this context, a module that the class fails to initialise keeps the weights from torch."""
     initialise = cls._init_weights
@@ -81,11 +88,7 @@ def _ignoring_failed_initialisation(cls):
         with contextlib.suppress(Exception):
             initialise(self, module)
 
-    cls._init_weights = _init_weights
-    try:
-        yield
-    finally:
-        cls._init_weights = initialise
+    return restore.replaced(cls, _init_weights=_init_weights)
 
 
 def without_draws(make, filled: bool = True) -> torch.nn.Module:

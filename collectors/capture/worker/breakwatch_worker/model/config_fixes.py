@@ -1,5 +1,5 @@
-"""Fixes configs that lack a value or have contradicting values. The fixes are in recipes.yaml; the result lists
-them."""
+"""Fixes configs that lack a value or have contradicting values. The fixes are in config_fixes.yaml; the result
+lists them."""
 
 import contextlib
 import copy
@@ -8,16 +8,24 @@ import inspect
 import pathlib
 import re
 
-from ..inputs.forward_inputs import PLACEHOLDERS, TOKEN_SUFFIXES, load_recipes
+from ..inputs.forward_inputs import PLACEHOLDERS, TOKEN_SUFFIXES
 from ..inputs.make_values import NodeSizes, Sizes, sub_configs
+from ..tables import for_release, read_beside
 from . import architecture, narrow
 
 _MISSING = object()
 
 
+@functools.cache
+def load_fixes() -> dict:
+    """The fixes for the installed release of transformers."""
+    return for_release(read_beside(__file__, "config_fixes.yaml"))
+
+
 def make_config(config_class, values: dict) -> tuple:
-    """(config, notes) of architecture.make_config. If the config needs them, with the default parts of recipes.yaml."""
-    composed = load_recipes()["default_parts"].get(config_class.model_type, {})
+    """(config, notes) of architecture.make_config. If the config needs them, with the `default_parts` of
+    config_fixes.yaml."""
+    composed = load_fixes()["default_parts"].get(config_class.model_type, {})
     missing = {key: part for key, part in composed.items() if values.get(key) is None}
     try:
         config, notes = architecture.make_config(config_class, values)
@@ -51,7 +59,7 @@ def fill_padding(model_class, config) -> list:
     node = Sizes(config, {}).text
     if vars(node).get("pad_token_id", 0) is not None:
         return []
-    node.pad_token_id = load_recipes()["missing_values"]["pad_token_id"]
+    node.pad_token_id = load_fixes()["missing_values"]["pad_token_id"]
     return ["pad_token_id set"]
 
 
@@ -64,7 +72,7 @@ def fix(config, error: str) -> list:
     missed = re.search(r"'(\w+)' object has no attribute '(\w+)'", error)
     any_null = error.startswith("create:") or "None" in error or "non-empty" in error
     for node in sub_configs(config):
-        for key, value in load_recipes()["missing_values"].items():
+        for key, value in load_fixes()["missing_values"].items():
             here = vars(node).get(key, _MISSING)
             null = (here is None or here in ([], ())) and (any_null or key in error)
             absent = missed and missed.groups() == (type(node).__name__, key)
@@ -120,7 +128,7 @@ def _fix_text_widths(config, error: str) -> list:
     notes = []
     for node in sub_configs(config):
         own = {"hidden_size"} if node is config else narrow.output_widths(vars(node))
-        for key in [*load_recipes()["text_widths"], *sorted(own)]:
+        for key in [*load_fixes()["text_widths"], *sorted(own)]:
             before = vars(node).get(key)
             if node is not text and isinstance(before, int) and before != width and each in (1, before):
                 setattr(node, key, width)
@@ -134,7 +142,7 @@ def _fix_read_widths(config, error: str) -> list:
     given, stated = map(int, found.groups()) if found else (0, 0)
     notes = []
     for node in sub_configs(config) if found else ():
-        for key in load_recipes()["read_widths"]:
+        for key in load_fixes()["read_widths"]:
             if vars(node).get(key) == stated:
                 setattr(node, key, given)
                 notes.append(f"{key} {stated}->{given}")
@@ -166,9 +174,9 @@ def _fix_tiles(config, error: str) -> list:
 
 
 def _apply_type_fixes(node, error: str) -> list:
-    """Applies the fixes for defaults of this model type: `type_fixes` in recipes.yaml."""
+    """Applies the fixes for defaults of this model type: `type_fixes` in config_fixes.yaml."""
     notes = []
-    for entry in load_recipes()["type_fixes"]:
+    for entry in load_fixes()["type_fixes"]:
         if node.model_type not in listed(entry["part"]) or not re.search(entry["error"], error):
             continue
         equal = {path: getattr(node, key, None) for path, key in entry.get("equal", {}).items()}

@@ -1,7 +1,7 @@
 """Which config keys set the length of which layer groups (layer_groups.py).
 
-Only the model can tell. So models are built with one depth key uncut at a time: if a layer group grows, the key is one
-of its keys. These models are built and never called, and their weights stay unwritten. """
+Only a built model shows this. So models are built with one depth key uncut at a time: if a layer group grows, the key
+is one of its keys. These models are built and never called, and their weights stay unwritten. """
 
 import torch
 

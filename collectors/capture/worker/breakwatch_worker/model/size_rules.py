@@ -1,4 +1,4 @@
-"""The config keys that the size policy knows (sizes.yaml), and the iteration over the nodes of a config."""
+"""The config keys of the size policy (sizes.yaml), and the iteration over the nodes of a config."""
 
 import functools
 

@@ -1,6 +1,6 @@
 """Cheap deterministic weights: a model's own initialisation, with its random draws replaced by one shared block.
 
-The block is drawn once in the zygote and copied, scaled as the model's author asked (`normal_(std=0.02)` and so on).
+The block is drawn once in the zygote and copied, scaled as the model's code requests (`normal_(std=0.02)` and so on).
 Constants (norms, biases, buffers, decay tables) are set by the author's code, which keeps an eager run finite. Random
 draws are deferred: of several draws on one tensor only the last is made.
 """
@@ -11,6 +11,8 @@ import importlib.util
 import math
 
 import torch
+
+from .. import restore
 
 _BLOCK = 1 << 19
 _DEFAULT_STD = 0.02
@@ -99,31 +101,18 @@ class Deferred:
 
     @contextlib.contextmanager
     def active(self):
-        saved = {name: getattr(torch.nn.init, name) for name in (*_RANDOM, *_CONSTANT)}
-        saved_empty = torch.empty
+        functions = {name: self._later(spread) for name, spread in _RANDOM.items()}
+        functions.update({name: self._now(getattr(torch.nn.init, name)) for name in _CONSTANT})
         library = _library_table()
-        saved_library = dict(library)
-        for name, spread in _RANDOM.items():
-            later = self._later(spread)
-            setattr(torch.nn.init, name, later)
-            library[name] = later
-        for name in _CONSTANT:
-            now = self._now(saved[name])
-            setattr(torch.nn.init, name, now)
-            library[name] = now
-        torch.empty = self._remembering(saved_empty)
-        methods = self._methods() if _calls_methods() else {}
-        for name, method in methods.items():
-            setattr(torch.Tensor, name, method)
+        saved = dict(library)
+        library.update(functions)
         try:
-            yield self
+            with restore.replaced(torch.nn.init, **functions), restore.replaced(
+                    torch, empty=self._remembering(torch.empty)), restore.replaced(
+                    torch.Tensor, **(self._methods() if _calls_methods() else {})):
+                yield self
         finally:
-            torch.empty = saved_empty
-            for name in methods:
-                delattr(torch.Tensor, name)  # the original is inherited
-            for name, function in saved.items():
-                setattr(torch.nn.init, name, function)
-            library.update(saved_library)
+            library.update(saved)
 
     def _methods(self) -> dict:
         """Replacements of a tensor's methods that draw or set numbers."""

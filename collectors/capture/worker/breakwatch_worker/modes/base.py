@@ -59,6 +59,7 @@ class Found:
     trace: Trace
     status: str = ""
     detail: str = ""
+    suggestion: str = ""  # with a status of a failure
     notes: list = dataclasses.field(default_factory=list)
     mode_detail: dict = dataclasses.field(default_factory=dict)
     without: tuple = ()  # numbers that this mode cannot know

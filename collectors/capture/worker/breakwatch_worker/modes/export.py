@@ -43,9 +43,10 @@ def _not_exported(ran: dict, detail: dict) -> Found:
     if events:
         reason = f"not exported: {events[0].reason}"
         return Found(Trace(events=events), status="graph_breaks", detail=reason, mode_detail=detail, without=_WITHOUT)
-    status = "timeout" if first.outcome == "timeout" else "failed_capture"
+    late = first.outcome == "timeout"
     reason = f"capture: not exported: {first.error}: {one_line(first.text)}"
-    return Found(Trace(), status=status, detail=reason, mode_detail=detail, error=None)
+    return Found(Trace(), status="timeout" if late else "failed_capture", detail=reason, mode_detail=detail,
+                 suggestion="raise capture.limits.capture, or capture on a less busy machine" if late else "")
 
 
 def distinct(events) -> list:

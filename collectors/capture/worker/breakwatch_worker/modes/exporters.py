@@ -7,7 +7,6 @@ import inspect
 import linecache
 import logging
 import os
-import signal
 import time
 import traceback
 
@@ -15,11 +14,12 @@ import torch
 from torch._dynamo import exc as dynamo_exc
 from torch._logging import structured
 
+from .. import restore
 from ..dynamo.breaks import Event, make_event, relative_file
 from ..dynamo.trace import reset
 from ..inputs import copies
 from ..model.build import byte_count
-from ..process import fork, host
+from ..process import alarm, fork, host
 from ..text import clip, one_line
 from .base import Call, text_of_error
 
@@ -61,20 +61,12 @@ class TimeBudget:
         if seconds <= 0:
             raise OutOfTime
 
-        def late(*_):
-            raise OutOfTime
-
-        before = signal.signal(signal.SIGALRM, late)
-        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # repeated, in case code swallows the first
-        try:
+        with alarm.raising_after(seconds, OutOfTime(), again_s=1.0):
             yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
 
 
 class NotApplicable(Exception):
-    """This exporter does not support this model or is not in this toolchain; the text gives the reason."""
+    """This exporter does not support this model or is not in this toolchain; the text has the reason."""
 
 
 @dataclasses.dataclass
@@ -105,21 +97,6 @@ class ExportResult:
         return described
 
 
-@contextlib.contextmanager
-def _restored(model):
-    """Undoes what an exporter leaves on the modules, such as fake tensors in the model's own caches."""
-    modules = model.modules() if isinstance(model, torch.nn.Module) else ()
-    kept = [(module, dict(vars(module)), dict(module._buffers)) for module in modules]
-    try:
-        yield
-    finally:
-        for module, attributes, buffers in kept:
-            vars(module).clear()
-            vars(module).update(attributes)
-            module._buffers.clear()
-            module._buffers.update(buffers)
-
-
 def run(exporter, call: Call, budget: TimeBudget) -> ExportResult:
     return fork.call(_run, exporter, call, budget) if call.forks else _run(exporter, call, budget)
 
@@ -132,7 +109,8 @@ def _run(exporter, call: Call, budget: TimeBudget) -> ExportResult:
         # It copies every parameter. Over the memory limit the capture would end and lose the other exporters' results.
         return ExportResult("skipped", text=f"copies the parameters: {wanted >> 20} MiB, near the memory limit")
     try:
-        with _restored(call.model), budget.share(), torch.no_grad(), _silent():  # no alarm while modules are restored
+        # No alarm while modules are restored.
+        with restore.kept(_modules_of(call.model)), budget.share(), torch.no_grad(), _silent():
             return exporter(_module_of(call.model), *call.given())
     except copies.CannotCopy:
         raise  # it would fail in every exporter
@@ -156,6 +134,10 @@ class _Module(torch.nn.Module):
 
 def _module_of(model) -> torch.nn.Module:
     return model if isinstance(model, torch.nn.Module) else _Module(model)
+
+
+def _modules_of(model):
+    return model.modules() if isinstance(model, torch.nn.Module) else ()
 
 
 def _bytes_of(model) -> int:

@@ -28,4 +28,5 @@ class Nested(Mode):
         if not hasattr(torch._dynamo.config, "nested_graph_breaks"):
             raise architecture.Stop(
                 "skipped_missing_dependency",
-                f"needs a torch with torch._dynamo.config.nested_graph_breaks: {torch.__version__} has none")
+                f"needs a torch with torch._dynamo.config.nested_graph_breaks: {torch.__version__} has none",
+                "use a toolchain with a later torch")

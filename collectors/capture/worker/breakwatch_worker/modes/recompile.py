@@ -20,6 +20,7 @@ _REASONS_KEPT = 64
 _REASON_BYTES = 400
 _LIMIT_TEXT = re.compile(r"(recompile|cache.?size).{0,20}limit|RecompileLimit|CacheLimit", re.I)
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b|\b\d{9,}\b")
+_ONE_SHAPE = "none: the module accepts one batch size only, or its inputs are fixed"
 _PATH = re.compile(r"(?:/[^\s/:]+)+/site-packages/|/(?:[^\s/:]+/)+(?=[^\s/:]+\.py\b)")
 
 
@@ -67,7 +68,8 @@ def varied(shapes: list) -> list:
 
 class Recompile(Mode):
     def __init__(self):
-        self._chosen, self._trouble = None, "no argument has a size to change"
+        self._chosen = None
+        self._trouble = ("no argument has a size to change", _ONE_SHAPE)  # (text, suggestion) without a second shape
 
     def eager(self, call: Call):
         """Calls with the first shape, then finds the first resizing that runs."""
@@ -111,8 +113,8 @@ class Recompile(Mode):
         return True
 
     def _take(self, error: BaseException) -> None:
-        kind = "" if isinstance(error, CannotCopy) else f"{type(error).__name__}: "
-        self._trouble = kind + one_line(str(error))
+        self._trouble = (one_line(str(error)), error.suggestion) if isinstance(error, CannotCopy) else (
+            f"{type(error).__name__}: {one_line(str(error))}", _ONE_SHAPE)
         error.__traceback__ = error.__context__ = error.__cause__ = None
 
     def _resizings(self, call: Call) -> list:
@@ -125,11 +127,10 @@ class Recompile(Mode):
         return [*resizings, lambda factor: other_batch(call, batch, factor)] if batch else resizings
 
     def capture(self, call: Call) -> Found:
-        if self._chosen is None:
-            return Found(Trace(), status="failed_inputs", detail=f"no second shape: {self._trouble}")
-        calls, ends = self._calls_of(call), []
-        if len(calls) == 1:  # there was no eager call that could find this out
-            return Found(Trace(), status="failed_inputs", detail=f"no second shape: {self._trouble}")
+        calls, ends = self._calls_of(call) if self._chosen is not None else [call], []
+        if len(calls) == 1:  # without an eager call this is found out only now
+            text, suggestion = self._trouble
+            return Found(Trace(), status="failed_inputs", detail=f"no second shape: {text}", suggestion=suggestion)
         shapes = [_shapes(each.by_name()) for each in calls]
         found = self._trace_all(calls, ends)
         metrics = dynamo_utils.get_compilation_metrics()

@@ -18,7 +18,8 @@ _MODES = {
 def find(name: str) -> Mode:
     cls = _MODES.get(name)
     if cls is None:
-        raise architecture.Stop("failed_create", f"unknown mode {name!r}: this worker has {', '.join(NAMES)}")
+        raise architecture.Stop("failed_create", f"unknown mode {name!r}: this worker has {', '.join(NAMES)}",
+                                "use one of the modes that this worker has")
     mode = cls()
     mode.check()
     return mode

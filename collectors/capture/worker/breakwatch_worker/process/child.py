@@ -10,7 +10,7 @@ import traceback
 
 import torch
 
-from .. import failure, modes, run_classes
+from .. import failure, modes, run_classes, suggestions
 from ..dynamo import trace
 from . import host, tuning
 from .lines import write_line
@@ -75,7 +75,8 @@ def _guarded(job: dict, depth: str, say) -> dict:
     try:
         result = run_classes.run_class_of(job)(job, depth, phases).run()
     except BaseException as error:  # including a SystemExit of a model or a factory
-        result = failure.result_of(phases.current, error)
+        origin = suggestions.OWN if job.get("source") else suggestions.CONFIG
+        result = failure.result_of(phases.current, error, origin)
     result.setdefault("phase", phases.current)
     phases.enter("done")
     result["phase_s"] = phases.numbers()

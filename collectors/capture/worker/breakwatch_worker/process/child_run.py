@@ -9,7 +9,7 @@ import signal
 import time
 
 from . import host
-from .ends import End, status_of
+from .ends import End, result_of
 from .lines import MAX_LINE_BYTES, LineReader, LineTooLong
 from .memory_use import MemoryUse
 
@@ -127,8 +127,7 @@ class ChildRun:
         clean = os.WIFEXITED(self._wait_status) and os.WEXITSTATUS(self._wait_status) == 0
         lingered = result is not None and not self._killed_for and self._wait_status == signal.SIGKILL
         if result is None or self._killed_for or not (clean or lingered):
-            status, detail = status_of(End(self._wait_status, self._killed_for, self.phase, self._limit))
-            result = {"status": status, "detail": detail, "phase": self.phase}
+            result = result_of(End(self._wait_status, self._killed_for, self.phase, self._limit))
         if self._output and not result.get("output_tail"):
             result["output_tail"] = bytes(self._output).decode("utf-8", "replace")
         if self.usage is not None:

@@ -69,7 +69,7 @@ def _answer(answer, function, arguments) -> None:
     code = _FAILED
     try:
         host.die_with_parent()
-        # After a fork, the first use of torch's thread pool makes it anew without a lock. It must not be an autograd
+        # After a fork, the first use of torch's thread pool creates it again without a lock. It must not be an autograd
         # thread.
         torch.set_num_threads(torch.get_num_threads())
         pickle.dump(function(*arguments), answer)

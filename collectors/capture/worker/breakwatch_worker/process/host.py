@@ -15,7 +15,7 @@ _CAPABILITIES = 64  # more than exist
 _CAPABILITY_VERSION = 0x20080522
 # The numbers of Landlock's system calls, the same on every architecture.
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
-_LANDLOCK_VERSION = 1  # a flag: asks for the version
+_LANDLOCK_VERSION = 1  # a flag: the call returns the version
 _MAKE_BLOCK_DEVICE = 1 << 11
 _SCOPES = 0b11  # abstract sockets, signals
 _PAGE = resource.getpagesize()

@@ -41,11 +41,12 @@ def _import_and_trace() -> None:
     from .. import model_run  # noqa: F401
     from ..dynamo import logging_off, trace  # noqa: F401
     from ..inputs import forward_inputs  # noqa: F401
-    from ..model import architecture, build, sizes, weights  # noqa: F401
+    from ..model import architecture, build, config_fixes, sizes, weights  # noqa: F401
     from ..modes import table  # noqa: F401
     from . import child  # noqa: F401
 
     forward_inputs.load_recipes()
+    config_fixes.load_fixes()
     sizes.load_rules()
     weights.block()
     logging_off.turn_logging_off()

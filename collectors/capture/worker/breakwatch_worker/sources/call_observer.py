@@ -7,6 +7,8 @@ import threading
 
 import torch
 
+from .. import restore
+
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 _WRAPPERS = ("OptimizedModule",)  # returned by torch.compile; they contain the user's module
 
@@ -22,9 +24,8 @@ class CallObserver:
 
     @contextlib.contextmanager
     def active(self):
-        original = torch.nn.Module.__call__
-        torch.nn.Module.__call__ = self._observed_call(original)
-        self._undo.callback(setattr, torch.nn.Module, "__call__", original)
+        observed = self._observed_call(torch.nn.Module.__call__)
+        self._undo.enter_context(restore.replaced(torch.nn.Module, __call__=observed))
         self._undo.enter_context(uncompiled())
         try:
             yield self
@@ -61,12 +62,8 @@ def _do_nothing(module, *_, **__) -> None:
 @contextlib.contextmanager
 def uncompiled():
     """Inside this context, torch.compile and Module.compile return their argument."""
-    kept = torch.compile, torch.nn.Module.compile
-    torch.compile, torch.nn.Module.compile = _return_model, _do_nothing
-    try:
+    with restore.replaced(torch, compile=_return_model), restore.replaced(torch.nn.Module, compile=_do_nothing):
         yield
-    finally:
-        torch.compile, torch.nn.Module.compile = kept
 
 
 def place_of(frame) -> tuple:

@@ -1,9 +1,7 @@
 """`--discover SCRIPT`: runs a script once and lists the modules it calls, as one JSON line on standard output."""
 
-import contextlib
 import json
 import os
-import signal
 import sys
 import tempfile
 import threading
@@ -11,8 +9,10 @@ import time
 import traceback
 import weakref
 
+from .. import restore
 from ..inputs.forward_inputs import describe
 from ..model.build import parameter_count
+from ..process import alarm
 from ..text import clip, one_line
 from . import script
 from .call_observer import CallObserver
@@ -27,22 +27,6 @@ class _Ended(BaseException):
     """Ends the script. A BaseException, because scripts catch Exception."""
 
 
-@contextlib.contextmanager
-def _at_most(seconds: float):
-    """Ends the code inside this context after so many seconds, once Python can run a signal handler; 0: never."""
-    def stop(_signal, _frame):
-        raise _Ended(f"stopped after {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-@contextlib.contextmanager
 def _exits_as_exceptions():
     """Turns os._exit of the script into an exception, so that the listing is not lost. Its child processes may exit."""
     script, leave = os.getpid(), os._exit
@@ -52,11 +36,7 @@ def _exits_as_exceptions():
             leave(code)
         raise _Ended(f"os._exit({code})")
 
-    os._exit = raising
-    try:
-        yield
-    finally:
-        os._exit = leave
+    return restore.replaced(os, _exit=raising)
 
 
 class Listing:
@@ -98,9 +78,9 @@ def discover(path: str, arguments: list, max_depth: int, seconds: float = 0) -> 
     """Runs the script for at most `seconds` and returns the message. The script's output goes to descriptors 1 and
     2."""
     listing, error = Listing(max_depth), ""
-    begun = time.monotonic()
+    begun, late = time.monotonic(), _Ended(f"stopped after {seconds:g} s")
     try:
-        with CallObserver(listing.take).active(), _at_most(seconds), _exits_as_exceptions():
+        with CallObserver(listing.take).active(), alarm.raising_after(seconds, late), _exits_as_exceptions():
             ended = script.run(path, arguments)
     except _Ended as early:
         ended = str(early)

@@ -8,9 +8,10 @@ import weakref
 
 import torch
 
-from .. import failure, model_run
+from .. import model_run, suggestions
 from ..inputs import copies, forward_inputs
 from ..inputs.call_variants import CallVariants
+from ..inputs.make_values import CannotMake
 from ..model import architecture, build
 from ..process import fork
 from ..process.ends import CAPTURED
@@ -24,10 +25,19 @@ def run_class_of(job: dict):
     source = job["source"]
     kinds = {"python": FactoryRun, "script": ScriptRun}
     if not isinstance(source, dict) or source.get("kind") not in kinds:
-        raise architecture.Stop("failed_create", "unknown kind of source")
+        raise architecture.Stop("failed_create", "unknown kind of source",
+                                "use the worker that belongs to this version of breakwatch")
     if not allowed():
-        raise architecture.Stop("skipped_custom_code", "it runs your own code: allow that with --allow-factories")
+        raise architecture.Stop("skipped_custom_code", "it runs your own code: allow that with --allow-factories",
+                                "allow your own code with --allow-factories")
     return kinds[source["kind"]]
+
+
+_RETURN_BOTH = "let the factory return (module, inputs)"
+
+
+def _cannot_create(why: str, suggestion: str) -> architecture.Stop:
+    return architecture.Stop("failed_create", f"create: {why}", suggestion)
 
 
 def _name_of(target) -> str:
@@ -37,6 +47,8 @@ def _name_of(target) -> str:
 class SourceRun(model_run.ModelRun):
     """Captures one module or other callable as it was given. The capture is its first call: nothing calls it before in
     the process that captures."""
+
+    origin = suggestions.OWN
 
     def _capture_given(self, target, positional: tuple, named: dict, notes: list) -> dict:
         self._known = {"architecture": _name_of(target), "model_type": "", "dtype": _dtype_of(target),
@@ -91,7 +103,7 @@ class SourceRun(model_run.ModelRun):
         try:
             finite, learned, params = self._eager_given()
         except BaseException as error:  # including a SystemExit of the code
-            return {**self._known, **failure.result_of("eager", error), "phase": "eager"}
+            return {**self._known, **self._failure_of(error)}
         self._known.update(params)
         return result if learned == assumed else self._capture({"finite": finite}, notes)
 
@@ -121,7 +133,8 @@ class FactoryRun(SourceRun):
             made = self._make(source)
         target, arguments, options = split(made)
         if target is None:
-            raise TypeError(f"{source['factory']} gave {type(made).__name__}, not a module or another callable")
+            raise _cannot_create(
+                f"{source['factory']} returned {type(made).__name__}, not a module or another callable", _RETURN_BOTH)
         notes = []
         if arguments is None:
             arguments, options, notes = (), *self._generated(target)
@@ -134,7 +147,7 @@ class FactoryRun(SourceRun):
         module, _, name = source["factory"].partition(":")
         found = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            found = _member(found, part)
         if isinstance(found, torch.nn.Module):
             return found
         return found()
@@ -149,16 +162,28 @@ class FactoryRun(SourceRun):
             p.name for p in signature.parameters.values()
             if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         if required:
-            raise ValueError(f"{_name_of(target)} needs {', '.join(required)}: let the factory return (module, inputs)")
+            raise _cannot_create(f"{_name_of(target)} needs {', '.join(required)}: {_RETURN_BOTH}", _RETURN_BOTH)
         return {}, []
 
     def _generated_in_fork(self, target, config) -> dict:
         """Makes the inputs in a fork if possible, because parts of the model may be called for them."""
         def make() -> bytes:
             variants = CallVariants(type(target), trains=self._mode.trains)
-            return model_run.pickled(forward_inputs.make(target.eval(), config, next(iter(variants))))
+            try:
+                return model_run.pickled(forward_inputs.make(target.eval(), config, next(iter(variants))))
+            except CannotMake as error:  # an inputs file has no effect on the user's own code
+                raise _cannot_create(str(error), _RETURN_BOTH) from error
 
         return pickle.loads(self._in_fork(make) if fork.is_possible(copies.tensors_of(target)) else make())
+
+
+def _member(owner, name: str):
+    """The part of a selector after a dot or the colon."""
+    try:
+        return getattr(owner, name)
+    except AttributeError as error:
+        here = getattr(owner, "__name__", type(owner).__name__)
+        raise _cannot_create(str(error), f"correct the selector: {here} has no {name}") from error
 
 
 def _go_to(source: dict) -> None:
@@ -204,7 +229,10 @@ class ScriptRun(SourceRun):
         if self._result is None:
             text = f"no module {self._wanted} was called" if self._wanted else "no module was called"
             seen = list(self._seen)[:8]
-            raise LookupError(text + (f" ({ended})" if ended else "") + (f"; seen: {', '.join(seen)}" if seen else ""))
+            raise _cannot_create(
+                text + (f" ({ended})" if ended else "") + (f"; seen: {', '.join(seen)}" if seen else ""),
+                f"run `breakwatch discover` again: no module has the hash {self._wanted}" if self._wanted else
+                "correct the script: it must call a module")
         return self._result
 
     def _take(self, module, depth: int, place: tuple, arguments: tuple, options: dict) -> None:
@@ -220,8 +248,7 @@ class ScriptRun(SourceRun):
         try:
             self._result = self._capture_given(module, arguments, options, [f"called at {_short(place)}"])
         except BaseException as error:  # including a SystemExit of the code
-            phase = self._phases.current
-            self._result = {**self._known, **failure.result_of(phase, error), "phase": phase}
+            self._result = {**self._known, **self._failure_of(error)}
         raise _Captured
 
 

@@ -17,14 +17,14 @@ struct HubOptions {
   bool offline = false;                             // no request at all: cache only
   int concurrency = 16;                             // requests in flight
   int tries = 5;                                    // of one request
-  int page_size = 500;                              // models asked for per page
+  int page_size = 500;                              // models requested per page
   int max_pages = 100;                              // of one listing
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{30'000};           // of one config.json or info body
   std::chrono::milliseconds list_timeout{60'000};      // of one page of the listing
   std::chrono::milliseconds listing_timeout{600'000};  // of all its pages, retries and pauses included
   std::chrono::milliseconds first_backoff{1'000}, max_backoff{8'000};
-  std::chrono::milliseconds max_pause{310'000};  // longest pause that a server may ask for: a rate window and a reserve
+  std::chrono::milliseconds max_pause{310'000};  // longest pause that a server may request: a rate window and a reserve
   std::size_t max_config_bytes = 4u << 20;
   int max_config_depth = 64;
   std::optional<std::int64_t> max_params;  // larger models are skipped_too_large

@@ -44,6 +44,7 @@ struct ServerParts {
   const Clock& clock;
   std::function<SnapshotPtr()> snapshot;                 // the newest; null before the first
   std::function<std::vector<DeliveryStats>()> delivery;  // as it is now
+  std::function<WorkersOfAll()> workers;                 // at the newest snapshot
   std::function<ReloadState()> reload_state;
   std::function<SweepRequest()> default_request;  // of a POST without a body
   RequestLog& requests;                           // receives the sweeps as a ProgressListener

@@ -91,7 +91,7 @@ struct App {
                              const std::string& target)>
       compose_toolchain;
   // The settings with another toolchain as the primary one. Error: kUsage if the name is unknown.
-  std::function<Result<Settings>(const Settings&, const std::string& name)> with_toolchain;
+  std::function<Result<Settings>(const Settings&, const ToolchainRef&)> with_toolchain;
   std::function<std::vector<std::string>(const Settings&)> toolchain_names;  // every configured one, the primary first
   std::function<Result<engine::IgnoredKeys>(const Settings&)> ignored_config_keys;
   std::function<Result<engine::DeliveryThread::Exporters>(const Settings&)> make_exporters;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,14 +18,38 @@
 namespace breakwatch::compare {
 
 enum class Verdict {
-  kWorse,          // more breaks, or as many at more sites; or numbers before and a failure, time-out or crash now
-  kBetter,         // the reverse
-  kNotComparable,  // one side has no numbers, or they are of different things: see `why`
-  kNew,            // only in B
-  kGone,           // only in A
-  kSame,           // the same counts of breaks and sites; the sites may differ
+  kWorse,       // a quantity got worse, there is a new site, or numbers before and none now
+  kMixed,       // one quantity got worse, another better
+  kGone,        // only in A
+  kBetter,      // a quantity got better and none worse; or no numbers before and numbers now
+  kNew,         // only in B
+  kFlaky,       // it changed, but its results vary from run to run
+  kNoBaseline,  // A has nothing to compare with: see `why`
+  kSame,        // no quantity changed
 };
-std::string_view VerdictName(Verdict verdict);  // "worse", "better", "not_comparable", "new", "gone", "same"
+std::string_view VerdictName(Verdict verdict);  // "worse", "mixed", ..., "no_baseline", "same"
+
+// A quantity that was compared, and which direction of it is worse.
+struct Quantity {
+  std::string_view name;  // the field of a result: "breaks", "ops_captured", ...
+  bool lower_is_better;
+};
+// "breaks", "break_sites", "frames_fallback", "recompiles": lower is better. "ops_captured": higher is better.
+std::span<const Quantity> Quantities();
+
+// A quantity that changed.
+struct QuantityChange {
+  std::string name;
+  std::int64_t a = 0, b = 0;
+  bool worse = false;
+  bool operator==(const QuantityChange&) const = default;
+};
+
+// What a comparison leaves out.
+struct Ignored {
+  std::set<std::string, std::less<>> quantities;  // by name
+  bool new_sites = false;                         // a new site alone is not worse
+};
 
 // What else differs between compared results: "torch", "transformers", "commit", "depth", ...
 struct Difference {
@@ -40,12 +66,14 @@ struct SiteChange {
 
 struct ModelComparison {
   std::string model;
+  std::string mode;  // empty: both sides have one mode
   Verdict verdict = Verdict::kSame;
-  std::string why;             // if one side has no numbers, or kNotComparable: one line
+  std::string why;             // if one side has no numbers, kNoBaseline or kFlaky: one line
   std::optional<Status> a, b;  // nullopt: absent
   std::optional<std::int64_t> breaks_a, breaks_b, sites_a, sites_b;
   std::vector<SiteChange> new_sites, gone_sites, changed_sites;  // by site_id: only in B, only in A, other counts
   std::vector<Difference> differences;
+  std::vector<QuantityChange> changes;  // in the order of Quantities()
 };
 
 struct Totals {
@@ -69,7 +97,7 @@ struct Comparison {
   std::vector<std::pair<Difference, std::int64_t>> differences;  // with the number of models, the most first
 };
 
-// A label for people and the results: one a model, of one mode.
+// A label for people and the results: one for each model and mode.
 struct Side {
   std::string label;
   std::span<const ModelResult> results;
@@ -77,11 +105,11 @@ struct Side {
 
 // How two captures of one model differ, apart from their findings.
 std::vector<Difference> DifferencesOf(const ModelResult& a, const ModelResult& b);
-// Why the breaks of two captures are not comparable; empty if they are.
+// Why the numbers of two captures are not comparable; empty if they are.
 std::string NotComparable(const ModelResult& a, const ModelResult& b);
 
-ModelComparison CompareModel(const ModelResult& a, const ModelResult& b);
-// If one side has several results of a model, the last one counts.
-Comparison Compare(const Side& a, const Side& b);
+ModelComparison CompareModel(const ModelResult& a, const ModelResult& b, const Ignored& ignored = {});
+// Results are matched by model and, if a side has several modes, by mode. The last of equal ones counts.
+Comparison Compare(const Side& a, const Side& b, const Ignored& ignored = {});
 
 }  // namespace breakwatch::compare

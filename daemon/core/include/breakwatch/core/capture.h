@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "breakwatch/core/clock.h"
@@ -26,6 +28,16 @@ struct Toolchain {
   // "default torch 2.15.0 transformers 5.23.0 python 3.11.2 cpu"
   std::string Key() const;
 };
+
+// A toolchain as settings and requests name it: nothing is known of its versions yet.
+struct ToolchainRef {
+  std::string name{};    // empty: the primary one
+  std::string python{};  // its interpreter; empty: the one that the settings or the program's folder have for the name
+
+  std::string Text() const;  // "NAME" or "NAME=PYTHON"
+  auto operator<=>(const ToolchainRef&) const = default;
+};
+ToolchainRef ParseToolchainRef(std::string_view text);  // of a Text()
 
 // Bounds the zygote enforces on its child. A phase's deadline starts with the phase.
 struct CaptureLimits {
@@ -70,7 +82,7 @@ struct BreakSite {
   std::string function, source_line;
   std::string frame;             // "library", "torch" or "user": whose code it is
   std::string wrapped_in;        // the outer text when Dynamo wrapped the reason; else empty
-  std::string compile_id;        // first compile that met it, "0/0"
+  std::string compile_id;        // of the first compilation with this break, "0/0"
   std::string module_path;       // of the nn.Module whose forward it is in, "encoder.layer.0"; empty: unknown
   std::int64_t occurrences = 0;  // break events
 };

@@ -8,6 +8,7 @@
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/result.h"
+#include "breakwatch/core/worker_counts.h"
 
 namespace breakwatch {
 
@@ -37,6 +38,8 @@ class CaptureRunner {
   // Kills all captures and zygotes and reaps them; returns the ids of the running jobs.
   virtual std::vector<std::string> StopAll() = 0;
   virtual SandboxState Sandbox() const { return {}; }
+  // nullopt: it has no worker processes.
+  virtual std::optional<WorkerCounts> Workers() const { return std::nullopt; }
 };
 
 }  // namespace breakwatch

@@ -13,22 +13,24 @@
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/result.h"
+#include "breakwatch/core/sweep.h"
 
 namespace breakwatch {
 
 // A request for a sweep.
 struct SweepRequest {
-  std::string trigger = "cli";
+  SweepTrigger trigger = SweepTrigger::kCli;
   ListRequest list;
   Rebuild rebuild = Rebuild::kIfNeeded;
-  std::string toolchain{};           // name of a further one; empty: the primary one, then each configured extra one
+  // A further one; without a name: the primary one, then each configured extra one. `python` comes from this machine's
+  // user only, never from the network.
+  ToolchainRef toolchain{};
   std::vector<std::string> modes{};  // of each model; empty: the configured ones
   bool track = false;
   bool resume = false;               // continue the newest unfinished sweep instead
   std::optional<Plan> saved_plan{};  // sweep this plan's models at their commits instead of listing
-  // Only from this machine's user, never from the network:
-  std::string python{};                     // the interpreter of `toolchain`, if no setting names it
-  std::optional<CaptureResult> imported{};  // result of the saved plan's one model, read from a trace
+  // The result of the saved plan's one model, read from a trace. Only from this machine's user, never from the network.
+  std::optional<CaptureResult> imported{};
 };
 
 // Error: kUsage for a model without a name, with a name too long to publish, planned twice or in an unknown mode.

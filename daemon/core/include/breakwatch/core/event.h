@@ -24,10 +24,15 @@ struct StoredEvent {
   std::string line;  // the JSON object, at most kMaxLineBytes, no newline
 };
 
+// The event that records a failure or a refusal of an exporter.
+inline constexpr char kDeliveryFailed[] = "delivery_failed";
+
 inline constexpr std::size_t kMaxLineBytes = 64 * 1024;
 
 // The line of an event: ts, level, msg, schema, event_id, sweep_id, model, commit, then its fields.
 // A line over the limit: its longest text fields are cut, which end in "…" (and `truncated: true`).
 std::string ComposeLine(const Event& event, std::int64_t id, std::int64_t ts_ns);
+// Event::name of a stored event; empty if its line has none. Parses the line: not for every event of a batch.
+std::string NameOf(const StoredEvent& event);
 
 }  // namespace breakwatch

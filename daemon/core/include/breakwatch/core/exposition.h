@@ -17,8 +17,8 @@ struct Shard {
   std::size_t index = 0, count = 1;  // models whose stable hash modulo count is index; shard 0 also writes the rest
 };
 
-// All model, reason, sweep, toolchain and build series of the contract, and the snapshot's delivery; no timestamps,
-// "\n" line ends, ordered, in chunks of at least 64 KiB except the last.
+// All model, reason, sweep, toolchain and build series of the contract, and the snapshot's delivery and workers; no
+// timestamps, "\n" line ends, ordered, in chunks of at least 64 KiB except the last.
 void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink);
 std::string Exposition(const Snapshot& snapshot);
 

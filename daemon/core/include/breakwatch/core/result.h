@@ -28,7 +28,7 @@ struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
   bool retryable = false;                            // the same call may succeed later
-  std::optional<std::chrono::milliseconds> after{};  // wait at least this long, if the peer asked for it
+  std::optional<std::chrono::milliseconds> after{};  // wait at least this long, if the peer requested it
 
   // The same error with "context: " put before its message.
   Error Within(const std::string& context) const { return {code, context + ": " + message, retryable, after}; }

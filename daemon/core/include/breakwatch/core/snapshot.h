@@ -13,6 +13,7 @@
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/family.h"
 #include "breakwatch/core/status.h"
+#include "breakwatch/core/worker_counts.h"
 
 namespace breakwatch {
 
@@ -100,7 +101,9 @@ struct Snapshot {
   std::vector<TrackedModel> models;   // the tracked ones, ordered by model id
   std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)
   SweepSummary sweep;
-  std::vector<DeliveryStats> delivery;  // only if the process has no /metrics of its own
+  // Only if the process has no /metrics of its own.
+  std::vector<DeliveryStats> delivery;
+  WorkersOfAll workers;
 
   // The published numbers of a model, or null.
   const Numbers* NumbersOf(const TrackedModel& model) const;

@@ -39,7 +39,7 @@ std::span<const Status> AllStatuses();
 std::string_view StatusName(Status status);
 std::optional<Status> ParseStatus(std::string_view name);
 
-// The capture gave numbers: full_graph or graph_breaks.
+// The capture has numbers: full_graph or graph_breaks.
 bool HasNumbers(Status status);
 // Another capture of the same structure would end the same way: kept under --rebuild if-needed.
 bool IsReusable(Status status);

@@ -15,9 +15,23 @@ enum class SweepState { kRunning, kFinished, kInterrupted };
 std::string_view SweepStateName(SweepState state);  // "running", "finished", "interrupted"
 std::optional<SweepState> ParseSweepState(std::string_view name);
 
+// What began a sweep.
+enum class SweepTrigger {
+  kCli,
+  kInterval,
+  kSignal,
+  kApi,
+  kTraceImport,  // the sweep holds what was read from the traces of a job
+  kBisect,       // it captures one corner of a bisection
+  kResume,
+  kOther,  // a name that this version does not know, in a request or in the store of another version
+};
+std::string_view SweepTriggerName(SweepTrigger trigger);  // "cli", "interval", ..., "other"
+SweepTrigger ParseSweepTrigger(std::string_view name);    // never fails: no decision depends on an unknown trigger
+
 struct Sweep {
-  std::string id;       // "20261121T020512Z-3f9a1c": sorts by start
-  std::string trigger;  // "cli", "interval", "signal", "api", "import", "bisect" or "resume"
+  std::string id;  // "20261121T020512Z-3f9a1c": sorts by start
+  SweepTrigger trigger = SweepTrigger::kCli;
   std::string source;
   bool ranked = false;
   SweepState state = SweepState::kRunning;
@@ -43,11 +57,8 @@ struct ModelResult {
   SystemTime finished_at{};
 };
 
-// The trigger of a sweep that fills a corner of a bisection.
-inline constexpr char kBisect[] = "bisect";
-
 // What was read from the traces of a job: history like any other, but no sweep of this daemon's ranking or schedule.
-inline bool IsImport(const Sweep& sweep) { return sweep.source.starts_with("import "); }
+inline bool IsImport(const Sweep& sweep) { return sweep.trigger == SweepTrigger::kTraceImport; }
 inline bool IsImport(const ModelResult& result) { return result.capture.mode == kImport; }
 
 }  // namespace breakwatch

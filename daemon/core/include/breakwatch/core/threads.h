@@ -1,4 +1,4 @@
-// Threads and processes that cannot be started, said so that the operator finds the limit.
+// Errors about threads and processes that cannot be started, with the limits that apply.
 #pragma once
 
 #include <string>

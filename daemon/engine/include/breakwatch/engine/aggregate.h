@@ -13,7 +13,8 @@
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/snapshot.h"
 #include "breakwatch/core/sweep.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/current_state.h"
+#include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
 
@@ -68,8 +69,16 @@ class Aggregate {
 };
 
 // Folds the whole history of a store.
-Result<Aggregate> FoldHistory(store::Store& store, AggregateOptions options);
+Result<Aggregate> FoldHistory(store::CurrentState& state, AggregateOptions options);
 // The same, and replaces the store's `current`.
-Result<void> RebuildCurrent(store::Store& store, AggregateOptions options);
+Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options);
+
+// The store's `current`, or the folded history if `current` is of an older program or has damaged rows.
+struct LoadedAggregate {
+  Aggregate aggregate;
+  bool is_stored = true;  // false: it was folded again, and `current` is out of date
+};
+// Writes nothing.
+Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options);
 
 }  // namespace breakwatch::engine

@@ -13,11 +13,11 @@
 
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/exporters.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/event_log.h"
 
 namespace breakwatch::engine {
 
-using OpenStore = std::function<Result<std::unique_ptr<store::Store>>()>;
+using OpenEventLog = std::function<Result<std::unique_ptr<store::EventLog>>()>;
 
 struct DeliveryOptions {
   std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
@@ -35,9 +35,9 @@ struct DeliveryOptions {
 // Each exporter has its own due time: an unreachable one delays no other. Thread: its owner's only.
 class DeliveryPump {
  public:
-  DeliveryPump(store::Store& store, const Clock& clock, DeliveryOptions options);
-  // Opens the store on first use, and retries with pauses while that fails: snapshots are sent without it.
-  DeliveryPump(OpenStore open_store, const Clock& clock, DeliveryOptions options);
+  DeliveryPump(store::EventLog& log, const Clock& clock, DeliveryOptions options);
+  // Opens the log on first use, and retries with pauses while that fails: snapshots are sent without it.
+  DeliveryPump(OpenEventLog open_log, const Clock& clock, DeliveryOptions options);
   ~DeliveryPump();
 
   void Add(std::unique_ptr<MetricExporter> exporter, bool required);
@@ -61,7 +61,6 @@ class DeliveryPump {
 // Owns the thread and stops and joins it in its destructor. Opens its own store session on it.
 class DeliveryThread {
  public:
-  using OpenStore = engine::OpenStore;
   struct Exporters {
     struct Metric {
       std::unique_ptr<MetricExporter> exporter;
@@ -75,7 +74,7 @@ class DeliveryThread {
     std::vector<Events> events;
   };
 
-  DeliveryThread(OpenStore open_store, Exporters exporters, const Clock& clock, DeliveryOptions options);
+  DeliveryThread(OpenEventLog open_log, Exporters exporters, const Clock& clock, DeliveryOptions options);
   ~DeliveryThread();
   DeliveryThread(const DeliveryThread&) = delete;
   DeliveryThread& operator=(const DeliveryThread&) = delete;

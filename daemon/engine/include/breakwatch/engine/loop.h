@@ -18,7 +18,9 @@
 #include "breakwatch/core/sweep.h"
 #include "breakwatch/engine/aggregate.h"
 #include "breakwatch/engine/make_plan.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/current_state.h"
+#include "breakwatch/store/event_log.h"
+#include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
 
@@ -42,18 +44,23 @@ struct FurtherToolchain {
 
 // Everything the loop uses; all outlive it.
 struct LoopParts {
-  store::Store& store;
+  store::SweepStore& sweeps;  // these three are of one store
+  store::EventLog& event_log;
+  store::CurrentState& current;
   ModelLister& lister;
   CaptureRunner& runner;
   const Clock& clock;
   ProgressListener& progress;
   CommandQueue& commands;
-  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon started.
-  std::function<void(SnapshotPtr snapshot, bool urgent)> publish;
-  std::function<void()> events_stored;          // may be empty; must not block
-  std::function<Result<LoopOptions>()> reload;  // kReload: the new options, or why the old ones are kept; may be empty
-  // By name; `python` is its interpreter if no setting names it, else empty. May be empty: there is none.
-  std::function<Result<FurtherToolchain>(const std::string& name, const std::string& python)> open_toolchain{};
+  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon started. May be empty.
+  std::function<void(SnapshotPtr snapshot, bool urgent)> publish{};
+  // Takes the counts of worker processes, which the snapshots then do not have. Must not block. May be empty.
+  std::function<void(const WorkersOfAll& workers)> count_workers{};
+  std::function<void()> events_stored{};  // may be empty; must not block
+  // kReload: the new options, or why the old ones are kept. May be empty.
+  std::function<Result<LoopOptions>()> reload{};
+  // May be empty: there is no further one.
+  std::function<Result<FurtherToolchain>(const ToolchainRef& toolchain)> open_toolchain{};
   // Memory that captures may still take, in bytes. May be empty: unbounded.
   std::function<std::optional<std::int64_t>()> available_memory{};
   // Whether the directory of store and lock still exists; an Error ends the sweep and Serve. May be empty: always.
@@ -70,18 +77,15 @@ class Loop {
 
   // Loads `current` and publishes it, before any sweep.
   Result<void> Start();
-  // Plans without capturing or storing anything.
-  Result<Plan> PlanOnly(const SweepRequest& request);
-  // Runs one sweep. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
+  // Runs one sweep by one toolchain. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
   // unfinished and can be resumed. kNotFound: nothing to resume. kStore: stored results are kept, resumable too.
   Result<Sweep> RunSweep(const SweepRequest& request);
-  // The same; if the request names no toolchain, also sweeps the models by each further one. `sweeps` are those that
-  // ended, the primary one's first; `error` is the first error.
+  // The same; if the request names no toolchain, also sweeps the models by each further one.
   struct Swept {
-    std::vector<Sweep> sweeps;
-    std::optional<Error> error;
+    std::vector<Sweep> sweeps;   // those that ended, the primary toolchain's first
+    std::optional<Error> error;  // the first one
   };
-  Swept RunSweeps(const SweepRequest& request);
+  Swept RunByEveryToolchain(const SweepRequest& request);
   // Sweeps at the interval and on commands until kStop, which ends it at once; first resumes an unfinished sweep.
   // Any number of ticks and equal requests during a sweep cause one more; a request for the default list also counts
   // as a tick, a request for other models gets its own sweep. The first tick comes one interval after the newest

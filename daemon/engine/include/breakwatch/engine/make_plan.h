@@ -12,7 +12,7 @@
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/plan.h"
-#include "breakwatch/store/store.h"
+#include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
 
@@ -31,7 +31,7 @@ struct PlanOptions {
   int repeat = 1;                                     // as CaptureJob::repeat
   std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
   IgnoredKeys ignored_config_keys{};
-  std::set<std::string> pinned_architectures;         // ClassOf values captured at full depth only
+  std::set<std::string> pinned_architectures;  // ClassOf values captured at full depth only
   double verify_share = 0.02;  // of captured structures a sweep, rounded down, chosen by (seed, sweep, structure)
   std::uint64_t seed = 0;
   int quarantine_after = 3;
@@ -55,7 +55,7 @@ std::string ClassOf(const ModelInfo& info);
 Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options,
                                     std::string_view mode = kMainMode);
 
-// Structures of a list in one mode, so that the caller can ask the store for their histories.
+// Structures of a list in one mode, so that the caller can load their histories from the store.
 std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions& options,
                                       std::string_view mode = kMainMode);
 

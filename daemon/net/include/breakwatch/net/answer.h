@@ -13,7 +13,7 @@ namespace breakwatch::net {
 struct AnswerMeaning {
   int from, to;  // statuses, both included
   Delivery delivery;
-  bool slow;  // somebody must change something first: retry slowly
+  bool slow;  // a person must change something first: retry slowly
   std::string_view advice;
   bool only_without_body = false;  // this row covers only an answer without a body
 };

@@ -56,7 +56,7 @@ class ProgressPrinter : public ProgressListener {
   bool follows_terminal_ = false;  // its width may change
   std::size_t width_;
   SteadyTime started_{}, drawn_at_{};
-  int listed_ = -1;  // models of a listing that was said to be whole
+  int listed_ = -1;  // models of the last listing that was reported as complete
   Progress progress_;
   std::size_t drawn_columns_ = 0;  // of the bar that is there; 0: none is
 };

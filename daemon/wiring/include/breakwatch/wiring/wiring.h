@@ -1,4 +1,4 @@
-// What the app's factories make. This room and main.cc alone name concrete classes.
+// Makes the objects behind the app's factories. Only this folder and main.cc name concrete classes.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ using config::Settings;
 
 inline const std::string kUserAgent = std::string("breakwatch/") + BREAKWATCH_VERSION;
 
-// models.cc: where models come from, and a Hub on disk.
+// models.cc: the sources of models, and a Hub on disk.
 Result<std::unique_ptr<ModelLister>> MakeLister(const App& app, const Settings& settings);
 std::string HubEndpoint(const Settings& settings);  // empty: offline
 std::string HubCacheDir(const Settings& settings);  // of the Hub's clients: models that they downloaded
@@ -30,7 +30,7 @@ Result<void> ComposeToolchain(const std::string& torch_python, const std::string
 Result<engine::IgnoredKeys> IgnoredConfigKeys();
 std::vector<commands::Check> CheckToolchain(const App& app, const Settings& settings);
 Result<std::string> Discover(const App& app, const Settings& settings, const commands::DiscoverRequest& request);
-// Absolute folders of PYTHONPATH: our worker's own replaces it, and factories are sought in them.
+// Absolute folders of PYTHONPATH: the worker's own PYTHONPATH replaces it, and factories are imported from them.
 std::vector<std::string> PythonPath();
 
 // exporters.cc

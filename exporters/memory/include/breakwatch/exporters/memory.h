@@ -23,7 +23,7 @@ class MemoryRecord {
  public:
   // The next exports get these answers, one each, in order; with none left, they are delivered.
   void AnswerNext(Outcome outcome);
-  // Until told otherwise, every export without an answer of its own gets this one.
+  // The outcome of every export without a configured answer of its own.
   void AnswerAlways(Outcome outcome);
   // The target seems to have lost its state until the next snapshot is delivered.
   void LoseState();

@@ -7,12 +7,12 @@
 #include <sstream>
 #include <string>
 
-namespace breakwatch::testing {
+namespace breakwatch::fakes {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "breakwatch_hub_XXXXXX").string();
+  explicit TemporaryDirectory(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "breakwatch-XXXXXX").string();
     path_ = mkdtemp(name.data());
   }
   ~TemporaryDirectory() {
@@ -40,4 +40,4 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-}  // namespace breakwatch::testing
+}  // namespace breakwatch::fakes

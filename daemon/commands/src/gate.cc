@@ -1,0 +1,112 @@
+#include "gate.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "breakwatch/compare/baseline.h"
+#include "breakwatch/config/allow_list.h"
+#include "breakwatch/report/compare.h"
+#include "commands.h"
+
+namespace breakwatch::commands {
+namespace {
+
+constexpr std::size_t kMaxBaselineBytes = 256u << 20;
+
+bool Exists(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
+
+std::vector<ModelResult> ReadableBaseline(std::optional<std::vector<ModelResult>> baseline) {
+  return baseline ? *std::move(baseline) : std::vector<ModelResult>();
+}
+
+}  // namespace
+
+std::string AllowListBeside(const std::string& baseline) {
+  return std::filesystem::path(baseline).replace_extension(".allow.yaml").string();
+}
+
+std::vector<std::string> IgnorableNames() {
+  std::vector<std::string> names = {"new-sites", "gone"};
+  for (const compare::Quantity& quantity : compare::Quantities()) names.emplace_back(quantity.name);
+  return names;
+}
+
+Result<compare::GateRules> RulesOf(const App& app, const GateOptions& options) {
+  compare::GateRules rules;
+  rules.today = std::chrono::floor<std::chrono::days>(app.clock->Now());
+  for (const std::string& name : options.ignore) {
+    if (name == "new-sites")
+      rules.ignored.new_sites = true;
+    else if (name == "gone")
+      rules.ignore_gone = true;
+    else
+      rules.ignored.quantities.insert(name);
+  }
+  std::string path = options.allow;
+  if (path.empty() && !options.baseline.empty() && Exists(AllowListBeside(options.baseline))) {
+    path = AllowListBeside(options.baseline);
+  }
+  if (path.empty()) return rules;
+  auto allowed = config::ReadAllowList(path);
+  if (!allowed) return allowed.error();
+  rules.allowed = *std::move(allowed);
+  return rules;
+}
+
+Result<std::optional<std::vector<ModelResult>>> ReadBaseline(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    if (errno == ENOENT) return std::optional<std::vector<ModelResult>>();
+    return Error{ErrorCode::kStore, "cannot read " + path + ": " + std::strerror(errno)};
+  }
+  std::string text;
+  for (char block[1 << 16]; file.read(block, sizeof block) || file.gcount() > 0;) {
+    text.append(block, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kMaxBaselineBytes) return Error{ErrorCode::kConfig, path + ": larger than 256 MiB"};
+  }
+  if (file.bad()) return Error{ErrorCode::kStore, "cannot read " + path + ": " + std::strerror(errno)};
+  auto parsed = compare::ParseBaseline(path, text);
+  if (!parsed) return parsed.error();
+  return std::optional(*std::move(parsed));
+}
+
+std::vector<ModelResult> LinesFor(std::vector<ModelResult> baseline, std::span<const ModelResult> results,
+                                  bool ranked) {
+  std::set<std::string> modes, models;
+  for (const ModelResult& result : results) modes.insert(result.capture.mode), models.insert(result.info.id);
+  std::erase_if(baseline, [&](const ModelResult& line) {
+    return !modes.contains(line.capture.mode) || (!ranked && !models.contains(line.info.id));
+  });
+  return baseline;
+}
+
+int GateSweep(App& app, const Sweep& sweep, const GateOptions& options) {
+  const auto rules = RulesOf(app, options);
+  if (!rules) return Fail(app, rules.error());
+  auto baseline = ReadBaseline(options.baseline);
+  if (!baseline) return Fail(app, baseline.error());
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  const auto results = (*store)->Results(sweep.id);
+  if (!results) return Fail(app, results.error());
+  if (!*baseline) {
+    app.log(Level::kWarn, "no baseline " + options.baseline + ": `breakwatch baseline update " + options.baseline +
+                              "` writes it from this sweep");
+  }
+  const auto lines = LinesFor(ReadableBaseline(*std::move(baseline)), *results, sweep.ranked);
+  const auto gated = compare::CompareWithGate({options.baseline, lines}, {"sweep " + sweep.id, *results}, *rules);
+  if (!app.json) Print(app, "\n" + report::RenderGate(gated.gate, report::Format::kText));
+  if (gated.gate.failed || gated.gate.improved.empty()) return gated.gate.failed ? kExitRegressions : kExitOk;
+  app.log(Level::kInfo, "some results are better than the baseline: `breakwatch baseline update " + options.baseline +
+                            "` records them");
+  return kExitOk;
+}
+
+}  // namespace breakwatch::commands

@@ -1,0 +1,41 @@
+// The gate of `sweep --gate` and `compare`: baseline, allow-list and rules from files and flags.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "breakwatch/commands/app.h"
+#include "breakwatch/compare/gate.h"
+
+namespace breakwatch::commands {
+
+inline constexpr char kDefaultBaseline[] = "breakwatch-baseline.tsv";
+
+struct GateOptions {
+  std::string baseline;             // path; empty: none
+  std::string allow;                // path; empty: AllowListBeside(baseline), if that file exists
+  std::vector<std::string> ignore;  // names of IgnorableNames()
+};
+
+// "gate.tsv" -> "gate.allow.yaml".
+std::string AllowListBeside(const std::string& baseline);
+
+// "new-sites", "gone" and the names of compare::Quantities().
+std::vector<std::string> IgnorableNames();
+
+// Error: kConfig or kStore, of the allow-list.
+Result<compare::GateRules> RulesOf(const App& app, const GateOptions& options);
+
+// nullopt: the file does not exist. Error: kConfig or kStore.
+Result<std::optional<std::vector<ModelResult>>> ReadBaseline(const std::string& path);
+
+// The lines of a baseline that a sweep's results can be compared with: those of its modes; for a sweep that took models
+// by name, also those of its models only.
+std::vector<ModelResult> LinesFor(std::vector<ModelResult> baseline, std::span<const ModelResult> results, bool ranked);
+
+// Compares a sweep with the baseline and prints the decision. Returns the exit code.
+int GateSweep(App& app, const Sweep& sweep, const GateOptions& options);
+
+}  // namespace breakwatch::commands

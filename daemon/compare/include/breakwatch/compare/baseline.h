@@ -1,0 +1,34 @@
+// Baseline: the results that a gate compares with, as a text file that is committed and reviewed. Pure.
+//
+// Tab-separated values, one line for each model and mode, sorted, without times: the same results give the same bytes.
+// Lines that begin with "#" are comments; the first is "# breakwatch baseline 1", its format version. The line after
+// the comments names the columns:
+//
+//   model mode status breaks break_sites frames_fallback recompiles ops_captured depth class params commit inputs sites
+//
+// `sites` lists "SITE_ID:EVENTS:GB_ID", separated by commas. An empty field is unknown. In text, a backslash precedes
+// "t" (a tab), "n" (a line end) and a backslash.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "breakwatch/core/result.h"
+#include "breakwatch/core/sweep.h"
+
+namespace breakwatch::compare {
+
+// The results of one sweep. One that was not attempted, or lost its worker, is not written.
+std::string BaselineText(std::span<const ModelResult> results);
+
+// Results with the fields above. Error: kConfig, naming file and line.
+Result<std::vector<ModelResult>> ParseBaseline(const std::string& path, std::string_view text);
+
+// The results of a new baseline. A result of the sweep replaces the old line of its model and mode, unless it was not
+// attempted or lost its worker. `keep_others`: lines of models that the sweep did not contain stay.
+std::vector<ModelResult> UpdateBaseline(std::span<const ModelResult> old, std::span<const ModelResult> sweep,
+                                        bool keep_others);
+
+}  // namespace breakwatch::compare

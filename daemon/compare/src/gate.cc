@@ -1,0 +1,167 @@
+#include "breakwatch/compare/gate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::compare {
+namespace {
+
+std::string DateText(std::chrono::year_month_day date) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()));
+  return text;
+}
+
+std::string EntryText(const AllowEntry& entry) {
+  return Describe(entry) + (entry.flaky ? " (flaky)" : "") + ", owner " + entry.owner + ", until " +
+         DateText(entry.expires) + " (" + entry.place + ")";
+}
+
+// The entries that apply today, and which of them matched something.
+class Applied {
+ public:
+  Applied(const AllowList& list, std::chrono::year_month_day today, GateDecision& gate) {
+    for (const AllowEntry& entry : list.entries) {
+      if (entry.expires < today) {
+        gate.expired.push_back(EntryText(entry) + ": expired");
+      } else {
+        entries_.push_back(&entry);
+      }
+    }
+  }
+
+  const AllowEntry* OfModel(const std::string& model) {
+    return Use([&](const AllowEntry& e) { return e.of == AllowEntry::Of::kModel && e.value == model; });
+  }
+  const AllowEntry* OfSite(const BreakSite& site) {
+    return Use([&](const AllowEntry& e) {
+      if (e.of == AllowEntry::Of::kSite) return e.value == site.site_id;
+      return e.of == AllowEntry::Of::kReason && (e.value == site.gb_id || e.value == site.reason);
+    });
+  }
+  std::vector<std::string> Unused() const {
+    std::vector<std::string> unused;
+    for (const AllowEntry* entry : entries_) {
+      if (!used_.contains(entry)) unused.push_back(EntryText(*entry));
+    }
+    return unused;
+  }
+
+ private:
+  template <class Matches>
+  const AllowEntry* Use(const Matches& matches) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto* e) { return matches(*e); });
+    if (found == entries_.end()) return nullptr;
+    used_.insert(*found);
+    return *found;
+  }
+
+  std::vector<const AllowEntry*> entries_;
+  std::set<const AllowEntry*> used_;
+};
+
+// The result without its allowed sites. Operations depend on the breaks, so they are left out too.
+ModelResult Without(const ModelResult& result, Applied& applied, std::set<std::string>& models_with_allowed) {
+  ModelResult out = result;
+  CaptureResult& c = out.capture;
+  std::erase_if(c.sites, [&](const BreakSite& site) {
+    if (applied.OfSite(site) == nullptr) return false;
+    if (c.breaks) *c.breaks -= site.occurrences;
+    if (c.break_sites) --*c.break_sites;
+    models_with_allowed.insert(result.info.id);
+    return true;
+  });
+  return out;
+}
+
+// A baseline has no texts of reasons. They come from a site of B with the same id, or else with the same gb_id.
+void NameReasons(std::vector<ModelResult>& results, const Side& named) {
+  std::map<std::string, std::string> by_site, by_gb_id;
+  for (const ModelResult& result : named.results) {
+    for (const BreakSite& site : result.capture.sites) {
+      by_site[site.site_id] = site.reason;
+      if (!site.gb_id.empty()) by_gb_id[site.gb_id] = site.reason;
+    }
+  }
+  for (ModelResult& result : results) {
+    for (BreakSite& site : result.capture.sites) {
+      if (!site.reason.empty()) continue;
+      const auto same = by_site.find(site.site_id), like = by_gb_id.find(site.gb_id);
+      site.reason = same != by_site.end() ? same->second : like != by_gb_id.end() ? like->second : site.gb_id;
+    }
+  }
+}
+
+std::string TextOf(const ModelComparison& m) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  for (const QuantityChange& c : m.changes) add(c.name + " " + std::to_string(c.a) + " -> " + std::to_string(c.b));
+  if (!m.new_sites.empty()) add(Counted(static_cast<std::int64_t>(m.new_sites.size()), "new site"));
+  if (!m.gone_sites.empty() && m.verdict == Verdict::kBetter) {
+    add(Counted(static_cast<std::int64_t>(m.gone_sites.size()), "site") + " gone");
+  }
+  if (text.empty()) text = m.why;
+  if (text.empty() && m.verdict == Verdict::kGone) text = "no result in B";
+  return text;
+}
+
+bool IsRegression(const ModelComparison& m, const GateRules& rules) {
+  if (m.verdict == Verdict::kWorse || m.verdict == Verdict::kMixed) return true;
+  return m.verdict == Verdict::kGone && !rules.ignore_gone && m.a && HasNumbers(*m.a);
+}
+
+std::string ShareText(const Comparison& c) {
+  const auto share = [](const Totals& t) {
+    return std::to_string(t.models - t.without_numbers) + " of " + std::to_string(t.models);
+  };
+  return share(c.all_a) + " -> " + share(c.all_b) + " results have numbers";
+}
+
+void Decide(const GateRules& rules, Applied& applied, Gated& out) {
+  for (ModelComparison& m : out.comparison.models) {
+    const AllowEntry* entry = applied.OfModel(m.model);
+    GateFinding finding{m.model, m.mode, m.verdict, TextOf(m), entry == nullptr ? "" : EntryText(*entry)};
+    if (m.verdict == Verdict::kBetter) out.gate.improved.push_back(finding);
+    if (!IsRegression(m, rules)) continue;
+    if (entry != nullptr && entry->flaky) {
+      m.why = "flaky: " + entry->why + "; without that: " + std::string(VerdictName(m.verdict));
+      m.verdict = finding.verdict = Verdict::kFlaky;
+    }
+    (entry == nullptr ? out.gate.failures : out.gate.allowed).push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+Gated CompareWithGate(const Side& a, const Side& b, const GateRules& rules) {
+  Gated out;
+  Applied applied(rules.allowed, rules.today, out.gate);
+  std::set<std::string> models_with_allowed;
+  std::vector<ModelResult> before, after;
+  std::vector<ModelResult> named(a.results.begin(), a.results.end());
+  NameReasons(named, b);
+  for (const ModelResult& result : named) before.push_back(Without(result, applied, models_with_allowed));
+  for (const ModelResult& result : b.results) after.push_back(Without(result, applied, models_with_allowed));
+  for (auto* side : {&before, &after}) {
+    for (ModelResult& result : *side) {
+      if (models_with_allowed.contains(result.info.id)) result.capture.ops_captured.reset();
+    }
+  }
+  out.comparison = Compare({a.label, before}, {b.label, after}, rules.ignored);
+  Decide(rules, applied, out);
+  out.comparison.verdicts.clear();
+  for (const ModelComparison& m : out.comparison.models) ++out.comparison.verdicts[m.verdict];
+  out.gate.unused = applied.Unused();
+  out.gate.with_numbers = ShareText(out.comparison);
+  out.gate.no_baseline = a.results.empty();
+  out.gate.failed = !out.gate.failures.empty() || !out.gate.expired.empty();
+  return out;
+}
+
+}  // namespace breakwatch::compare

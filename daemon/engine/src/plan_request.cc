@@ -1,0 +1,140 @@
+#include "breakwatch/engine/plan_request.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <random>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "breakwatch/core/text.h"
+#include "breakwatch/core/threads.h"
+#include "listing.h"
+
+namespace breakwatch::engine {
+namespace {
+
+// The modes of a plan, in its order.
+std::vector<std::string> ModesOf(const Plan& plan) {
+  std::vector<std::string> modes;
+  for (const PlannedModel& planned : plan.models) {
+    if (std::find(modes.begin(), modes.end(), planned.mode) == modes.end()) modes.push_back(planned.mode);
+  }
+  return modes;
+}
+
+// Lists the models of a saved plan at their commits. Their actions are planned again.
+RankedList ListOf(const Plan& plan) {
+  RankedList list;
+  list.source = plan.source;
+  list.ranked = plan.ranked;
+  for (const PlannedModel& planned : plan.models) {
+    RankedModel model;
+    model.info = planned.info;
+    model.config_json = planned.config_json;
+    if (planned.config_json.empty()) {
+      model.excluded = planned.status.value_or(Status::kSkippedNoConfig);
+      model.detail = planned.detail;
+    }
+    list.models.push_back(std::move(model));
+  }
+  return list;
+}
+
+Result<RankedList> AskLister(ModelLister& lister, const ListRequest& request, ProgressListener& progress,
+                             const ListingWait& wait) {
+  std::unique_ptr<Listing> listing;
+  try {
+    listing = std::make_unique<Listing>(lister, request);
+  } catch (const std::system_error& error) {
+    return CannotStartThread("the lister's", error);
+  }
+  while (true) {
+    if (auto waited = wait(listing->Fd()); !waited) return waited.error();
+    auto news = listing->Take();
+    if (news.total > 0) progress.OnListing(news.resolved, news.total);
+    if (news.answer) return *std::move(news.answer);
+  }
+}
+
+// The options of the settings, with what the request changes.
+PlanOptions OptionsOf(const SweepRequest& request, const PlanInputs& inputs) {
+  PlanOptions options = inputs.options;
+  options.toolchain = inputs.toolchain;
+  options.primary = !request.imported && inputs.toolchain.name == inputs.options.toolchain.name;
+  if (request.imported) {  // an import is not verified, repeated or given other inputs
+    options.verify_share = 0, options.repeat = 1;
+    options.inputs_specs.clear(), options.ignored_config_keys = {};
+  }
+  options.rebuild = request.rebuild;
+  options.track = request.track;
+  options.pinned_architectures.merge(inputs.current.PinnedArchitectures());
+  const std::vector<std::string> modes = request.saved_plan ? ModesOf(*request.saved_plan) : request.modes;
+  if (!modes.empty()) options.modes = modes;
+  return options;
+}
+
+Result<Known> KnownOf(const RankedList& list, const PlanOptions& options, store::SweepStore& sweeps) {
+  Known known;
+  for (const std::string& mode : options.modes) {
+    auto of_mode = sweeps.Histories(StructuresOf(list, options, mode), mode);
+    if (!of_mode) return of_mode.error();
+    known.histories.merge(*of_mode);
+  }
+  std::vector<std::string> models;
+  for (const RankedModel& model : list.models) models.push_back(model.info.id);
+  auto revisions = sweeps.LatestRevisions(models);
+  if (!revisions) return revisions.error();
+  known.revisions = *std::move(revisions);
+  return known;
+}
+
+}  // namespace
+
+std::string MakeSweepId(SystemTime now) {
+  char suffix[16];
+  std::snprintf(suffix, sizeof suffix, "Z-%06x", std::random_device{}() & 0xffffffu);
+  return CompactTime(now) + suffix;
+}
+
+ListingWait WaitForStop(CommandQueue& commands) {
+  return [&commands](int fd) -> Result<void> {
+    std::array<pollfd, 2> readable{pollfd{fd, POLLIN, 0}, pollfd{commands.Fd(), POLLIN, 0}};
+    (void)poll(readable.data(), readable.size(), -1);
+    while (const auto command = commands.Pop()) {
+      if (command->kind == Command::Kind::kStop) return Error{ErrorCode::kInterrupted, "stopped while listing"};
+    }
+    return {};
+  };
+}
+
+Result<RankedList> ListModels(ModelLister& lister, const SweepRequest& request, ProgressListener& progress,
+                              const ListingWait& wait) {
+  auto list = request.saved_plan ? Result<RankedList>(ListOf(*request.saved_plan))
+                                 : AskLister(lister, request.list, progress, wait);
+  if (!list) return list;
+  for (const std::string& warning : list->warnings) progress.OnWarning(warning);
+  // Most likely a mistyped filter: no model is known to have left the ranking.
+  if (list->models.empty()) {
+    list->ranked = false;
+    progress.OnWarning("the listing of " + list->source +
+                       " is empty: check hub.author, hub.search, hub.task, hub.library and hub.filters; nothing "
+                       "is captured and the tracked models do not change");
+  }
+  return list;
+}
+
+Result<Plan> PlanRequest(const std::string& sweep_id, const SweepRequest& request, const RankedList& list,
+                         const PlanInputs& inputs) {
+  const PlanOptions options = OptionsOf(request, inputs);
+  const auto known = KnownOf(list, options, inputs.sweeps);
+  if (!known) return known.error();
+  return MakePlan(sweep_id, list, *known, options, inputs.now);
+}
+
+}  // namespace breakwatch::engine
