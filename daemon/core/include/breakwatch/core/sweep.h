@@ -22,7 +22,7 @@ enum class SweepTrigger {
   kSignal,
   kApi,
   kTraceImport,  // the sweep holds what was read from the traces of a job
-  kBisect,       // it captures one corner of a bisection
+  kBisect,       // it captures one combination of a bisection
   kResume,
   kOther,  // a name that this version does not know, in a request or in the store of another version
 };
