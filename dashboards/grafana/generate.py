@@ -86,7 +86,7 @@ def dashboard():
     return {
         "uid": "breakwatch",
         "title": "breakwatch: graph breaks",
-        "description": "Where torch.compile breaks: on which model, for which reason, since which commit.",
+        "description": "Graph breaks of torch.compile: in which model, for which reason, since which commit.",
         "tags": ["breakwatch", "pytorch"],
         "schemaVersion": 39,
         "version": 1,

@@ -5,7 +5,7 @@
 The set has 60 models by default (`make bench BENCH_SET=20` selects the other). The set of 20 is the one of the first
 figures in history.jsonl, with its own goals, and stays comparable with them.
 
-1. Captures a minute. `breakwatch sweep --rebuild always` with two zygotes over the models of bench_models.json is
+1. Captures per minute. `breakwatch sweep --rebuild always` with two zygotes over the models of bench_models.json is
    compared with baseline_explain.py on the same models: one process for each model, two at a time.
    - The time is that of the whole sweep, from the start of the program to its end. It includes the start of the
      zygotes and the second capture, at full depth, of every model that breaks. A model counts as one capture, although

@@ -7,7 +7,7 @@ CAPTURED = ("full_graph", "graph_breaks")
 # The phases that are the purpose of a capture. Making inputs is not included: it is short, and not tracing.
 PURPOSE = ("create", "eager", "capture")
 
-# For each set: captures a minute (none for the first set), ratio to the baseline, share of core time inside tracing.
+# For each set: captures per minute (none for the first set), ratio to the baseline, share of core time inside tracing.
 GOALS = {"60": (150.0, 12.0, 0.90), "20": (None, 8.0, 0.80)}
 PEAK_GOAL_MB = 6144.0
 REST_GOAL_MB = 20.0
@@ -80,13 +80,13 @@ def with_goals(values: dict, name: str) -> list:
     """The figures of a set that have a goal, computed from the measurements."""
     per_minute_goal, ratio_goal, share_goal = GOALS[name]
     found = [
-        Figure("captures a minute, times the baseline's", values["ratio"], ratio_goal, True),
+        Figure("captures per minute, times the baseline's", values["ratio"], ratio_goal, True),
         Figure("core time inside tracing", values["tracing_share"], share_goal, True),
         Figure("largest capture", values["peak_mb"], PEAK_GOAL_MB, False, " MB"),
         Figure("daemon at rest", values["rest_mb"], REST_GOAL_MB, False, " MB"),
     ]
     if per_minute_goal is not None:
-        found.insert(0, Figure("captures a minute", values["captures_per_minute"], per_minute_goal, True))
+        found.insert(0, Figure("captures per minute", values["captures_per_minute"], per_minute_goal, True))
     return found
 
 

@@ -37,7 +37,7 @@ def test_the_baseline_is_not_charged_for_models_that_do_not_count():
     assert figures.total(theirs, {"a", "b"}, "wall_s") == 8.0
 
 
-def test_captures_a_minute_are_none_where_no_time_passed():
+def test_captures_per_minute_are_none_where_no_time_passed():
     assert figures.per_minute(20, 60.0) == 20.0
     assert figures.per_minute(0, 10.0) == 0.0
     assert figures.per_minute(5, 0.0) == 0.0
@@ -106,7 +106,7 @@ def test_a_model_with_breaks_on_one_side_only_is_reported():
 def test_the_figures_of_a_set_are_held_to_its_own_goals():
     values = {"captures_per_minute": 100.0, "ratio": 9.0, "tracing_share": 0.85, "peak_mb": 3000.0, "rest_mb": 14.0}
     assert [(figure.name, figure.hit) for figure in figures.with_goals(values, "60")] == [
-        ("captures a minute", False), ("captures a minute, times the baseline's", False),
+        ("captures per minute", False), ("captures per minute, times the baseline's", False),
         ("core time inside tracing", False), ("largest capture", True), ("daemon at rest", True)]
     assert all(figure.hit for figure in figures.with_goals(values, "20"))
 

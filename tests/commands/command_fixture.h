@@ -110,7 +110,7 @@ class CommandTest : public ::testing::Test {
 
  private:
   class Borrowed;
-  // In memory where that is possible: a store syncs each of its writes, and durability is no matter of this room.
+  // In memory where that is possible: a store syncs each of its writes, and these tests do not need durability.
   static std::string FastDirectory();
   void Fill(App& app);
   Result<Toolchain> Describe(const Settings& settings) const;

@@ -80,10 +80,10 @@ def report(chosen: list, wanted: dict, results: dict) -> int:
         for name, (plain, ours) in found.items():
             print(f"    {name}: plain torch {plain}, breakwatch {ours}")
         if entry is None:
-            print(f"    breakwatch says: {(result or {}).get('status_detail') or 'nothing'}")
+            print(f"    breakwatch reports: {(result or {}).get('status_detail') or 'nothing'}")
             for answer in wanted[selector, mode]:
                 if answer.get("error"):
-                    print(f"    plain torch says: {' '.join(answer['error'].split())[:300]}")
+                    print(f"    plain torch reports: {' '.join(answer['error'].split())[:300]}")
     print(f"{len(chosen) - agree - unexplained} explained, {unexplained} not")
     print(f"against-torch: {agree} of {len(chosen)} captures agree")
     return 1 if unexplained else 0

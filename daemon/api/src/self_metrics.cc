@@ -102,7 +102,7 @@ void AddCounts(Families& families, const DeliveryOfAll& delivery) {
     double (*value)(const DeliveryStats&);
   };
   static constexpr Series kSeries[] = {
-      {"breakwatch_export_attempts_total", "Exports begun, counted by the process: rate() is correct here.",
+      {"breakwatch_export_attempts_total", "Exports started, counted by the process: rate() is correct here.",
        MetricType::Counter, [](const DeliveryStats& d) { return static_cast<double>(d.attempts); }},
       {"breakwatch_export_failures_total", "Exports that were not accepted, counted by the process.",
        MetricType::Counter, [](const DeliveryStats& d) { return static_cast<double>(d.failures); }},

@@ -16,7 +16,7 @@ namespace breakwatch::commands {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
-  breakwatch sweep --top 100             capture what is new, store it, publish it, print it
+  breakwatch sweep --top 100             sweep the Hub's 100 most downloaded models
   breakwatch show org/name               show where a model breaks, and why
   breakwatch reasons --by leverage       find the fix that unblocks the most models
   breakwatch compare previous latest     show what the last sweep changed
@@ -32,7 +32,7 @@ bool IsCommon(const std::string& key) { return key == "state_dir" || key.starts_
 
 // The parsed command line: exactly one command, which runs after the settings are loaded.
 struct CommandLine {
-  CLI::App cli{"Report where torch.compile breaks: on which model, for which reason, since which commit."};
+  CLI::App cli{"Find the graph breaks of torch.compile: in which model, for which reason, since which commit."};
   config::Sources sources;
   std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key; the text is empty if not given
   bool json = false;
@@ -113,30 +113,32 @@ void AddAllowFactories(CLI::App* command, CommandLine& line) {
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
   command
       ->add_option("--model", o->models,
-                   "Take this model instead of the ranking: id, id@revision, python:package.module:function or "
+                   "Use this model instead of the ranking: id, id@revision, python:package.module:function or "
                    "script:FILE[::HASH]; can be repeated")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  command->add_option("--plan", o->plan_file, "Take the models of a saved plan at their commits");
+  command->add_option("--plan", o->plan_file,
+                      "Use the models of a plan that `plan --output` saved, at the commits in the plan");
   command->add_option("--toolchain", o->toolchain,
-                      "Capture with this toolchain only; the published results remain the primary one's");
+                      "Capture with this toolchain only; the main metrics remain those of the primary one");
   AddAllowFactories(command, line);
   AddShort(command, line, "--modes", "capture.modes",
            "Capture each model in these modes, separated by commas (capture.modes)");
   AddShort(command, line, "--top", "hub.top", "Number of models, best rank first (hub.top)");
   AddShort(command, line, "--rebuild", "sweep.rebuild",
-           "Repeat known captures: if-needed, always or never (sweep.rebuild)");
+           "When to repeat captures that have a result: if-needed, always or never (sweep.rebuild)");
 }
 
 // What the gate accepts. A check of the names comes first, so that a mistyped one does not cost a sweep.
 void AddGateOptions(CLI::App* command, GateOptions& gate) {
-  command->add_option("--allow", gate.allow,
-                      "Allow-list of accepted breaks; default: FILE.allow.yaml beside the baseline, if there is one");
+  command->add_option(
+      "--allow", gate.allow,
+      "Allow-list of accepted breaks; default: the baseline's path with extension .allow.yaml, if that file exists");
   command
       ->add_option(
           "--ignore", gate.ignore,
-          "Do not count as worse: new-sites, gone (models without a new result) or a quantity; can be repeated")
+          "Ignore new-sites (new break sites), gone (models without a new result) or a quantity; can be repeated")
       ->check(CLI::IsMember(IgnorableNames()))
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -146,7 +148,7 @@ void AddGateOptions(CLI::App* command, GateOptions& gate) {
 void AddSweeps(CommandLine& line) {
   auto o = std::make_shared<SweepOptions>();
   auto* sweep = AddCommand(
-      line, "sweep", "Capture new models, store, publish and print the results",
+      line, "sweep", "Capture models that have no result yet; store, publish and print the results",
       [o](App& app) { return RunSweep(app, *o); }, true);
   AddSweepOptions(sweep, line, o);
   sweep->add_flag("--track", o->track, "Add these models to the tracked set, whose numbers are published");
@@ -154,7 +156,7 @@ void AddSweeps(CommandLine& line) {
   sweep->add_flag("--local-gateway", o->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
   sweep->add_flag("--quiet", o->quiet, "Print no progress");
   sweep->add_option("--gate", o->gate.baseline,
-                    "Compare the results with this baseline; exit with code 2 if one is worse");
+                    "Compare the results with this baseline file; exit with code 2 if a result is worse");
   AddGateOptions(sweep, o->gate);
 
   auto p = std::make_shared<SweepOptions>();
@@ -223,8 +225,9 @@ void AddCompare(CommandLine& line) {
                              [o](App& app) { return RunCompare(app, *o); });
   compare->add_option("a", o->a, "Old results: id of a sweep, latest, previous, toolchain:NAME or MODEL@COMMIT");
   compare->add_option("b", o->b, "New results, in the same form");
-  compare->add_option("--baseline", o->gate.baseline,
-                      "Compare this file with the named results (default: latest); exit with code 2 if one is worse");
+  compare->add_option(
+      "--baseline", o->gate.baseline,
+      "Compare this baseline with one set of results (default: latest); exit with code 2 if a result is worse");
   compare->add_option("--mode", o->mode, "Compare results of this mode; default: eval if there are any");
   compare->add_option("--fail-on", o->fail_on, "worse: exit with code 2 if a model got worse")
       ->check(CLI::IsMember({"worse"}));
@@ -245,16 +248,17 @@ CLI::App* AddParent(CommandLine& line, const std::string& name, const std::strin
 }
 
 void AddBaseline(CommandLine& line) {
-  CLI::App* baseline = AddParent(line, "baseline", "Write, show and compare the results that the gate compares with");
+  CLI::App* baseline =
+      AddParent(line, "baseline", "Write, show and compare the baseline of sweep --gate, a text file of results");
   const auto add = [&](const char* name, const char* doc, int (*run)(App&, const BaselineOptions&)) {
     auto o = std::make_shared<BaselineOptions>();
     auto* command = AddNested(line, baseline, name, doc, [o, run](App& app) { return run(app, *o); });
-    command->add_option("file", o->path, "Baseline, a text file to commit")->capture_default_str();
+    command->add_option("file", o->path, "Baseline: a text file to keep under version control")->capture_default_str();
     return std::pair(command, o);
   };
-  auto [update, o] = add("update", "Write the results of a sweep into the baseline", RunBaselineUpdate);
+  auto [update, o] = add("update", "Write the results of a sweep to the baseline", RunBaselineUpdate);
   update->add_option("--sweep", o->sweep, "Id of the sweep")->capture_default_str();
-  update->add_flag("--keep", o->keep, "Keep lines of models that the sweep did not contain");
+  update->add_flag("--keep", o->keep, "Keep the lines of models that are not in the sweep");
   add("show", "List the baseline", RunBaselineShow);
   auto [diff, d] = add("diff", "Show what `baseline update` would change", RunBaselineDiff);
   diff->add_option("--sweep", d->sweep, "Id of the sweep")->capture_default_str();

@@ -131,19 +131,21 @@ std::vector<CommandHelp> ReadHelp() {
                     {"compare org/name@1a2b3c4 org/name@5d6e7f8", "compare two commits of one model"}},
        .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitStore, kExitConfig},
        .note =
-           "\"previous\" is the newest finished sweep before the latest one with the same source, the same toolchain\n"
-           "and at least half of its models. Results are compared even if versions, modes, depths or inputs\n"
-           "differ; the differences are listed. Worse: more breaks, break sites, frames that fall back or\n"
-           "recompilations, fewer captured operations, a new break site, or no numbers where there were some.\n"
-           "Without a sweep or baseline to compare with, the verdict is no_baseline and the exit code 0.\n"},
+           "\"previous\" is the newest earlier sweep that finished, has the same source and toolchain as the latest\n"
+           "one, and contains at least half of its models. Results are compared even if versions, modes, depths or\n"
+           "inputs differ; the differences are listed. A model is worse if it has more breaks, break sites,\n"
+           "uncompiled frames or recompilations, fewer captured operations, a new break site, or no numbers where\n"
+           "it had some before. Without a sweep or baseline to compare with, the verdict is no_baseline and the\n"
+           "exit code is 0.\n"},
       {.name = "baseline update",
        .settings = {"state_dir", "store.url"},
        .examples = {{"baseline update", "write breakwatch-baseline.tsv from the last sweep"},
                     {"baseline update ci/models.tsv --sweep 20261121T165921Z-0ffa5e", "write another file"}},
        .exit_codes = kReads,
        .note =
-           "One line for each model and mode, sorted: the same results give the same file. A result that was not\n"
-           "attempted or lost its worker keeps its old line. A sweep of models by name changes only their lines.\n"},
+           "The file has one line for each model and mode, sorted: the same results give the same file. A model that\n"
+           "was not attempted or lost its worker keeps its old line. A sweep of named models changes only the lines\n"
+           "of these models.\n"},
       {.name = "baseline show",
        .settings = {},
        .examples = {{"baseline show", "list breakwatch-baseline.tsv"},

@@ -120,7 +120,8 @@ constexpr NumberFamily kNumberFamilies[] = {
     {{"compile_dynamo_counter_breaks", "gauge",
       "Sum of Dynamo's graph_break counters (torch._dynamo.utils.counters), which PyTorch's CI tracks."},
      &Numbers::dynamo_counter_breaks},
-    {{"compile_explain_breaks", "gauge", "Graphs - 1, the number of torch._dynamo.explain."}, &Numbers::explain_breaks},
+    {{"compile_explain_breaks", "gauge", "Graphs - 1, the break count of torch._dynamo.explain."},
+     &Numbers::explain_breaks},
 };
 
 void WriteNumbers(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
@@ -151,7 +152,7 @@ void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
       "breakwatch_model_downloads", "gauge",
       "Downloads of the last 30 days, as reported by the source; absent if unknown."};
   static constexpr SeriesFamily kInRanking{"breakwatch_model_in_ranking", "gauge",
-                                           "1 while the newest complete ranking holds the model, else 0."};
+                                           "1 while the model is in the newest complete ranking, else 0."};
   static constexpr SeriesFamily kCaptured{"breakwatch_model_last_capture_timestamp_seconds", "gauge",
                                           "When the published capture was made."};
   static constexpr SeriesFamily kDuration{
@@ -314,7 +315,7 @@ void WriteDelivery(ExpositionWriter& out, const std::vector<DeliveryStats>& deli
   };
   static constexpr Counted kCounted[] = {
       {{"breakwatch_export_attempts_total", "counter",
-        "Exports begun, counted by the process: rate() is correct here."},
+        "Exports started, counted by the process: rate() is correct here."},
        &DeliveryStats::attempts},
       {{"breakwatch_export_failures_total", "counter", "Exports that were not accepted, counted by the process."},
        &DeliveryStats::failures},
