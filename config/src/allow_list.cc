@@ -3,14 +3,13 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "read_file.h"
 #include "read_yaml.h"
 
 namespace breakwatch::config {
@@ -68,8 +67,10 @@ class Reader {
     entry.flaky = flaky;
     entry.place = PlaceOf(name_, node.Mark());
     int selectors = 0;
+    std::set<std::string> seen;
     for (const auto& field : node) {
       const std::string key = TextOf(field.first), text = TextOf(field.second);
+      if (!seen.insert(key).second) Problem(field.first, key + " is set twice");
       if (text.empty()) Problem(field.second, key + ": expected a text");
       if (const auto selector = Selectors().find(key); selector != Selectors().end()) {
         entry.of = selector->second, entry.value = text, ++selectors;
@@ -99,15 +100,16 @@ class Reader {
 }  // namespace
 
 Result<AllowList> ReadAllowList(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorCode::kStore, "cannot read " + path + ": " + std::strerror(errno)};
-  std::string text(kMaxFileBytes + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  const auto read = ReadAtMost(path, kMaxFileBytes);
+  if (!read) return Error{ErrorCode::kStore, path + " " + read.error().message};
+  const std::string& text = *read;
   if (text.size() > kMaxFileBytes) return Error{ErrorCode::kConfig, path + ": larger than 1 MiB"};
   Reader reader(path);
   try {
     const YAML::Node root = YAML::Load(text);
+    if (const auto second = SecondDocument(text)) {
+      return Error{ErrorCode::kConfig, PlaceOf(path, *second) + ": a second document; only the first would apply"};
+    }
     if (!root.IsNull()) reader.Read(root);
   } catch (const YAML::Exception& error) {
     return Error{ErrorCode::kConfig, PlaceOf(path, error.mark) + ": " + error.msg};

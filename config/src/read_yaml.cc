@@ -62,16 +62,6 @@ class DocumentStarts : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// The start of a second document, or a character that cannot begin a document. Does not use LoadAll: for such a
-// character yaml-cpp 0.7 creates empty documents until memory is exhausted.
-std::optional<YAML::Mark> SecondDocument(const std::string& text) {
-  std::istringstream stream(text);
-  YAML::Parser parser(stream);
-  DocumentStarts documents;
-  if (!parser.HandleNextDocument(documents) || !parser.HandleNextDocument(documents)) return std::nullopt;
-  return documents.starts.back();
-}
-
 std::string Shown(const std::string& text) { return ShortLine(text, 120); }
 
 class Walker {
@@ -127,6 +117,14 @@ class Walker {
 };
 
 }  // namespace
+
+std::optional<YAML::Mark> SecondDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts documents;
+  if (!parser.HandleNextDocument(documents) || !parser.HandleNextDocument(documents)) return std::nullopt;
+  return documents.starts.back();
+}
 
 std::string PlaceOf(const std::string& name, const YAML::Mark& mark) {
   if (mark.is_null()) return name;

@@ -4,6 +4,7 @@
 #include <yaml-cpp/mark.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ std::string PlaceOf(const std::string& name, const YAML::Mark& mark);
 void ReadYamlFile(const std::string& path, FileReading reading);
 // The same for a text; `name` precedes each problem.
 void ReadYaml(const std::string& name, const std::string& text, FileReading reading);
+// The start of a second document, or a character that cannot begin a document. Does not use LoadAll: for such a
+// character yaml-cpp 0.7 creates empty documents until memory is exhausted.
+std::optional<YAML::Mark> SecondDocument(const std::string& text);
 // Parses "[a, b]" as a flow list of texts; false if it is invalid.
 bool ParseFlowList(const std::string& text, std::vector<std::string>& items);
 

@@ -52,6 +52,31 @@ TEST(BaselineTest, NamesWithTabsAndBackslashesSurvive) {
   EXPECT_EQ(Parsed(BaselineText(results))[0].info.id, "script:a\tb\\n.py");
 }
 
+TEST(BaselineTest, AnyNameSurvives) {
+  for (const std::string id : {"script:a\rb.py", "#org/a", "\x1b[31mred", "a\\x41", "a\\xzz", "a,b:c"}) {
+    ModelResult result = Full(id, {{"x,1:\t\\", 3}, {"y", 1}});
+    for (BreakSite& site : result.capture.sites) site.gb_id = "GB:1,2\n";
+    const std::string text = BaselineText(std::vector<ModelResult>{result});
+    EXPECT_EQ(text.find_first_of("\r\x1b"), std::string::npos) << id;
+    const auto read = Parsed(text);
+    ASSERT_EQ(read.size(), 1u) << id;
+    EXPECT_EQ(read[0].info.id, id);
+    const ModelComparison m = CompareModel(read[0], result);
+    EXPECT_TRUE(m.new_sites.empty() && m.gone_sites.empty() && m.changed_sites.empty()) << text;
+    EXPECT_EQ(read[0].capture.sites[0].gb_id, "GB:1,2\n");
+  }
+}
+
+TEST(BaselineTest, LinesOfOtherModesStay) {
+  ModelResult train = Full("a", {});
+  train.capture.mode = "train";
+  const std::vector<ModelResult> old = {Full("a", {{"x", 1}}), train}, sweep = {Full("a", {})};
+  const auto merged = UpdateBaseline(old, sweep, /*keep_others=*/false);
+  ASSERT_EQ(merged.size(), 2u);
+  EXPECT_EQ(merged[0].capture.status, Status::kFullGraph);
+  EXPECT_EQ(merged[1].capture.mode, "train");
+}
+
 TEST(BaselineTest, ResultsThatWereNotAttemptedKeepTheirOldLine) {
   const std::vector<ModelResult> old = {Full("a", {{"x", 1}}), Full("left", {})},
                                  sweep = {Failed("a", Status::kNotAttempted, "stopped")};
@@ -77,9 +102,18 @@ TEST(BaselineTest, ProblemsAreNamedWithFileAndLine) {
   EXPECT_THAT(Wrong("# breakwatch baseline 1\nname\n"), HasSubstr("expected the column names"));
 }
 
-TEST(BaselineTest, AnEmptyFileIsRefusedAndOneWithoutLinesHasNoResults) {
-  EXPECT_THAT(Wrong(""), HasSubstr("b.tsv:1:"));
-  EXPECT_TRUE(Parsed(BaselineText({})).empty());
+TEST(BaselineTest, AFileThatWasCutOffIsRefusedAtAnyByte) {
+  const std::string good = BaselineText(std::vector<ModelResult>{Full("a", {{"x", 12}})});
+  for (std::size_t size = 0; size < good.size(); ++size) EXPECT_NE(Wrong(good.substr(0, size)), "") << size;
+  EXPECT_THAT(Wrong(good.substr(0, good.size() - 1)), HasSubstr("b.tsv:4: the last line is incomplete"));
+  EXPECT_THAT(Wrong(BaselineText({})), HasSubstr("no results"));
+}
+
+TEST(BaselineTest, LineEndsAndByteOrderMarkOfAnotherEditorAreRead) {
+  const std::string good = BaselineText(std::vector<ModelResult>{Full("a", {{"x", 1}})});
+  std::string other = "\xef\xbb\xbf";
+  for (const char c : good) other += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  EXPECT_EQ(BaselineText(Parsed(other)), good);
 }
 
 }  // namespace

@@ -112,5 +112,63 @@ TEST(GateTest, AFlakyModelGetsItsOwnVerdict) {
   EXPECT_EQ(g.comparison.verdicts, (std::map<Verdict, std::int64_t>{{Verdict::kFlaky, 1}}));
 }
 
+TEST(GateTest, AFlakyModelThatIsBetterIsNotSuggestedForTheBaseline) {
+  AllowEntry entry = Allowed(AllowEntry::Of::kModel, "m");
+  entry.flaky = true;
+  const Gated g = Decided({Captured("m", {{"a", 1}})}, {Captured("m", {})}, {entry});
+  EXPECT_THAT(g.gate.improved, IsEmpty());
+  EXPECT_EQ(g.comparison.models[0].verdict, Verdict::kFlaky);
+  EXPECT_THAT(g.gate.unused, IsEmpty());
+}
+
+TEST(GateTest, WithoutABaselineAnExpiredEntryIsListedAndDoesNotFail) {
+  AllowEntry entry = Allowed(AllowEntry::Of::kModel, "m");
+  entry.expires = year(2026) / month(11) / day(22);
+  const Gated g = Decided({}, {Captured("m", {})}, {entry});
+  EXPECT_FALSE(g.gate.failed);
+  EXPECT_EQ(g.gate.expired.size(), 1u);
+}
+
+TEST(GateTest, EntriesThatOverlapAreAllUsed) {
+  const Gated g =
+      Decided({Captured("m", {}), Captured("n", {})}, {Captured("m", {{"a", 1}}), Captured("n", {{"b", 1}})},
+              {Allowed(AllowEntry::Of::kSite, "a"), Allowed(AllowEntry::Of::kReason, "a"),
+               Allowed(AllowEntry::Of::kModel, "n"), Allowed(AllowEntry::Of::kModel, "n")});
+  EXPECT_FALSE(g.gate.failed);
+  EXPECT_THAT(g.gate.unused, IsEmpty());
+}
+
+TEST(GateTest, AnEntryOfAModelThatDoesNotFailIsUnused) {
+  const Gated g = Decided({Captured("m", {})}, {Captured("m", {})}, {Allowed(AllowEntry::Of::kModel, "m")});
+  EXPECT_THAT(g.gate.unused, ElementsAre(HasSubstr("model m")));
+}
+
+ModelResult WithCounts(ModelResult result, std::int64_t ops, std::int64_t recompiles = 0, std::int64_t fallbacks = 0) {
+  result.capture.ops_captured = ops, result.capture.recompiles = recompiles;
+  result.capture.frames_fallback = fallbacks;
+  return result;
+}
+
+TEST(GateTest, WhatANewAllowedSiteChangesElseDoesNotFail) {
+  const Gated g = Decided({WithCounts(Captured("m", {}), 100)}, {WithCounts(Captured("m", {{"b", 1}}), 60, 1, 1)},
+                          {Allowed(AllowEntry::Of::kSite, "b")});
+  EXPECT_FALSE(g.gate.failed);
+}
+
+TEST(GateTest, AnAllowedSiteThatDidNotChangeHidesNoLossOfOperations) {
+  const Gated g = Decided({WithCounts(Captured("m", {{"b", 1}}), 100)}, {WithCounts(Captured("m", {{"b", 1}}), 60)},
+                          {Allowed(AllowEntry::Of::kSite, "b")});
+  EXPECT_TRUE(g.gate.failed);
+}
+
+TEST(GateTest, AnAllowedSiteOfOneModeHidesNoLossOfOperationsInAnother) {
+  const auto train = [](ModelResult result) { return result.capture.mode = "train", result; };
+  const Gated g = Decided({WithCounts(Captured("m", {}), 100), train(Captured("m", {}))},
+                          {WithCounts(Captured("m", {}), 60), train(Captured("m", {{"b", 1}}))},
+                          {Allowed(AllowEntry::Of::kSite, "b")});
+  ASSERT_EQ(g.gate.failures.size(), 1u);
+  EXPECT_EQ(g.gate.failures[0].mode, "eval");
+}
+
 }  // namespace
 }  // namespace breakwatch::compare

@@ -63,6 +63,19 @@ TEST_F(AllowListTest, EveryProblemIsNamedWithItsPlace) {
               HasSubstr("unknown key \"until\""));
 }
 
+TEST_F(AllowListTest, WhatWouldBeIgnoredIsRefused) {
+  const std::string entry = "allow:\n  - {model: m, owner: o, why: w, expires: 2027-01-31}\n";
+  EXPECT_THAT(Problem(entry + "---\n" + entry), HasSubstr(":3:1: a second document"));
+  EXPECT_THAT(Problem("allow:\n  - {model: m, owner: o, owner: p, why: w, expires: 2027-01-31}\n"),
+              HasSubstr("owner is set twice"));
+}
+
+TEST_F(AllowListTest, ADirectoryIsNoEmptyList) {
+  const auto list = ReadAllowList(directory_ / "");
+  ASSERT_FALSE(list);
+  EXPECT_THAT(list.error().message, HasSubstr("Is a directory"));
+}
+
 TEST_F(AllowListTest, AMissingFileIsNamed) {
   const auto list = ReadAllowList("/nowhere/allow.yaml");
   ASSERT_FALSE(list);

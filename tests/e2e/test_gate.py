@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 
 import pytest
 
@@ -64,8 +65,11 @@ def test_better_results_pass_and_name_the_command_that_records_them(breakwatch, 
     hub.model("org/broken", 2)
     done = breakwatch.run("sweep", "--gate", baseline, code=0)
     assert "1 better" in done.stdout and "baseline update" in done.stderr
+    compared = breakwatch.run("compare", "--baseline", baseline).stderr
+    command = re.search(r"`breakwatch (baseline update .*)` records", compared)[1].split()
+    assert command in [line.split("`")[1].split()[1:] for line in done.stderr.splitlines() if "`" in line]
     assert "1 better" in breakwatch.run("baseline", "diff", baseline).stdout
-    breakwatch.run("baseline", "update", baseline)
+    breakwatch.run(*command)
     assert "1 better" not in breakwatch.run("compare", "--baseline", baseline).stdout
 
 
@@ -109,6 +113,61 @@ def test_a_sweep_by_name_is_compared_with_the_lines_of_its_models(breakwatch, hu
     before = baseline.read_text(encoding="utf-8")
     breakwatch.run("baseline", "update", baseline)
     assert baseline.read_text(encoding="utf-8") == before, "a sweep by name removes no other model's line"
+
+
+def test_hostile_names_survive(breakwatch, hub, baseline):
+    hub.model("org/broken", 2, sites=[["a,b:c\td", "GB:1,\x1b[2", 2]])
+    breakwatch.run("sweep")
+    breakwatch.run("baseline", "update", baseline)
+    assert "\x1b" not in baseline.read_text(encoding="utf-8")
+    assert "Gate: passed" in breakwatch.run("sweep", "--gate", baseline, code=0).stdout
+
+
+def test_a_sweep_of_one_mode_keeps_the_lines_of_the_others(breakwatch, hub, baseline):
+    breakwatch.run("sweep", "--modes", "eval,train")
+    breakwatch.run("baseline", "update", baseline)
+    before = baseline.read_text(encoding="utf-8")
+    done = breakwatch.run("sweep", "--gate", baseline, code=0)
+    assert "lines of other modes, which are not compared: train" in done.stderr
+    breakwatch.run("baseline", "update", baseline)
+    assert baseline.read_text(encoding="utf-8") == before
+
+
+def test_json_of_a_sweep_contains_the_gate(breakwatch, hub, baseline):
+    hub.model("org/whole", 1, sites=[["one", "GB0001", 1]])
+    gate = json.loads(breakwatch.run("sweep", "--gate", baseline, "--json", code=2).stdout)["gate"]
+    assert gate["verdict"] == "failed" and [row["model"] for row in gate["failures"]] == ["org/whole"]
+    assert "gate" not in json.loads(breakwatch.run("sweep", "--json").stdout)
+
+
+def test_the_gate_is_read_before_anything_is_captured(breakwatch, hub, baseline):
+    captured = len(breakwatch.captures())
+    breakwatch.run("sweep", "--rebuild", "always", "--gate", breakwatch.tmp_path, code=74)
+    breakwatch.run("sweep", "--rebuild", "always", "--gate", baseline, "--allow", "nowhere.yaml", code=74)
+    assert "need --gate" in breakwatch.run("sweep", "--rebuild", "always", "--ignore", "gone", code=64).stderr
+    assert len(breakwatch.captures()) == captured
+
+
+def test_a_baseline_is_replaced_as_a_whole(breakwatch, hub, baseline):
+    link = breakwatch.tmp_path / "link.tsv"
+    link.symlink_to(baseline)
+    baseline.chmod(0o640)
+    before = baseline.stat()
+    with open(baseline, encoding="utf-8") as reader:
+        hub.model("org/broken", 2)
+        breakwatch.run("sweep")
+        breakwatch.run("baseline", "update", link)
+        assert "GB0001" in reader.read(), "a reader sees the old text"
+    assert link.is_symlink() and "GB0001" not in baseline.read_text(encoding="utf-8")
+    assert baseline.stat().st_ino != before.st_ino and baseline.stat().st_mode == before.st_mode
+    assert [path.name for path in baseline.parent.iterdir()] == ["baseline.tsv"]
+
+
+def test_without_a_baseline_an_expired_entry_does_not_fail(breakwatch, hub):
+    hub.model("org/model", 1)
+    path = breakwatch.tmp_path / "baseline.tsv"
+    allow(path, model="org/model", expires=EARLIER)
+    assert "no_baseline" in breakwatch.run("sweep", "--gate", path, code=0).stdout
 
 
 def test_what_cannot_be_read_is_named(breakwatch, hub, baseline):

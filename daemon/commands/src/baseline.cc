@@ -46,7 +46,7 @@ int RunBaselineUpdate(App& app, const BaselineOptions& options) {
   if (merged.empty()) {
     return Fail(app, {ErrorCode::kNotFound, "sweep " + swept->sweep.id + " has no result for a baseline"});
   }
-  if (auto written = WriteFile(options.path, compare::BaselineText(merged)); !written) {
+  if (auto written = ReplaceFile(options.path, compare::BaselineText(merged)); !written) {
     return Fail(app, written.error());
   }
   const auto gated = compare::CompareWithGate({"before", before}, {"after", merged}, {});

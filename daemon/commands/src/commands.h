@@ -126,6 +126,8 @@ void Print(const App& app, const std::string& text);
 void Complain(const App& app, const std::string& text);  // "breakwatch: ", the text, a line end
 // Error: kStore, naming the file and the cause.
 Result<void> WriteFile(const std::string& path, const std::string& text);
+// The same, but a reader sees the old text or the new one, also after a crash.
+Result<void> ReplaceFile(const std::string& path, const std::string& text);
 // Of two exit codes, the one with the higher precedence.
 int FirstThatApplies(int a, int b);
 // Opens closed standard descriptors first, so that a database does not get such a number.

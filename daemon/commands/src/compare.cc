@@ -127,6 +127,7 @@ Result<Selected> Select(store::SweepStore& store, const Settings& settings, cons
 struct Sides {
   Selected a, b;
   bool has_baseline = true;  // false: the first build
+  std::string sweep;         // the id of B, if it was compared with a baseline file and is a sweep
 };
 
 // With --baseline the only selector is B's.
@@ -141,27 +142,29 @@ Result<void> CheckSelectors(const CompareOptions& options) {
   return {};
 }
 
-Result<Sides> SidesOfBaseline(store::SweepStore& store, const Settings& settings, const CompareOptions& options) {
+Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const CompareOptions& options) {
   const std::string selector = options.a.empty() ? "latest" : options.a;
   auto baseline = ReadBaseline(options.gate.baseline);
   if (!baseline) return baseline.error();
   const auto sweep = store.FindSweep(selector);  // other selectors take models by name
-  auto b = SelectModes(store, settings, selector, options.mode);
+  auto b = SelectModes(store, app.settings(), selector, options.mode);
   if (!b) return b.error();
   Selected a{"baseline " + options.gate.baseline, {}};
+  if (*baseline && options.mode.empty()) WarnOfOtherModes(app, options.gate.baseline, **baseline, b->results);
   if (*baseline) a.results = LinesFor(**std::move(baseline), b->results, sweep && sweep->ranked);
-  return Sides{std::move(a), *std::move(b), baseline->has_value()};
+  return Sides{std::move(a), *std::move(b), baseline->has_value(), sweep ? sweep->id : ""};
 }
 
-Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const CompareOptions& options) {
-  if (!options.gate.baseline.empty()) return SidesOfBaseline(store, settings, options);
+Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOptions& options) {
+  if (!options.gate.baseline.empty()) return SidesOfBaseline(app, store, options);
+  const Settings& settings = app.settings();
   auto b = Select(store, settings, options.b, options.mode);
   if (!b) return b.error();
   auto a = Select(store, settings, options.a, options.mode);
-  if (a) return Sides{*std::move(a), *std::move(b), true};
+  if (a) return Sides{*std::move(a), *std::move(b), true, {}};
   // The first build has no sweep before it. That is no failure.
   if (options.a != "previous" || a.error().code != ErrorCode::kNotFound) return a.error();
-  return Sides{{a.error().message, {}}, *std::move(b), false};
+  return Sides{{a.error().message, {}}, *std::move(b), false, {}};
 }
 
 }  // namespace
@@ -174,7 +177,7 @@ int RunCompare(App& app, const CompareOptions& options) {
   if (!store) return Fail(app, store.error());
   const auto rules = RulesOf(app, options.gate);
   if (!rules) return Fail(app, rules.error());
-  const auto sides = SidesOf(**store, app.settings(), options);
+  const auto sides = SidesOf(app, **store, options);
   if (!sides) return Fail(app, sides.error());
   if (!sides->has_baseline) app.log(Level::kWarn, "no_baseline: there is nothing to compare with; " + sides->a.label);
   const auto gated =
@@ -184,6 +187,7 @@ int RunCompare(App& app, const CompareOptions& options) {
                          report::RenderComparison(gated.comparison, *format, StyleOf(app), options.all,
                                                   is_gate || !sides->has_baseline ? &gated.gate : nullptr));
   if (code != kExitOk) return code;
+  if (!sides->sweep.empty()) SuggestUpdate(app, options.gate.baseline, sides->sweep, gated.gate);
   return is_gate && sides->has_baseline && gated.gate.failed ? kExitRegressions : kExitOk;
 }
 

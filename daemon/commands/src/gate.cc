@@ -9,7 +9,6 @@
 
 #include "breakwatch/compare/baseline.h"
 #include "breakwatch/config/allow_list.h"
-#include "breakwatch/report/compare.h"
 #include "commands.h"
 
 namespace breakwatch::commands {
@@ -82,31 +81,56 @@ std::vector<ModelResult> LinesFor(std::vector<ModelResult> baseline, std::span<c
   std::set<std::string> modes, models;
   for (const ModelResult& result : results) modes.insert(result.capture.mode), models.insert(result.info.id);
   std::erase_if(baseline, [&](const ModelResult& line) {
-    return !modes.contains(line.capture.mode) || (!ranked && !models.contains(line.info.id));
+    return (!results.empty() && !modes.contains(line.capture.mode)) || (!ranked && !models.contains(line.info.id));
   });
   return baseline;
 }
 
-int GateSweep(App& app, const Sweep& sweep, const GateOptions& options) {
+Result<void> CheckGate(const App& app, const GateOptions& options) {
+  if (options.baseline.empty()) {
+    if (options.allow.empty() && options.ignore.empty()) return {};
+    return Error{ErrorCode::kUsage, "--allow and --ignore need --gate FILE"};
+  }
+  if (auto rules = RulesOf(app, options); !rules) return rules.error();
+  if (auto baseline = ReadBaseline(options.baseline); !baseline) return baseline.error();
+  return {};
+}
+
+void WarnOfOtherModes(const App& app, const std::string& path, std::span<const ModelResult> baseline,
+                      std::span<const ModelResult> results) {
+  std::set<std::string> others;
+  for (const ModelResult& line : baseline) others.insert(line.capture.mode);
+  for (const ModelResult& result : results) others.erase(result.capture.mode);
+  std::string text;
+  for (const std::string& mode : others) text += (text.empty() ? "" : ", ") + mode;
+  if (results.empty() || text.empty()) return;
+  app.log(Level::kWarn, path + " also has lines of other modes, which are not compared: " + text);
+}
+
+void SuggestUpdate(const App& app, const std::string& path, const std::string& sweep_id,
+                   const compare::GateDecision& gate) {
+  if (gate.failed || gate.improved.empty()) return;
+  app.log(Level::kInfo, "some results are better than the baseline: `breakwatch baseline update " + path + " --sweep " +
+                            sweep_id + "` records them");
+}
+
+Result<compare::GateDecision> GateSweep(App& app, const Sweep& sweep, const GateOptions& options) {
   const auto rules = RulesOf(app, options);
-  if (!rules) return Fail(app, rules.error());
+  if (!rules) return rules.error();
   auto baseline = ReadBaseline(options.baseline);
-  if (!baseline) return Fail(app, baseline.error());
+  if (!baseline) return baseline.error();
   auto store = app.open_store(app.settings(), /*read_only=*/true);
-  if (!store) return Fail(app, store.error());
+  if (!store) return store.error();
   const auto results = (*store)->Results(sweep.id);
-  if (!results) return Fail(app, results.error());
+  if (!results) return results.error();
   if (!*baseline) {
     app.log(Level::kWarn, "no baseline " + options.baseline + ": `breakwatch baseline update " + options.baseline +
-                              "` writes it from this sweep");
+                              " --sweep " + sweep.id + "` writes it from this sweep");
   }
-  const auto lines = LinesFor(ReadableBaseline(*std::move(baseline)), *results, sweep.ranked);
-  const auto gated = compare::CompareWithGate({options.baseline, lines}, {"sweep " + sweep.id, *results}, *rules);
-  if (!app.json) Print(app, "\n" + report::RenderGate(gated.gate, report::Format::kText));
-  if (gated.gate.failed || gated.gate.improved.empty()) return gated.gate.failed ? kExitRegressions : kExitOk;
-  app.log(Level::kInfo, "some results are better than the baseline: `breakwatch baseline update " + options.baseline +
-                            "` records them");
-  return kExitOk;
+  auto all = ReadableBaseline(*std::move(baseline));
+  WarnOfOtherModes(app, options.baseline, all, *results);
+  const auto lines = LinesFor(std::move(all), *results, sweep.ranked);
+  return compare::CompareWithGate({options.baseline, lines}, {"sweep " + sweep.id, *results}, *rules).gate;
 }
 
 }  // namespace breakwatch::commands

@@ -31,11 +31,22 @@ Result<compare::GateRules> RulesOf(const App& app, const GateOptions& options);
 // nullopt: the file does not exist. Error: kConfig or kStore.
 Result<std::optional<std::vector<ModelResult>>> ReadBaseline(const std::string& path);
 
+// Whether the files can be read, before a sweep costs time. Error: kUsage, kConfig or kStore.
+Result<void> CheckGate(const App& app, const GateOptions& options);
+
 // The lines of a baseline that a sweep's results can be compared with: those of its modes; for a sweep that took models
-// by name, also those of its models only.
+// by name, also those of its models only. All lines for a ranked sweep without results.
 std::vector<ModelResult> LinesFor(std::vector<ModelResult> baseline, std::span<const ModelResult> results, bool ranked);
 
-// Compares a sweep with the baseline and prints the decision. Returns the exit code.
-int GateSweep(App& app, const Sweep& sweep, const GateOptions& options);
+// Names the modes of a baseline that the results do not have. Their lines are not compared.
+void WarnOfOtherModes(const App& app, const std::string& path, std::span<const ModelResult> baseline,
+                      std::span<const ModelResult> results);
+
+// Names the command that records better results, if there are any and none is worse.
+void SuggestUpdate(const App& app, const std::string& path, const std::string& sweep_id,
+                   const compare::GateDecision& gate);
+
+// Compares a sweep with the baseline.
+Result<compare::GateDecision> GateSweep(App& app, const Sweep& sweep, const GateOptions& options);
 
 }  // namespace breakwatch::commands

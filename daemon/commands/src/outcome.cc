@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -76,8 +77,16 @@ void Print(const App& app, const std::string& text) {
   if (!written) NoteFailedWrite(app, errno);
 }
 
+namespace {
+
+Error CannotWrite(const std::string& path) {
+  return {ErrorCode::kStore, "cannot write " + path + ": " + std::strerror(errno)};
+}
+
+}  // namespace
+
 Result<void> WriteFile(const std::string& path, const std::string& text) {
-  const auto failed = [&] { return Error{ErrorCode::kStore, "cannot write " + path + ": " + std::strerror(errno)}; };
+  const auto failed = [&] { return CannotWrite(path); };
   std::FILE* file = std::fopen(path.c_str(), "wbe");
   if (file == nullptr) return failed();
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
@@ -85,6 +94,30 @@ Result<void> WriteFile(const std::string& path, const std::string& text) {
   // Some file systems report a full disk or quota only at close.
   if (std::fclose(file) != 0 && written) return failed();
   return written ? Result<void>() : error;
+}
+
+Result<void> ReplaceFile(const std::string& path, const std::string& text) {
+  std::error_code unknown;
+  // A pipe or device cannot be replaced.
+  if (const auto at = std::filesystem::status(path, unknown); exists(at) && !is_regular_file(at)) {
+    return WriteFile(path, text);
+  }
+  const std::filesystem::path file = std::filesystem::weakly_canonical(path, unknown);  // a link stays a link
+  const std::string target = unknown || file.empty() ? path : file.string();
+  std::string fresh = target + ".XXXXXX";
+  const int fd = mkostemp(fresh.data(), O_CLOEXEC);
+  if (fd < 0) return CannotWrite(path);
+  close(fd);
+  struct stat old {};
+  const mode_t mask = umask(0);
+  umask(mask);
+  auto written = WriteFile(fresh, text);
+  if (written && (chmod(fresh.c_str(), stat(target.c_str(), &old) == 0 ? old.st_mode & 0777 : 0666 & ~mask) != 0 ||
+                  rename(fresh.c_str(), target.c_str()) != 0)) {
+    written = CannotWrite(path);
+  }
+  if (!written) unlink(fresh.c_str());
+  return written;
 }
 
 int Write(const App& app, const std::string& path, const std::string& text) {

@@ -11,6 +11,7 @@
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/engine/plan_request.h"
+#include "breakwatch/report/compare.h"
 #include "breakwatch/report/directory.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
@@ -35,12 +36,13 @@ int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
 }
 
 // Prints the summary of a sweep from the store and returns its exit code.
-int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind, bool by_name) {
+int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind, bool by_name,
+             const compare::GateDecision* gate) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   const auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
-  Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app)));
+  Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app), {}, gate));
   const int code = CodeOf(app, sweep, behind);
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
 }
@@ -127,19 +129,37 @@ int FailSweep(const App& app, Error error) {
   return Fail(app, error);
 }
 
+// Prints the decision of the gate and returns its exit code. `sweeps`: by toolchain; the first was compared.
+int ConcludeGate(App& app, const std::vector<Sweep>& sweeps, const std::string& baseline,
+                 const compare::GateDecision& gate) {
+  if (!app.json) Print(app, "\n" + report::RenderGate(gate, report::Format::kText));
+  if (sweeps.size() > 1) {
+    app.log(Level::kWarn, "the gate compared toolchain " + sweeps.front().toolchain.name +
+                              " only: `breakwatch compare " + "--baseline FILE ID` compares another sweep");
+  }
+  SuggestUpdate(app, baseline, sweeps.front().id, gate);
+  return gate.failed ? kExitRegressions : kExitOk;
+}
+
 // Prints the results of all sweeps of a request, one per toolchain. `reported`: their reports are written.
 int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us, bool reported,
                 const GateOptions& gate) {
   int code = kExitOk;
+  std::optional<compare::GateDecision> decided;  // of the first sweep
+  if (!gate.baseline.empty() && !swept.sweeps.empty() && !swept.error) {
+    auto result = GateSweep(app, swept.sweeps.front(), gate);
+    if (!result) code = Fail(app, result.error());
+    if (result) decided = *std::move(result);
+  }
   for (const Sweep& sweep : swept.sweeps) {
     if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
-    code = FirstThatApplies(code, Conclude(app, sweep, swept.behind, !request.list.ids.empty()));
+    const bool is_gated = decided && &sweep == &swept.sweeps.front();
+    code = FirstThatApplies(
+        code, Conclude(app, sweep, swept.behind, !request.list.ids.empty(), is_gated ? &*decided : nullptr));
   }
   if (swept.error) return FirstThatApplies(code, FailSweep(app, *swept.error));
   PrintPlaces(app, by_us, reported);
-  if (!gate.baseline.empty() && !swept.sweeps.empty()) {
-    code = FirstThatApplies(code, GateSweep(app, swept.sweeps.front(), gate));
-  }
+  if (decided) code = FirstThatApplies(code, ConcludeGate(app, swept.sweeps, gate.baseline, *decided));
   return reported ? code : FirstThatApplies(code, kExitStore);
 }
 
@@ -218,6 +238,7 @@ Result<Plan> PlanOf(const App& app, const SweepRequest& request, CommandQueue& c
 int RunSweep(App& app, const SweepOptions& options) {
   const auto request = RequestOf(app, options);
   if (!request) return Fail(app, request.error());
+  if (auto checked = CheckGate(app, options.gate); !checked) return Fail(app, checked.error());
   WarningsOnly silent(app);
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   ProgressListener& progress = options.quiet ? static_cast<ProgressListener&>(silent) : printer;

@@ -16,25 +16,38 @@ constexpr std::string_view kColumns[] = {"model",           "mode",       "statu
                                          "frames_fallback", "recompiles", "ops_captured", "depth",  "class",
                                          "params",          "commit",     "inputs",       "sites"};
 constexpr std::size_t kColumnCount = std::size(kColumns);
+constexpr char kHexDigits[] = "0123456789abcdef";
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors put it first
 
 using Key = std::pair<std::string, std::string>;  // model, mode
 Key KeyOf(const ModelResult& result) { return {result.info.id, result.capture.mode}; }
 
-std::string Escaped(std::string_view text) {
+// Also escapes the characters of `separators`.
+std::string Escaped(std::string_view text, std::string_view separators = {}) {
   std::string out;
   for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
     if (c == '\\')
       out += "\\\\";
     else if (c == '\t')
       out += "\\t";
     else if (c == '\n')
       out += "\\n";
-    else if (c == '\r')
-      out += ' ';
+    else if (byte < 0x20 || byte == 0x7f || separators.find(c) != std::string_view::npos)
+      out += "\\x" + std::string(1, kHexDigits[byte >> 4]) + kHexDigits[byte & 0xf];
     else
       out += c;
   }
   return out;
+}
+
+// The byte that two hexadecimal digits at the beginning of the text name.
+std::optional<char> ByteOf(std::string_view text) {
+  unsigned value = 0;
+  const std::string_view digits = text.substr(0, 2);
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (digits.size() != 2 || parsed.ptr != digits.data() + 2) return std::nullopt;
+  return static_cast<char>(value);
 }
 
 std::string Unescaped(std::string_view text) {
@@ -45,7 +58,9 @@ std::string Unescaped(std::string_view text) {
       continue;
     }
     const char c = text[++i];
-    out += c == 't' ? '\t' : c == 'n' ? '\n' : c;
+    const auto byte = c == 'x' ? ByteOf(text.substr(i + 1)) : std::nullopt;
+    if (byte) i += 2;
+    out += byte ? *byte : c == 't' ? '\t' : c == 'n' ? '\n' : c;
   }
   return out;
 }
@@ -60,7 +75,8 @@ std::string SitesText(const CaptureResult& capture) {
   }
   std::string text;
   for (const auto& [id, entry] : sites) {
-    text += (text.empty() ? "" : ",") + id + ":" + std::to_string(entry.first) + ":" + entry.second;
+    text += (text.empty() ? "" : ",") + Escaped(id, ",:") + ":" + std::to_string(entry.first) + ":" +
+            Escaped(entry.second, ",:");
   }
   return text;
 }
@@ -69,22 +85,22 @@ std::string LineOf(const ModelResult& r) {
   const CaptureResult& c = r.capture;
   const bool numbers = HasNumbers(c.status);
   const auto number = [&](const std::optional<std::int64_t>& value) { return numbers ? NumberText(value) : ""; };
-  const std::string fields[kColumnCount] = {r.info.id,
-                                            c.mode,
+  const std::string fields[kColumnCount] = {Escaped(r.info.id, r.info.id.starts_with('#') ? "#" : ""),
+                                            Escaped(c.mode),
                                             std::string(StatusName(c.status)),
                                             number(c.breaks),
                                             number(c.break_sites),
                                             number(c.frames_fallback),
                                             number(c.recompiles),
                                             number(c.ops_captured),
-                                            numbers ? c.depth : "",
-                                            c.architecture,
+                                            numbers ? Escaped(c.depth) : "",
+                                            Escaped(c.architecture),
                                             number(c.params),
-                                            r.info.sha.substr(0, 12),
-                                            numbers ? c.inputs_digest : "",
+                                            Escaped(r.info.sha.substr(0, 12)),
+                                            numbers ? Escaped(c.inputs_digest) : "",
                                             numbers ? SitesText(c) : ""};
   std::string line;
-  for (const std::string& field : fields) line += (line.empty() ? "" : "\t") + Escaped(field);
+  for (const std::string& field : fields) line += (line.empty() ? "" : "\t") + field;
   return line + "\n";
 }
 
@@ -110,7 +126,8 @@ std::optional<std::int64_t> ParseNumber(std::string_view text) {
 // Reads one line. Returns what is wrong with it; empty: nothing.
 std::string ParseLine(std::string_view line, ModelResult& out) {
   std::vector<std::string> fields;
-  Split(line, '\t', [&](std::string_view field) { fields.push_back(Unescaped(field)); });
+  std::string_view sites;  // unescaped after they are split
+  Split(line, '\t', [&](std::string_view field) { fields.push_back(Unescaped(field)), sites = field; });
   if (fields.size() != kColumnCount) {
     return "expected " + std::to_string(kColumnCount) + " fields, found " + std::to_string(fields.size());
   }
@@ -130,10 +147,10 @@ std::string ParseLine(std::string_view line, ModelResult& out) {
   }
   c.depth = fields[8], c.architecture = fields[9], out.info.sha = fields[11], c.inputs_digest = fields[12];
   std::string wrong;
-  Split(fields[13], ',', [&](std::string_view text) {
+  Split(sites, ',', [&](std::string_view text) {
     if (text.empty() || !wrong.empty()) return;
     std::vector<std::string> parts;
-    Split(text, ':', [&](std::string_view part) { parts.emplace_back(part); });
+    Split(text, ':', [&](std::string_view part) { parts.push_back(Unescaped(part)); });
     const auto events = parts.size() == 3 ? ParseNumber(parts[1]) : std::nullopt;
     if (!events) {
       wrong = "sites: \"" + std::string(text) + "\" is not SITE_ID:EVENTS:GB_ID";
@@ -159,13 +176,15 @@ std::string BaselineText(std::span<const ModelResult> results) {
   for (const ModelResult& result : results) {
     if (IsLasting(result)) sorted[KeyOf(result)] = &result;
   }
-  std::string text =
-      std::string(kVersion) + "\n# Written by `breakwatch baseline update`. Review and commit it.\n" + Header() + "\n";
+  std::string text(kVersion);
+  text += "\n# Written by `breakwatch baseline update`. Review and commit it.\n";
+  text += Header() + "\n";
   for (const auto& [key, result] : sorted) text += LineOf(*result);
   return text;
 }
 
 Result<std::vector<ModelResult>> ParseBaseline(const std::string& path, std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::map<Key, ModelResult> results;
   std::optional<Error> error;
   int number = 0;
@@ -190,6 +209,9 @@ Result<std::vector<ModelResult>> ParseBaseline(const std::string& path, std::str
     if (!results.emplace(key, std::move(result)).second)
       fail("a second line of " + key.first + " in mode " + key.second);
   });
+  // What was cut off would pass for new models, or for fewer sites.
+  if (!error && !text.ends_with('\n')) fail("the last line is incomplete: it has no line end");
+  if (!error && results.empty()) fail("no results; `breakwatch baseline update` never writes such a file");
   if (error) return *error;
   std::vector<ModelResult> out;
   for (auto& [key, result] : results) out.push_back(std::move(result));
@@ -200,9 +222,11 @@ std::vector<ModelResult> UpdateBaseline(std::span<const ModelResult> old, std::s
                                         bool keep_others) {
   std::map<Key, const ModelResult*> merged;
   std::set<Key> of_sweep;
-  for (const ModelResult& result : sweep) of_sweep.insert(KeyOf(result));
+  std::set<std::string> modes;
+  for (const ModelResult& result : sweep) of_sweep.insert(KeyOf(result)), modes.insert(result.capture.mode);
   for (const ModelResult& result : old) {
-    if (keep_others || of_sweep.contains(KeyOf(result))) merged[KeyOf(result)] = &result;
+    const bool stays = keep_others || !modes.contains(result.capture.mode) || of_sweep.contains(KeyOf(result));
+    if (stays) merged[KeyOf(result)] = &result;
   }
   for (const ModelResult& result : sweep) {
     if (IsLasting(result)) merged[KeyOf(result)] = &result;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "breakwatch/core/text.h"
 
@@ -36,8 +37,10 @@ class Applied {
     }
   }
 
-  const AllowEntry* OfModel(const std::string& model) {
-    return Use([&](const AllowEntry& e) { return e.of == AllowEntry::Of::kModel && e.value == model; });
+  // A flaky entry covers every change; another one only what fails.
+  const AllowEntry* OfModel(const std::string& model, bool fails) {
+    return Use(
+        [&](const AllowEntry& e) { return e.of == AllowEntry::Of::kModel && e.value == model && (e.flaky || fails); });
   }
   const AllowEntry* OfSite(const BreakSite& site) {
     return Use([&](const AllowEntry& e) {
@@ -54,30 +57,49 @@ class Applied {
   }
 
  private:
+  // The first entry that matches. All that do are used: entries may overlap.
   template <class Matches>
   const AllowEntry* Use(const Matches& matches) {
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto* e) { return matches(*e); });
-    if (found == entries_.end()) return nullptr;
-    used_.insert(*found);
-    return *found;
+    const AllowEntry* first = nullptr;
+    for (const AllowEntry* entry : entries_) {
+      if (!matches(*entry)) continue;
+      used_.insert(entry);
+      if (first == nullptr) first = entry;
+    }
+    return first;
   }
 
   std::vector<const AllowEntry*> entries_;
   std::set<const AllowEntry*> used_;
 };
 
-// The result without its allowed sites. Operations depend on the breaks, so they are left out too.
-ModelResult Without(const ModelResult& result, Applied& applied, std::set<std::string>& models_with_allowed) {
-  ModelResult out = result;
-  CaptureResult& c = out.capture;
-  std::erase_if(c.sites, [&](const BreakSite& site) {
-    if (applied.OfSite(site) == nullptr) return false;
-    if (c.breaks) *c.breaks -= site.occurrences;
-    if (c.break_sites) --*c.break_sites;
-    models_with_allowed.insert(result.info.id);
-    return true;
-  });
+using Key = std::pair<std::string, std::string>;                          // model and mode
+using AllowedSites = std::map<Key, std::map<std::string, std::int64_t>>;  // events by site_id
+
+// The results without their allowed sites.
+std::vector<ModelResult> Without(std::span<const ModelResult> results, Applied& applied, AllowedSites& allowed) {
+  std::vector<ModelResult> out(results.begin(), results.end());
+  for (ModelResult& result : out) {
+    CaptureResult& c = result.capture;
+    std::erase_if(c.sites, [&](const BreakSite& site) {
+      if (applied.OfSite(site) == nullptr) return false;
+      if (c.breaks) *c.breaks -= site.occurrences;
+      if (c.break_sites) --*c.break_sites;
+      allowed[{result.info.id, c.mode}][site.site_id] += site.occurrences;
+      return true;
+    });
+  }
   return out;
+}
+
+// A break also changes what is captured, compiled again, and left to the interpreter. Where the allowed sites changed,
+// nobody can say which of these changes is theirs.
+void OmitWhatDependsOn(AllowedSites& a, AllowedSites& b, std::vector<ModelResult>& results) {
+  for (ModelResult& result : results) {
+    CaptureResult& c = result.capture;
+    const Key key{result.info.id, c.mode};
+    if (a[key] != b[key]) c.ops_captured.reset(), c.recompiles.reset(), c.frames_fallback.reset();
+  }
 }
 
 // A baseline has no texts of reasons. They come from a site of B with the same id, or else with the same gb_id.
@@ -125,15 +147,16 @@ std::string ShareText(const Comparison& c) {
 
 void Decide(const GateRules& rules, Applied& applied, Gated& out) {
   for (ModelComparison& m : out.comparison.models) {
-    const AllowEntry* entry = applied.OfModel(m.model);
+    const bool fails = IsRegression(m, rules);
+    const AllowEntry* entry = applied.OfModel(m.model, fails);
     GateFinding finding{m.model, m.mode, m.verdict, TextOf(m), entry == nullptr ? "" : EntryText(*entry)};
-    if (m.verdict == Verdict::kBetter) out.gate.improved.push_back(finding);
-    if (!IsRegression(m, rules)) continue;
-    if (entry != nullptr && entry->flaky) {
+    const bool changed = fails || m.verdict == Verdict::kBetter;
+    if (changed && entry != nullptr && entry->flaky) {
       m.why = "flaky: " + entry->why + "; without that: " + std::string(VerdictName(m.verdict));
       m.verdict = finding.verdict = Verdict::kFlaky;
     }
-    (entry == nullptr ? out.gate.failures : out.gate.allowed).push_back(std::move(finding));
+    if (fails) (entry == nullptr ? out.gate.failures : out.gate.allowed).push_back(std::move(finding));
+    if (m.verdict == Verdict::kBetter) out.gate.improved.push_back(std::move(finding));
   }
 }
 
@@ -142,17 +165,11 @@ void Decide(const GateRules& rules, Applied& applied, Gated& out) {
 Gated CompareWithGate(const Side& a, const Side& b, const GateRules& rules) {
   Gated out;
   Applied applied(rules.allowed, rules.today, out.gate);
-  std::set<std::string> models_with_allowed;
-  std::vector<ModelResult> before, after;
   std::vector<ModelResult> named(a.results.begin(), a.results.end());
   NameReasons(named, b);
-  for (const ModelResult& result : named) before.push_back(Without(result, applied, models_with_allowed));
-  for (const ModelResult& result : b.results) after.push_back(Without(result, applied, models_with_allowed));
-  for (auto* side : {&before, &after}) {
-    for (ModelResult& result : *side) {
-      if (models_with_allowed.contains(result.info.id)) result.capture.ops_captured.reset();
-    }
-  }
+  AllowedSites allowed_a, allowed_b;
+  std::vector<ModelResult> before = Without(named, applied, allowed_a), after = Without(b.results, applied, allowed_b);
+  OmitWhatDependsOn(allowed_a, allowed_b, before), OmitWhatDependsOn(allowed_a, allowed_b, after);
   out.comparison = Compare({a.label, before}, {b.label, after}, rules.ignored);
   Decide(rules, applied, out);
   out.comparison.verdicts.clear();
@@ -160,7 +177,7 @@ Gated CompareWithGate(const Side& a, const Side& b, const GateRules& rules) {
   out.gate.unused = applied.Unused();
   out.gate.with_numbers = ShareText(out.comparison);
   out.gate.no_baseline = a.results.empty();
-  out.gate.failed = !out.gate.failures.empty() || !out.gate.expired.empty();
+  out.gate.failed = !out.gate.no_baseline && (!out.gate.failures.empty() || !out.gate.expired.empty());
   return out;
 }
 

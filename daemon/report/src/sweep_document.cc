@@ -6,6 +6,7 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
+#include "breakwatch/report/compare.h"
 #include "breakwatch/report/sweep.h"
 #include "escape.h"
 #include "segments.h"
@@ -53,14 +54,17 @@ std::string SweepText(const Sweep& sweep, std::span<const ModelResult> results, 
   return out + "\n" + SummaryLine(sweep) + "\n";
 }
 
-std::string SweepJson(const Sweep& sweep, std::span<const ModelResult> results, std::span<const ModelResult> others) {
+std::string SweepJson(const Sweep& sweep, std::span<const ModelResult> results, std::span<const ModelResult> others,
+                      const compare::GateDecision* gate) {
   Json lines = Json::array();
   for (const ModelResult& result : results) lines.push_back(AsJson(ToJson(result)));
-  return Dump({{"sweep", AsJson(ToJson(sweep))},
-               {"results", std::move(lines)},
-               {"differences", RowsAsJson(DifferenceTable(results, others))},
-               {"reasons", RowsAsJson(ReasonTable(results))},
-               {"failures", RowsAsJson(FailureTable(results))}});
+  Json document = {{"sweep", AsJson(ToJson(sweep))},
+                   {"results", std::move(lines)},
+                   {"differences", RowsAsJson(DifferenceTable(results, others))},
+                   {"reasons", RowsAsJson(ReasonTable(results))},
+                   {"failures", RowsAsJson(FailureTable(results))}};
+  if (gate != nullptr) document["gate"] = AsJson(RenderGate(*gate, Format::kJson));
+  return Dump(document);
 }
 
 std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> results,
@@ -126,12 +130,12 @@ std::string SummaryLine(const Sweep& sweep) {
 }
 
 std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style,
-                        std::span<const ModelResult> others) {
+                        std::span<const ModelResult> others, const compare::GateDecision* gate) {
   switch (format) {
     case Format::kText:
       return SweepText(sweep, results, style, others);
     case Format::kJson:
-      return SweepJson(sweep, results, others);
+      return SweepJson(sweep, results, others, gate);
     case Format::kMarkdown:
       return SweepMarkdown(sweep, results, others);
     case Format::kCsv:

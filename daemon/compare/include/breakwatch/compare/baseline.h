@@ -6,8 +6,9 @@
 //
 //   model mode status breaks break_sites frames_fallback recompiles ops_captured depth class params commit inputs sites
 //
-// `sites` lists "SITE_ID:EVENTS:GB_ID", separated by commas. An empty field is unknown. In text, a backslash precedes
-// "t" (a tab), "n" (a line end) and a backslash.
+// `sites` lists "SITE_ID:EVENTS:GB_ID", separated by commas. An empty field is unknown. In text, "\t" is a tab, "\n" a
+// line end, "\\" a backslash, and "\x1b" the byte 1b: control characters, commas and colons within a site, and a "#"
+// that would begin a line.
 #pragma once
 
 #include <span>
@@ -23,11 +24,12 @@ namespace breakwatch::compare {
 // The results of one sweep. One that was not attempted, or lost its worker, is not written.
 std::string BaselineText(std::span<const ModelResult> results);
 
-// Results with the fields above. Error: kConfig, naming file and line.
+// Results with the fields above, at least one. Error: kConfig, naming file and line; also for a file that was cut off.
 Result<std::vector<ModelResult>> ParseBaseline(const std::string& path, std::string_view text);
 
 // The results of a new baseline. A result of the sweep replaces the old line of its model and mode, unless it was not
-// attempted or lost its worker. `keep_others`: lines of models that the sweep did not contain stay.
+// attempted or lost its worker. Lines of modes that the sweep did not contain stay; with `keep_others`, also lines of
+// models that it did not contain.
 std::vector<ModelResult> UpdateBaseline(std::span<const ModelResult> old, std::span<const ModelResult> sweep,
                                         bool keep_others);
 

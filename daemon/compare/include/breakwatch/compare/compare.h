@@ -47,7 +47,7 @@ struct QuantityChange {
 
 // What a comparison leaves out.
 struct Ignored {
-  std::set<std::string, std::less<>> quantities;  // by name
+  std::set<std::string, std::less<>> quantities{};  // by name
   bool new_sites = false;                         // a new site alone is not worse
 };
 

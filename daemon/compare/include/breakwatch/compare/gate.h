@@ -33,7 +33,7 @@ struct GateDecision {
   std::vector<GateFinding> allowed;   // the same, but covered by the allow-list
   std::vector<GateFinding> improved;  // better
   std::vector<std::string> expired;   // entries past their date; each fails the gate and names its owner
-  std::vector<std::string> unused;    // entries that match nothing
+  std::vector<std::string> unused;    // entries that cover nothing
   std::string with_numbers;           // "27 of 30 -> 28 of 30 models have numbers"
 };
 
@@ -43,7 +43,8 @@ struct Gated {
 };
 
 // Compares and decides. Sites and reasons of the allow-list are left out of both sides; breaks without a known site are
-// kept. An expired entry covers nothing.
+// kept. If the allowed sites of a result changed, its captured operations, recompilations and fallbacks are not
+// compared. A change of a flaky model is neither worse nor better. An expired entry covers nothing.
 Gated CompareWithGate(const Side& a, const Side& b, const GateRules& rules);
 
 }  // namespace breakwatch::compare

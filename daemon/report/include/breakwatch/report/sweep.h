@@ -10,6 +10,10 @@
 #include "breakwatch/core/sweep.h"
 #include "breakwatch/report/table.h"
 
+namespace breakwatch::compare {
+struct GateDecision;
+}
+
 namespace breakwatch::report {
 
 // A row per model and mode. Fields: model, revision, family, mode, status, graphs, breaks, break_sites, ops_captured,
@@ -47,10 +51,10 @@ Table PlanTable(const Plan& plan);
 std::string SummaryLine(const Sweep& sweep);
 
 // A whole sweep. Text: the table, differences between modes and calls, top reasons, failures, summary. JSON: {"sweep",
-// "results", "differences", "reasons", "failures"}. Markdown: the report. CSV: the rows of ResultTable. `others`: as in
-// DifferenceTable.
+// "results", "differences", "reasons", "failures"}, and "gate" as in RenderGate if there is one. Markdown: the report.
+// CSV: the rows of ResultTable. `others`: as in DifferenceTable.
 std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style = {},
-                        std::span<const ModelResult> others = {});
+                        std::span<const ModelResult> others = {}, const compare::GateDecision* gate = nullptr);
 
 // {"plan": fields of a plan without configs, "models": rows of PlanTable} for JSON; else the table and counts by
 // action.
