@@ -219,6 +219,40 @@ void AddReads(CommandLine& line) {
   command->add_flag("--list", report->list, "List the stored sweeps");
 }
 
+void AddDays(CLI::App* command, TrendsOptions& o) {
+  command->add_option("--since", o.since, "First day, as 2026-03-01 (UTC); default: the oldest");
+  command->add_option("--until", o.until, "Last day; default: the newest");
+}
+
+void AddTrends(CommandLine& line) {
+  auto o = std::make_shared<TrendsOptions>();
+  auto* trends = AddCommand(line, "trends", "Show how the published numbers changed, day by day, over months and years",
+                            [o](App& app) { return RunTrends(app, *o); });
+  trends->add_option("--by", o->by, "all: one series; family or reason: a series for each")
+      ->check(CLI::IsMember({"all", "family", "reason"}))
+      ->capture_default_str();
+  AddDays(trends, *o);
+  trends->add_option("--family", o->family, "Show this family only: nlp, vision, audio, ...");
+  trends->add_option("--reason", o->reason, "Show this reason only: its text or its id, as GB0170");
+  trends->add_option("--toolchain", o->toolchain,
+                     "Show the numbers by this toolchain; default: those that were published on each day");
+  trends->add_flag("--daily", o->daily, "Print a row for each day, as csv and json always do");
+  trends->add_option("--format", o->format, "Output format: text, md, csv or json (both a row per day and series)")
+      ->capture_default_str();
+  trends->add_option("--output", o->output, "Write to this file instead of standard output");
+}
+
+void AddExport(CommandLine& line, CLI::App* store) {
+  auto o = std::make_shared<TrendsOptions>();
+  auto* command = AddNested(line, store, "export", "Write the trends of all days for Prometheus",
+                            [o](App& app) { return RunStoreExport(app, *o); });
+  command->add_option("--format", o->format, "openmetrics: for `promtool tsdb create-blocks-from openmetrics`")
+      ->required()
+      ->check(CLI::IsMember({"openmetrics"}));
+  AddDays(command, *o);
+  command->add_option("--output", o->output, "Write to this file instead of standard output");
+}
+
 void AddCompare(CommandLine& line) {
   auto o = std::make_shared<CompareOptions>();
   auto* compare = AddCommand(line, "compare", "Compare two sets of results, model by model and site by site",
@@ -295,13 +329,15 @@ void AddBisect(CommandLine& line) {
 }
 
 void AddUpkeep(CommandLine& line) {
-  CLI::App* store = AddParent(line, "store", "Inspect and repair the store");
+  CLI::App* store = AddParent(line, "store", "Inspect, repair and export the store");
   AddNested(line, store, "info", "Print the location of the store and what it contains", RunStoreInfo);
   AddNested(line, store, "check", "Read every row and list the damaged ones: table, row and model", RunStoreCheck);
   AddNested(line, store, "finish", "Write the reports of sweeps that ended without one", RunStoreFinish);
-  AddNested(line, store, "rebuild", "Compute the current state again from the stored results", RunStoreRebuild);
+  AddNested(line, store, "rebuild", "Compute the current state and the trends again from the stored results",
+            RunStoreRebuild);
   AddNested(line, store, "repair", "Copy everything undamaged into a new database and keep the damaged one beside it",
             RunStoreRepair);
+  AddExport(line, store);
 
   CLI::App* config = AddParent(line, "config", "Show, check and explain the settings");
   AddNested(line, config, "show", "Print every setting, its value and where it came from", RunConfigShow);
@@ -376,6 +412,7 @@ int Run(App& app, int argc, char** argv) {
   AddSweeps(line);
   AddImport(line);
   AddReads(line);
+  AddTrends(line);
   AddCompare(line);
   AddBaseline(line);
   AddDiscover(line);

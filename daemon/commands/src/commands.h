@@ -62,6 +62,16 @@ struct ReportOptions {
 };
 int RunReport(App& app, const ReportOptions& options);
 
+// The trends to read; every text as it was given.
+struct TrendsOptions {
+  std::string by = "all", since, until, family, reason, toolchain;
+  std::string format = "text", output;
+  bool daily = false;
+};
+int RunTrends(App& app, const TrendsOptions& options);
+// The published trends in OpenMetrics, of the days between `since` and `until`.
+int RunStoreExport(App& app, const TrendsOptions& options);
+
 struct CompareOptions {
   std::string a, b, mode, format = "text", output, fail_on;
   bool all = false;
