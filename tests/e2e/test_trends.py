@@ -100,6 +100,32 @@ def test_a_real_prometheus_answers_with_the_exported_trends(three_days, start_pr
     assert family["values"] == [[first, "0.5"]]
 
 
+def test_pools_do_not_mix_in_prometheus(three_days, start_prometheus, tmp_path):
+    for pool in ("east", "west"):
+        export(three_days, tmp_path / pool, "--exporters.pushgateway.pool", pool)
+        load = [needs("promtool"), "tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=720h"]
+        subprocess.run([*load, tmp_path / pool, tmp_path / "tsdb"], check=True, capture_output=True, timeout=120)
+    prometheus = start_prometheus("global: {scrape_interval: 1h}\n", "--storage.tsdb.retention.time=10y")
+    samples = 'count by (pool) (count_over_time(breakwatch:full_graph:ratio{job="breakwatch"}[500d]) == 3)'
+    pools = ask(prometheus, "query", query=samples, time=time.time() + 1)
+    assert {(row["metric"]["pool"], row["value"][1]) for row in pools} == {("east", "1"), ("west", "1")}
+
+
+def test_trends_stay_when_the_rest_is_trimmed_or_folded_again(three_days):
+    def days(*flags):
+        return [day["day"] for day in json.loads(three_days.run("trends", "--json", *flags).stdout)]
+
+    before = days()
+    three_days.run("sweep", "--quiet", "--retention.sweeps", "1")
+    assert days() == before
+    three_days.run("store", "rebuild")
+    three_days.run("store", "repair")
+    assert days() == before
+    assert days("--by", "reason") == before[:1], "the models have no break any more"
+    three_days.run("sweep", "--quiet", "--retention.trend_days", "2")
+    assert days() == before[1:]
+
+
 def test_exports_what_the_recording_rules_record(breakwatch, hub, gateway, start_prometheus, tmp_path):
     hub.model("org/a", 300, sites=[SITE, ["print", "", 1]])
     hub.model("org/b", 200, sites=[SITE])

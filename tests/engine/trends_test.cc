@@ -134,6 +134,26 @@ TEST_F(TrendFoldTest, AlsoFoldsAFurtherToolchainWhichIsNotPublished) {
   EXPECT_EQ(Row(folds).breaks, 2) << "the published numbers stay those of the primary toolchain";
 }
 
+TEST_F(TrendFoldTest, AFailedOrPartialSweepDoesNotTakeNumbersFromItsDay) {
+  const TrendNumbers first = Row(FoldsOf(1, {{"m", GoodCapture({kBranch})}, {"n"}}));
+  const CaptureResult timeout = FailedCapture(Status::kTimeout, "slow");
+  EXPECT_EQ(Row(FoldsOf(2, {{"m", timeout}, {"n", timeout}})), first)
+      << "the numbers of the same commit stay published";
+  EXPECT_EQ(Row(FoldsOf(3, {{"m", GoodCapture({kBranch})}}, {.complete = false})), first) << "ended early";
+}
+
+TEST_F(TrendFoldTest, DoesNotMixModes) {
+  const auto folds =
+      FoldsOf(1, {{"m", GoodCapture({kBranch})}, {"trained", GoodCapture({kBranch, kPrint}), kA, "", "train"}});
+  ASSERT_EQ(folds.size(), 1u);
+  EXPECT_EQ(folds[0].mode, "eval");
+  EXPECT_EQ(Row(folds).models_tracked, 2);
+  EXPECT_EQ(Row(folds).models_with_numbers, 1);
+  EXPECT_EQ(Row(folds).breaks, 2);
+  const TrendNumbers next = Row(FoldsOf(2, {{"m", GoodCapture({kPrint}), kA, "", "train"}}, {.ranked = false}));
+  EXPECT_EQ(next.breaks, 2) << "a sweep in another mode changes nothing";
+}
+
 TEST_F(TrendFoldTest, FoldsNothingThatDoesNotCount) {
   (void)FoldsOf(1, {{"m"}});
   EXPECT_TRUE(FoldsOf(2, {}).empty()) << "an empty listing";
@@ -177,6 +197,27 @@ class TrendLoopTest : public LoopFixture {
     const auto folds = store_->ReadTrends({});
     for (const TrendFold& fold : *folds) days.push_back(FormatDay(fold.day));
     return days;
+  }
+  // The newest fold counts what the newest snapshot publishes.
+  void ExpectFoldOfTheSnapshot() {
+    const Snapshot& snapshot = *published_.back().first;
+    TrendNumbers all;
+    for (const TrackedModel& model : snapshot.models) {
+      const Numbers* numbers = snapshot.NumbersOf(model);
+      ++all.models_tracked;
+      if (numbers == nullptr) continue;
+      ++all.models_with_numbers;
+      ++(numbers->reasons.empty() ? all.full_graph : all.models);
+      for (const ReasonCount& reason : numbers->reasons) all.breaks += reason.events, all.break_sites += reason.sites;
+    }
+    const auto folds = store_->ReadTrends({});
+    ASSERT_FALSE(folds->empty());
+    TrendNumbers state = folds->back().rows[0].numbers;
+    for (const TrendField& field : kTrendFields) {
+      if (field.adds_up) state.*field.value = 0;
+    }
+    EXPECT_EQ(state, all);
+    EXPECT_EQ(folds->back().toolchain, snapshot.toolchain_key);
   }
   // 0: a full graph; 1: breaks; 2: fails.
   void Script(const std::string& model, unsigned how) {
@@ -289,6 +330,7 @@ TEST_F(TrendLoopTest, ARandomHistoryFoldsIntoTheSameTrendsAndTheChangesAddUp) {
         options_.plan.toolchain = runner_.toolchain = TestToolchain(below(2) ? "2.15.0" : "2.16.0");
       }
       Sweep(std::move(models));
+      ExpectFoldOfTheSnapshot();
       clock_.Advance(std::chrono::hours{below(40)});
     }
     ExpectFoldEqualsHistory();

@@ -104,5 +104,94 @@ TEST(TrendSummaryTest, NamesWhatGivesTrendsIfThereAreNone) {
   EXPECT_THAT(Render(TrendSummary({}, TrendScope::kAll, true), Format::kText), HasSubstr("`breakwatch store rebuild`"));
 }
 
+TEST(ThinnedOutTest, KeepsTheStateAtTheEndOfEachPartAndAddsUpItsChanges) {
+  std::vector<TrendFold> folds;
+  for (int day = 1; day <= 10; ++day) folds.push_back(Fold(day, {Family("nlp", 10, day, /*fixed=*/1)}));
+  const auto thin = ThinnedOut(folds, 3);
+  ASSERT_EQ(thin.size(), 3u);
+  EXPECT_EQ(FormatDay(thin[0].day), "2026-03-03");
+  EXPECT_EQ(FormatDay(thin[2].day), "2026-03-10");
+  EXPECT_EQ(thin[0].rows[0].numbers.full_graph, 3);
+  EXPECT_EQ(thin[0].rows[0].numbers.fixed + thin[1].rows[0].numbers.fixed + thin[2].rows[0].numbers.fixed, 10);
+  EXPECT_EQ(ThinnedOut(folds, 400), folds) << "few folds stay as they are";
+  EXPECT_TRUE(ThinnedOut({}, 3).empty());
+}
+
+TEST(ThinnedOutTest, KeepsTheChangesOfAFamilyThatIsGoneAtTheEndOfThePart) {
+  TrendRow gone{TrendScope::kFamily, "audio", "", {}};
+  gone.numbers.departed = 1;
+  const auto thin = ThinnedOut({{Fold(1, {Family("audio", 4, 4)}), Fold(2, {gone}), Fold(3, {})}}, 1);
+  EXPECT_EQ(thin[0].rows[0].numbers.models_with_numbers, 0);
+  EXPECT_EQ(thin[0].rows[0].numbers.departed, 1);
+}
+
+TEST(NewestOfEachDayTest, TakesTheVersionOfTheNewestSweep) {
+  TrendFold old = Fold(2, {}), renewed = Fold(2, {});
+  old.at = renewed.at - std::chrono::seconds{1};
+  renewed.toolchain = "default torch 2.14.0";
+  TrendFold before = Fold(1, {});
+  before.at = old.at - std::chrono::hours{24};
+  const auto folds = NewestOfEachDay({before, renewed, old});
+  EXPECT_EQ(folds, (std::vector<TrendFold>{before, renewed}));
+}
+
+nlohmann::json Document(const std::vector<TrendFold>& folds, const TrendFilter& filter, TrendBounds bounds = {}) {
+  return nlohmann::json::parse(TrendDocument(folds, filter, bounds));
+}
+
+TEST(TrendDocumentTest, HasASeriesForEachFamilyWithItsPoints) {
+  const std::vector<TrendFold> folds{Fold(1, {Family("audio", 0, 0), Family("nlp", 8, 6)}),
+                                     Fold(2, {Family("nlp", 8, 7, 1)})};
+  const auto document = Document(folds, {.by = TrendScope::kFamily, .since = ParseDay("2026-03-01")});
+  EXPECT_EQ(document["by"], "family");
+  EXPECT_EQ(document["since"], "2026-03-01");
+  EXPECT_TRUE(document["until"].is_null());
+  EXPECT_EQ(document["toolchain"], "default torch 2.15.0");
+  ASSERT_EQ(document["series"].size(), 2u);
+  EXPECT_EQ(document["series"][0]["family"], "audio");
+  EXPECT_EQ(document["series"][0]["points"].size(), 1u);
+  EXPECT_TRUE(document["series"][0]["points"][0]["full_graph_share"].is_null());
+  const auto point = document["series"][1]["points"][1];
+  EXPECT_EQ(point["day"], "2026-03-02");
+  EXPECT_EQ(point["full_graph_share"], 0.875);
+  EXPECT_EQ(point["fixed"], 1);
+}
+
+TEST(TrendDocumentTest, ListsTheReasonsOfTheMostModelsAndCountsTheRest) {
+  const std::vector<TrendFold> folds{Fold(1, {Reason("gone", 9), Reason("some", 1)}),
+                                     Fold(2, {Reason("new", 5), Reason("some", 2)})};
+  const auto document = Document(folds, {.by = TrendScope::kReason}, {.points = 400, .series = 2});
+  ASSERT_EQ(document["series"].size(), 2u);
+  EXPECT_EQ(document["series"][0]["reason"], "new");
+  EXPECT_EQ(document["series"][0]["gb_id"], "GB0001");
+  EXPECT_EQ(document["series"][1]["reason"], "some");
+  EXPECT_EQ(document["series_left_out"], 1);
+}
+
+TEST(TrendDocumentTest, HasOneSeriesWithoutANameForAllModels) {
+  TrendFold fold = Fold(1, {Family("", 4, 2)});
+  fold.rows[0].scope = TrendScope::kAll;
+  const auto series = Document({fold}, {})["series"];
+  ASSERT_EQ(series.size(), 1u);
+  EXPECT_EQ(series[0].size(), 1u) << "points";
+  EXPECT_TRUE(Document({}, {})["series"].empty());
+}
+
+TEST(TrendDocumentTest, IsBoundedAfterYearsOfManyReasons) {
+  std::vector<TrendFold> folds;
+  for (int day = 1; day <= 1830; ++day) {
+    folds.push_back(Fold(day, {}));
+    folds.back().at = SystemTime(folds.back().day);
+    for (int reason = 0; reason < 200; ++reason)
+      folds.back().rows.push_back(Reason("reason " + std::to_string(1000 + reason), 1'000'000));
+  }
+  const std::string text = TrendDocument(folds, {.by = TrendScope::kReason});
+  EXPECT_LT(text.size(), 15u << 20);
+  const auto document = nlohmann::json::parse(text);
+  EXPECT_EQ(document["series"].size(), 100u);
+  EXPECT_EQ(document["series"][0]["points"].size(), 400u);
+  EXPECT_EQ(document["series"][0]["points"][399]["day"], FormatDay(folds.back().day)) << "the newest day";
+}
+
 }  // namespace
 }  // namespace breakwatch::report

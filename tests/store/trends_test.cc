@@ -134,6 +134,21 @@ TEST_P(StoreTest, OnlyAddsTrendsOfMissingDaysFromAHistoryWithGaps) {
   EXPECT_EQ(folds->at(1).rows[0].numbers, SampleNumbers(1));
 }
 
+TEST_P(StoreTest, AHistoryWithGapsDoesNotReplaceThePublishedToolchainOfADay) {
+  FinishWith({{SampleFold(1, 1, "default torch 2.16.0")}});
+  ASSERT_OK(store_->ReplaceCurrent({}, {{SampleFold(1, 60, "default torch 2.15.0")}, 0, /*only_missing=*/true}));
+  const auto folds = store_->ReadTrends({});
+  ASSERT_EQ(folds->size(), 1u);
+  EXPECT_EQ(folds->at(0).toolchain, "default torch 2.16.0");
+}
+
+TEST_P(StoreTest, WritesTheSameTrendsTwiceAsOnce) {
+  FinishWith({{SampleFold(1)}});
+  const auto once = *store_->ReadTrends({.by = TrendScope::kReason});
+  ASSERT_OK(store_->ReplaceCurrent({}, {{SampleFold(1), SampleFold(1)}}));
+  EXPECT_EQ(*store_->ReadTrends({.by = TrendScope::kReason}), once);
+}
+
 TEST_P(StoreTest, StoresTrendsOfReasonsThatAreNotText) {
   TrendFold fold = SampleFold(1);
   fold.rows = {{TrendScope::kReason, std::string("a\0b", 3) + "\xff'; DROP TABLE trends; --", "GB0001", {}}};

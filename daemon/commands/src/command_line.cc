@@ -220,21 +220,21 @@ void AddReads(CommandLine& line) {
 }
 
 void AddDays(CLI::App* command, TrendsOptions& o) {
-  command->add_option("--since", o.since, "First day, as 2026-03-01 (UTC); default: the oldest");
-  command->add_option("--until", o.until, "Last day; default: the newest");
+  command->add_option("--since", o.query.since, "First day, as 2026-03-01 (UTC); default: the oldest");
+  command->add_option("--until", o.query.until, "Last day; default: the newest");
 }
 
 void AddTrends(CommandLine& line) {
   auto o = std::make_shared<TrendsOptions>();
   auto* trends = AddCommand(line, "trends", "Show how the published numbers changed, day by day, over months and years",
                             [o](App& app) { return RunTrends(app, *o); });
-  trends->add_option("--by", o->by, "all: one series; family or reason: a series for each")
+  trends->add_option("--by", o->query.by, "all: one series; family or reason: a series for each")
       ->check(CLI::IsMember({"all", "family", "reason"}))
       ->capture_default_str();
   AddDays(trends, *o);
-  trends->add_option("--family", o->family, "Show this family only: nlp, vision, audio, ...");
-  trends->add_option("--reason", o->reason, "Show this reason only: its text or its id, as GB0170");
-  trends->add_option("--toolchain", o->toolchain,
+  trends->add_option("--family", o->query.family, "Show this family only: nlp, vision, audio, ...");
+  trends->add_option("--reason", o->query.reason, "Show this reason only: its text or its id, as GB0170");
+  trends->add_option("--toolchain", o->query.toolchain,
                      "Show the numbers by this toolchain; default: those that were published on each day");
   trends->add_flag("--daily", o->daily, "Print a row for each day, as csv and json always do");
   trends->add_option("--format", o->format, "Output format: text, md, csv or json (both a row per day and series)")

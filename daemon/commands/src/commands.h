@@ -8,6 +8,7 @@
 #include "breakwatch/api/control_socket.h"
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/command.h"
+#include "breakwatch/core/trend_query.h"
 #include "breakwatch/report/table.h"
 #include "gate.h"
 
@@ -64,7 +65,7 @@ int RunReport(App& app, const ReportOptions& options);
 
 // The trends to read; every text as it was given.
 struct TrendsOptions {
-  std::string by = "all", since, until, family, reason, toolchain;
+  TrendQuery query;
   std::string format = "text", output;
   bool daily = false;
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "breakwatch/core/text.h"
+#include "trend_columns.h"
 
 namespace breakwatch::report {
 namespace {
@@ -38,16 +39,11 @@ void AddNames(const TrendRow& row, TrendScope by, std::vector<Cell>& cells) {
   if (by == TrendScope::kReason) cells.emplace_back(row.gb_id);
 }
 
-// A column for people and programs.
-struct Shown {
-  const char *name, *title;
-  Cell (*cell)(const TrendNumbers&);
-};
 template <std::int64_t TrendNumbers::*kNumber>
 Cell Number(const TrendNumbers& numbers) {
   return numbers.*kNumber;
 }
-constexpr Shown kOfModels[] = {
+constexpr TrendColumn kOfModels[] = {
     {"models_tracked", "TRACKED", Number<&TrendNumbers::models_tracked>},
     {"models_with_numbers", "WITH NUMBERS", Number<&TrendNumbers::models_with_numbers>},
     {"full_graph", "FULL GRAPH", Number<&TrendNumbers::full_graph>},
@@ -63,7 +59,7 @@ constexpr Shown kOfModels[] = {
     {"departed", "DEPARTED", Number<&TrendNumbers::departed>},
     {"departed_full_graph", "", Number<&TrendNumbers::departed_full_graph>},
 };
-constexpr Shown kOfReasons[] = {
+constexpr TrendColumn kOfReasons[] = {
     {"models_tracked", "", Number<&TrendNumbers::models_tracked>},
     {"models_with_numbers", "WITH NUMBERS", Number<&TrendNumbers::models_with_numbers>},
     {"models", "MODELS", Number<&TrendNumbers::models>},
@@ -71,10 +67,6 @@ constexpr Shown kOfReasons[] = {
     {"break_sites", "SITES", Number<&TrendNumbers::break_sites>},
     {"leverage", "UNBLOCKED", Number<&TrendNumbers::leverage>},
 };
-
-std::span<const Shown> ColumnsOf(TrendScope by) {
-  return by == TrendScope::kReason ? std::span<const Shown>(kOfReasons) : std::span<const Shown>(kOfModels);
-}
 
 std::string WhenEmpty() {
   return "no trends: they begin with the next sweep, or `breakwatch store rebuild` computes them from the stored "
@@ -155,17 +147,21 @@ std::vector<Column> SummaryColumns(TrendScope by, bool draw) {
 
 }  // namespace
 
+std::span<const TrendColumn> TrendColumns(TrendScope by) {
+  return by == TrendScope::kReason ? std::span<const TrendColumn>(kOfReasons) : std::span<const TrendColumn>(kOfModels);
+}
+
 Table TrendTable(std::span<const TrendFold> folds, TrendScope by) {
-  Table table{.columns = {{"day", "DAY"}}, .when_empty = WhenEmpty()};
+  Table table{.columns = {{"day", "DAY"}}, .rows = {}, .when_empty = WhenEmpty()};
   for (Column& column : NameColumns(by)) table.columns.push_back(std::move(column));
   for (const char* name : {"toolchain", "mode", "sweep_id"}) table.columns.push_back({name, ""});
-  for (const Shown& shown : ColumnsOf(by)) table.columns.push_back({shown.name, shown.title, /*right=*/true});
+  for (const TrendColumn& shown : TrendColumns(by)) table.columns.push_back({shown.name, shown.title, /*right=*/true});
   for (const TrendFold& fold : folds) {
     for (const TrendRow& row : fold.rows) {
       std::vector<Cell> cells{FormatDay(fold.day)};
       AddNames(row, by, cells);
       for (const std::string& text : {fold.toolchain, fold.mode, fold.sweep_id}) cells.emplace_back(text);
-      for (const Shown& shown : ColumnsOf(by)) cells.push_back(shown.cell(row.numbers));
+      for (const TrendColumn& shown : TrendColumns(by)) cells.push_back(shown.cell(row.numbers));
       table.rows.push_back(std::move(cells));
     }
   }
@@ -173,7 +169,7 @@ Table TrendTable(std::span<const TrendFold> folds, TrendScope by) {
 }
 
 Table TrendSummary(std::span<const TrendFold> folds, TrendScope by, bool draw) {
-  Table table{.columns = SummaryColumns(by, draw), .when_empty = WhenEmpty()};
+  Table table{.columns = SummaryColumns(by, draw), .rows = {}, .when_empty = WhenEmpty()};
   if (folds.empty()) return table;
   table.title = FormatDay(folds.front().day) + " to " + FormatDay(folds.back().day) + ", " +
                 Counted(folds.size(), "day") + " with a sweep";

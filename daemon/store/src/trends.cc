@@ -29,9 +29,12 @@ void AddRow(const TrendFold& fold, const TrendRow& row, Batch& rows) {
   rows.Add(std::move(values));
 }
 
+// Also if the day has a published fold of another toolchain and this one would replace it.
 bool IsStored(soci::session& sql, const TrendFold& fold) {
-  return Scalar(sql, "SELECT COUNT(*) FROM trends WHERE day = :day AND toolchain = :toolchain AND mode = :mode", 0,
-                FormatDay(fold.day), ToUtf8(fold.toolchain), ToUtf8(fold.mode)) > 0;
+  return Scalar(sql,
+                "SELECT COUNT(*) FROM trends WHERE day = :day AND mode = :mode"
+                " AND (toolchain = :toolchain OR (published = 1 AND :published = 1))",
+                0, FormatDay(fold.day), ToUtf8(fold.mode), ToUtf8(fold.toolchain), Int{fold.published}) > 0;
 }
 
 void RemoveFold(soci::session& sql, const TrendFold& fold) {

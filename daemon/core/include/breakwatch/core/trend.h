@@ -42,6 +42,7 @@ struct TrendNumbers {
 struct TrendField {
   const char* name;
   std::int64_t TrendNumbers::*value;
+  bool adds_up = false;  // a change since the day before, and no state
 };
 inline constexpr std::array kTrendFields{
     TrendField{"models_tracked", &TrendNumbers::models_tracked},
@@ -51,13 +52,13 @@ inline constexpr std::array kTrendFields{
     TrendField{"breaks", &TrendNumbers::breaks},
     TrendField{"break_sites", &TrendNumbers::break_sites},
     TrendField{"leverage", &TrendNumbers::leverage},
-    TrendField{"fixed", &TrendNumbers::fixed},
-    TrendField{"broken", &TrendNumbers::broken},
-    TrendField{"breaks_change", &TrendNumbers::breaks_change},
-    TrendField{"came", &TrendNumbers::came},
-    TrendField{"came_full_graph", &TrendNumbers::came_full_graph},
-    TrendField{"departed", &TrendNumbers::departed},
-    TrendField{"departed_full_graph", &TrendNumbers::departed_full_graph},
+    TrendField{"fixed", &TrendNumbers::fixed, true},
+    TrendField{"broken", &TrendNumbers::broken, true},
+    TrendField{"breaks_change", &TrendNumbers::breaks_change, true},
+    TrendField{"came", &TrendNumbers::came, true},
+    TrendField{"came_full_graph", &TrendNumbers::came_full_graph, true},
+    TrendField{"departed", &TrendNumbers::departed, true},
+    TrendField{"departed_full_graph", &TrendNumbers::departed_full_graph, true},
 };
 
 struct TrendRow {

@@ -4,25 +4,12 @@
 // errors: store.h.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "breakwatch/core/result.h"
-#include "breakwatch/core/trend.h"
+#include "breakwatch/core/trend_query.h"
 
 namespace breakwatch::store {
-
-// Selects folds and their rows; an empty field matches any.
-struct TrendFilter {
-  TrendScope by = TrendScope::kAll;
-  std::optional<Day> since{}, until{};  // first and last day
-  std::string name{}, gb_id{};          // of rows
-  // Empty: the fold of each day that was published. Otherwise the folds of this toolchain: a Key(), or the name of a
-  // configured toolchain, which has one fold a day for each of its versions.
-  std::string toolchain{};
-  std::string mode = "eval";
-};
 
 class Trends {
  public:
