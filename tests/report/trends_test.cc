@@ -86,7 +86,7 @@ TEST(TrendSummaryTest, ComparesTheFirstDayOfASeriesWithTheLast) {
   EXPECT_THAT(text, Not(HasSubstr("▁")));
   const Table table = TrendSummary(folds, TrendScope::kFamily, /*draw=*/true);
   EXPECT_EQ(table.rows[0][7], Cell(std::int64_t{2})) << "without the change of the first day";
-  EXPECT_EQ(table.rows[0].back(), Cell(std::string("▁▆█")));
+  EXPECT_EQ(table.rows[0].back(), Cell(std::string("▁▇█")));
 }
 
 TEST(TrendSummaryTest, ListsFirstTheReasonsThatMostModelsHaveNow) {

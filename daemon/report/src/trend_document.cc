@@ -45,7 +45,7 @@ struct Series {
 };
 
 Json PointOf(Day day, const TrendRow& row) {
-  Table point{.columns = {{"day", ""}}, .rows = {{FormatDay(day)}}, .when_empty = ""};
+  Table point{.title = "", .columns = {{"day", ""}}, .rows = {{FormatDay(day)}}, .when_empty = ""};
   for (const TrendColumn& column : TrendColumns(row.scope)) {
     point.columns.push_back({column.name, ""});
     point.rows[0].push_back(column.cell(row.numbers));

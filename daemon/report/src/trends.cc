@@ -152,7 +152,7 @@ std::span<const TrendColumn> TrendColumns(TrendScope by) {
 }
 
 Table TrendTable(std::span<const TrendFold> folds, TrendScope by) {
-  Table table{.columns = {{"day", "DAY"}}, .rows = {}, .when_empty = WhenEmpty()};
+  Table table{.title = "", .columns = {{"day", "DAY"}}, .rows = {}, .when_empty = WhenEmpty()};
   for (Column& column : NameColumns(by)) table.columns.push_back(std::move(column));
   for (const char* name : {"toolchain", "mode", "sweep_id"}) table.columns.push_back({name, ""});
   for (const TrendColumn& shown : TrendColumns(by)) table.columns.push_back({shown.name, shown.title, /*right=*/true});
@@ -169,7 +169,7 @@ Table TrendTable(std::span<const TrendFold> folds, TrendScope by) {
 }
 
 Table TrendSummary(std::span<const TrendFold> folds, TrendScope by, bool draw) {
-  Table table{.columns = SummaryColumns(by, draw), .rows = {}, .when_empty = WhenEmpty()};
+  Table table{.title = "", .columns = SummaryColumns(by, draw), .rows = {}, .when_empty = WhenEmpty()};
   if (folds.empty()) return table;
   table.title = FormatDay(folds.front().day) + " to " + FormatDay(folds.back().day) + ", " +
                 Counted(folds.size(), "day") + " with a sweep";
@@ -189,19 +189,19 @@ Table TrendSummary(std::span<const TrendFold> folds, TrendScope by, bool draw) {
 std::string Sparkline(std::span<const std::optional<double>> values, std::size_t width) {
   static constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr int kHighest = 7, kMiddle = 3;
-  double low = 0, high = 0;
-  bool any = false;
-  for (const auto& value : values) {
+  const std::size_t count = std::min(values.size(), width);
+  std::vector<std::optional<double>> drawn;
+  for (std::size_t i = 0; i < count; ++i) drawn.push_back(values[(i + 1) * values.size() / count - 1]);
+  std::optional<double> low, high;
+  for (const auto& value : drawn) {
     if (!value) continue;
-    low = any ? std::min(low, *value) : *value;
-    high = any ? std::max(high, *value) : *value;
-    any = true;
+    low = std::min(low.value_or(*value), *value);
+    high = std::max(high.value_or(*value), *value);
   }
-  const std::size_t drawn = std::min(values.size(), width);
   std::string line;
-  for (std::size_t i = 0; i < drawn; ++i) {
-    const auto& value = values[(i + 1) * values.size() / drawn - 1];
-    const int step = !value || high == low ? kMiddle : static_cast<int>((*value - low) / (high - low) * kHighest + 0.5);
+  for (const auto& value : drawn) {
+    const int step =
+        !value || high == low ? kMiddle : static_cast<int>((*value - *low) / (*high - *low) * kHighest + 0.5);
     line += value ? kBlocks[step] : " ";
   }
   return line;

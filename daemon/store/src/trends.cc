@@ -44,9 +44,12 @@ void RemoveFold(soci::session& sql, const TrendFold& fold) {
   if (fold.published) Exec(sql, "UPDATE trends SET published = 0 WHERE day = :day", day);
 }
 
-// Counts days and not a time: if the clock was wrong once, this costs one day of trends and not all of them.
+// Counts days and not a time: if the clock was wrong once, this costs one day of trends and not all of them. The inner
+// query has its own FROM: SQLite ignores DISTINCT in a query that is a value.
 void RemoveOldDays(soci::session& sql, int keep_days) {
-  Exec(sql, "DELETE FROM trends WHERE day <= (SELECT DISTINCT day FROM trends ORDER BY day DESC LIMIT 1 OFFSET :keep)",
+  Exec(sql,
+       "DELETE FROM trends WHERE day < (SELECT MIN(day) FROM"
+       " (SELECT DISTINCT day FROM trends ORDER BY day DESC LIMIT :keep) AS kept)",
        Int{keep_days});
 }
 
