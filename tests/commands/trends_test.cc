@@ -12,7 +12,7 @@ class TrendsTest : public SweptTest {
     first_ = FormatDay(DayOf(clock_.Now()));
     clock_.Advance(std::chrono::hours{48});
     second_ = FormatDay(DayOf(clock_.Now()));
-    Workers().Script("org/broken", GoodCapture());
+    Workers().Rescript("org/broken", GoodCapture());
     HubLists({FakeModel("org/broken", 1, Config(7), 'b'), FakeModel("org/clean", 2, Config(2)),
               FakeModel("org/slow", 3, Config(3))});
     ASSERT_THAT(Run("sweep --quiet"), Succeeds());

@@ -76,7 +76,9 @@ def test_trends_are_printed_by_day_and_by_series(three_days):
     assert [day["models_with_numbers"] for day in days] == [2, 2, 2]
     assert [day["models_tracked"] for day in days] == [2, 2, 3]
     text = three_days.run("trends", "--by", "reason", "--since", three_days.days[0]).stdout
-    assert "Data-dependent branching" in text and "3 days with a sweep" in text
+    assert "3 days with a sweep" in text
+    (row,) = (line for line in text.splitlines() if "Data-dependent branching" in line)
+    assert row.split()[-5:] == ["1", "0", "-1", "0", "0"], "then, now, change, breaks, unblocked: it is gone"
     assert len(json.loads(three_days.run("trends", "--json", "--since", three_days.days[1]).stdout)) == 2
 
 
@@ -121,7 +123,7 @@ def test_trends_stay_when_the_rest_is_trimmed_or_folded_again(three_days):
     three_days.run("store", "rebuild")
     three_days.run("store", "repair")
     assert days() == before
-    assert days("--by", "reason") == before[:1], "the models have no break any more"
+    assert set(days("--by", "reason")) == {before[0]}, "the models have no break any more"
     three_days.run("sweep", "--quiet", "--retention.trend_days", "2")
     assert days() == before[1:]
 
@@ -147,4 +149,4 @@ def test_exports_what_the_recording_rules_record(breakwatch, hub, gateway, start
             recorded[rule["name"], labels] = points[0][1]
     recorded = {key: value for key, value in recorded.items() if not key[0].startswith("model:")}
     newest = {key: points[-1][1] for key, points in exported.items() if key[0] != "breakwatch_reason_leverage"}
-    assert newest == recorded, "every rule but those of single models"
+    assert newest == pytest.approx(recorded), "every rule but those of single models"

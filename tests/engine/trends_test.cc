@@ -221,9 +221,9 @@ class TrendLoopTest : public LoopFixture {
   }
   // 0: a full graph; 1: breaks; 2: fails.
   void Script(const std::string& model, unsigned how) {
-    runner_.Script(model, how == 0   ? GoodCapture()
-                          : how == 1 ? GoodCapture({kBranch, kPrint})
-                                     : FailedCapture(Status::kFailedCapture, "InternalTorchDynamoError"));
+    runner_.Rescript(model, how == 0   ? GoodCapture()
+                            : how == 1 ? GoodCapture({kBranch, kPrint})
+                                       : FailedCapture(Status::kFailedCapture, "InternalTorchDynamoError"));
   }
   // Executes statements on the database, past the store.
   void Sql(const std::vector<std::string>& statements) {

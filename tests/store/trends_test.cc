@@ -55,6 +55,17 @@ TEST_P(StoreTest, SelectsTrendsByNameAndId) {
   EXPECT_EQ(count({.mode = "train"}), 0u);
 }
 
+TEST_P(StoreTest, ReadsTheDaysOnWhichNothingWasOfThisName) {
+  FinishWith({{SampleFold(1)}});
+  TrendFold without = SampleFold(2);
+  std::erase_if(without.rows, [](const TrendRow& row) { return row.scope == TrendScope::kReason; });
+  FinishWith({{without}});
+  const auto folds = store_->ReadTrends({.by = TrendScope::kReason, .gb_id = "GB0170"});
+  ASSERT_EQ(folds->size(), 2u);
+  EXPECT_EQ(folds->at(0).rows.size(), 1u);
+  EXPECT_TRUE(folds->at(1).rows.empty()) << "the reason is gone";
+}
+
 TEST_P(StoreTest, SelectsTrendsByTheFirstAndLastDay) {
   for (const int day : {1, 2, 4, 5}) FinishWith({{SampleFold(day)}});
   EXPECT_EQ(DaysOf(*store_), (Days{"2026-03-01", "2026-03-02", "2026-03-04", "2026-03-05"}));
@@ -151,7 +162,8 @@ TEST_P(StoreTest, WritesTheSameTrendsTwiceAsOnce) {
 
 TEST_P(StoreTest, StoresTrendsOfReasonsThatAreNotText) {
   TrendFold fold = SampleFold(1);
-  fold.rows = {{TrendScope::kReason, std::string("a\0b", 3) + "\xff'; DROP TABLE trends; --", "GB0001", {}}};
+  fold.rows = {{TrendScope::kAll, "", "", {}},
+               {TrendScope::kReason, std::string("a\0b", 3) + "\xff'; DROP TABLE trends; --", "GB0001", {}}};
   FinishWith({{fold}});
   EXPECT_EQ(store_->ReadTrends({.by = TrendScope::kReason})->at(0).rows[0].name,
             "a\uFFFDb\uFFFD'; DROP TABLE trends; --");

@@ -173,6 +173,7 @@ Table TrendSummary(std::span<const TrendFold> folds, TrendScope by, bool draw) {
   if (folds.empty()) return table;
   table.title = FormatDay(folds.front().day) + " to " + FormatDay(folds.back().day) + ", " +
                 Counted(folds.size(), "day") + " with a sweep";
+  table.when_empty = "no tracked model had this family or reason on these days";
   std::vector<Series> all = SeriesOf(folds);
   if (by == TrendScope::kReason)
     std::stable_sort(all.begin(), all.end(),

@@ -80,11 +80,11 @@ std::string SelectRows() {
   std::string names;
   for (const Column& column : Columns()) names += (names.empty() ? "" : ", ") + column.name;
   return "SELECT " + names +
-         " FROM trends WHERE scope = :scope AND day >= :since AND day <= :until AND mode = :mode"
-         " AND (:any_name = 1 OR name = :name) AND (:any_id = 1 OR gb_id = :gb_id)";
+         " FROM trends WHERE day >= :since AND day <= :until AND mode = :mode AND (scope = 'all'"
+         " OR (scope = :scope AND (:any_name = 1 OR name = :name) AND (:any_id = 1 OR gb_id = :gb_id)))";
 }
 
-// Days sort as text.
+// Every fold has a row of all models, so a fold is found even if it lacks the rows asked for. Days sort as text.
 constexpr const char* kFirstDay = "0";
 constexpr const char* kLastDay = "9";
 
@@ -107,7 +107,7 @@ Result<std::vector<TrendFold>> SqlStore::ReadTrends(const TrendFilter& filter) {
   const auto add = [&](TrendFold fold, TrendRow row) {
     const bool same = !folds.empty() && folds.back().day == fold.day && folds.back().toolchain == fold.toolchain;
     if (!same) folds.push_back(std::move(fold));
-    folds.back().rows.push_back(std::move(row));
+    if (row.scope == filter.by) folds.back().rows.push_back(std::move(row));
   };
   const std::string toolchain = ToUtf8(filter.toolchain), versions = toolchain + " ";
   const auto read = ReadPast({"trends", "", "", ""}, [&](soci::session& sql) -> Result<void> {
@@ -115,8 +115,8 @@ Result<std::vector<TrendFold>> SqlStore::ReadTrends(const TrendFilter& filter) {
     const auto ask = [&](const std::string& which, const auto&... values) {
       QueryRows(std::make_index_sequence<kTrendFields.size()>(), sql,
                 SelectRows() + which + " ORDER BY day, toolchain, name, gb_id", add,
-                std::string(TrendScopeName(filter.by)), filter.since ? FormatDay(*filter.since) : kFirstDay,
-                filter.until ? FormatDay(*filter.until) : kLastDay, ToUtf8(filter.mode), Int{filter.name.empty()},
+                filter.since ? FormatDay(*filter.since) : kFirstDay, filter.until ? FormatDay(*filter.until) : kLastDay,
+                ToUtf8(filter.mode), std::string(TrendScopeName(filter.by)), Int{filter.name.empty()},
                 ToUtf8(filter.name), Int{filter.gb_id.empty()}, ToUtf8(filter.gb_id), values...);
     };
     toolchain.empty() ? ask(" AND published = 1")

@@ -15,7 +15,7 @@ class Trends {
  public:
   virtual ~Trends() = default;
 
-  // By day, and then by toolchain. A fold without a matching row is absent. A store of an older version has none.
+  // By day, and then by toolchain. A fold without a matching row has no rows. A store of an older version has none.
   virtual Result<std::vector<TrendFold>> ReadTrends(const TrendFilter& filter) = 0;
 };
 
