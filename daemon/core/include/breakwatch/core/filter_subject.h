@@ -1,0 +1,36 @@
+// What a ModelFilter sees of results, of listed and of tracked models, and who owns them. Commands, report and api
+// select with these alone.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "breakwatch/core/model_filter.h"
+#include "breakwatch/core/result.h"
+#include "breakwatch/core/snapshot.h"
+#include "breakwatch/core/sweep.h"
+
+namespace breakwatch {
+
+// Who is responsible for the models that `models` matches.
+struct ModelOwner {
+  std::string name, contact;  // the contact may be empty
+  ModelFilter models;         // of facts that need no capture, and no owner
+};
+using ModelOwners = std::vector<ModelOwner>;
+
+std::vector<std::string> OwnerNames(const ModelOwners& owners);
+
+// A model as listed; `mode` may be empty.
+FilterSubject SubjectOf(const ModelInfo& info, const ModelOwners& owners, std::string_view mode = {});
+FilterSubject SubjectOf(const ModelResult& result, const ModelOwners& owners);
+// A tracked model: its reasons are those of its numbers, its statuses those of its attempts. It has no task, library,
+// class or model_type.
+FilterSubject SubjectOf(const TrackedModel& model, const ModelOwners& owners);
+
+// Removes the results that do not match. Error: kUsage, as ModelFilter::CheckSelects and CheckOwners; the results are
+// unchanged then.
+Result<void> KeepMatching(std::vector<ModelResult>& results, const ModelFilter& filter, const ModelOwners& owners);
+
+}  // namespace breakwatch
