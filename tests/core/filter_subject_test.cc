@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "breakwatch/core/model_rules.h"
+
 namespace breakwatch {
 namespace {
 
@@ -68,6 +70,38 @@ TEST(KeepMatchingTest, KeepsWhatMatchesInItsOrder) {
   EXPECT_THAT(Ids(results), ElementsAre("org/b", "other/c"));
   ASSERT_TRUE(KeepMatching(results, ModelFilter(), {}).ok());
   EXPECT_EQ(results.size(), 2u);
+}
+
+TEST(KeepMatchingTest, KeepsBothSidesOfAModelThatMatchesOnOne) {
+  auto a = Three(), b = Three();
+  a[0].capture.status = Status::kTimeout;
+  a.pop_back();
+  ASSERT_TRUE(KeepMatching(a, b, Filter("status:timeout"), {}).ok());
+  EXPECT_THAT(Ids(a), ElementsAre("org/a"));
+  EXPECT_THAT(Ids(b), ElementsAre("org/a", "other/c"));
+  EXPECT_FALSE(KeepMatching(a, b, Filter("org/none"), {}).ok());
+}
+
+TEST(NoteOwnersTest, FillsInTheOwnersOfEachResult) {
+  auto results = Three();
+  NoteOwners(results, {{"speech", "", Filter("family:audio")}});
+  EXPECT_THAT(results[0].owners, ElementsAre("speech"));
+  EXPECT_TRUE(results[1].owners.empty());
+}
+
+TEST(OverrideOfTest, TakesOfEachFieldTheLastEntryThatMatches) {
+  ModelRules rules;
+  rules.owners = {{"speech", "", Filter("family:audio")}};
+  rules.overrides = {{.models = Filter("*"), .modes = {"train"}, .limits = {.capture = std::chrono::minutes(9)}},
+                     {.models = Filter("owner:speech"), .modes = {"eval"}, .dtype = "float16"},
+                     {.models = Filter("org/b"), .skip = "too slow", .skip_place = "models.yaml:7:11"}};
+  const ModelOverride rule = OverrideOf(Three()[0].info, rules);
+  EXPECT_THAT(rule.modes, ElementsAre("eval"));
+  EXPECT_EQ(rule.dtype, "float16");
+  EXPECT_EQ(rule.limits.Over({}).capture, std::chrono::minutes(9));
+  EXPECT_EQ(rule.limits.Over({}).eager, CaptureLimits().eager);
+  EXPECT_TRUE(rule.skip.empty());
+  EXPECT_EQ(OverrideOf(Three()[1].info, rules).skip, "too slow");
 }
 
 TEST(KeepMatchingTest, RefusesWhatSelectsNothingAndLeavesTheResults) {

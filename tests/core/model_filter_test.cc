@@ -236,6 +236,54 @@ TEST(ModelFilterTest, JoinsSeveralWithOr) {
   EXPECT_EQ(any.text(), "(family:audio) or (type:llama and status:crashed)");
 }
 
+TEST(ModelFilterTest, NarrowsWithAnd) {
+  EXPECT_TRUE(ModelFilter::AllOf({}).MatchesEverything());
+  const std::vector<ModelFilter> filters = {ModelFilter(), Parsed("family:audio or type:llama"),
+                                            ModelFilter::OfOwner("Speech")};
+  const ModelFilter all = ModelFilter::AllOf(filters);
+  EXPECT_TRUE(all.Matches(Whisper()));
+  EXPECT_FALSE(all.Matches(Llama()));
+  EXPECT_TRUE(Parsed(all.Expanded()).Matches(Whisper()));
+}
+
+TEST(ModelFilterTest, TakesAnOwnersNameAsItIs) {
+  const ModelFilter hostile = ModelFilter::OfOwner("x\" or *");
+  EXPECT_FALSE(hostile.Matches(Llama()));
+  EXPECT_FALSE(Parsed(hostile.Expanded()).Matches(Llama())) << hostile.Expanded();
+}
+
+// Every prefix and every changed byte of sound expressions: refused or accepted, and then equal to its expansion.
+TEST(ModelFilterTest, SurvivesEveryMutationOfSoundExpressions) {
+  const std::string sound[] = {"(family:audio or not \"a \\\" b\") and 'x':y", "reason:'a b' or org/*?",
+                               "@Mine.txt and not *"};
+  const std::string bytes("\0\n\t \"'\\:@*?()#\x80\xFFz", 17);
+  for (const std::string& text : sound) {
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+      for (const char byte : bytes) {
+        std::string mutated = text;
+        at < text.size() ? (void)(mutated[at] = byte) : (void)(mutated += byte);
+        for (const std::string& tried : {mutated, text.substr(0, at) + byte}) {
+          const auto filter = ModelFilter::Parse(tried, kFiles);
+          if (!filter) continue;
+          const auto again = ModelFilter::Parse(filter->Expanded());
+          ASSERT_TRUE(again.ok()) << tried << " -> " << filter->Expanded() << ": " << again.error().message;
+          EXPECT_EQ(again->Matches(Whisper()), filter->Matches(Whisper())) << tried;
+          EXPECT_EQ(again->Matches(Llama()), filter->Matches(Llama())) << tried;
+        }
+      }
+    }
+  }
+}
+
+TEST(ModelFilterTest, MatchesManyStarsWithoutBacktracking) {
+  std::string stars;
+  for (int i = 0; i < 1'000; ++i) stars += "*a";
+  FilterSubject subject = Llama();
+  subject.id = std::string(2'000, 'a');
+  EXPECT_FALSE(Parsed(stars + "b").Matches(subject));
+  EXPECT_TRUE(Parsed(stars).Matches(subject));
+}
+
 TEST(ModelFilterTest, AQuestionMarkIsOneCharacter) {
   FilterSubject subject = Llama();
   subject.id = "org/na\xC3\xAFve";

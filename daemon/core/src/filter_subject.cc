@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <set>
+#include <span>
 
 namespace breakwatch {
 namespace {
@@ -10,6 +11,21 @@ void AddOwners(FilterSubject& subject, const ModelOwners& owners) {
   for (const ModelOwner& owner : owners) {
     if (owner.models.Matches(subject)) subject.owners.push_back(owner.name);
   }
+}
+
+// Whether each result matches: those of `a`, then those of `b`.
+Result<std::vector<bool>> Matching(std::span<const ModelResult> a, std::span<const ModelResult> b,
+                                   const ModelFilter& filter, const ModelOwners& owners) {
+  if (auto checked = filter.CheckOwners(OwnerNames(owners)); !checked) return checked.error();
+  std::vector<FilterSubject> subjects;
+  subjects.reserve(a.size() + b.size());
+  for (const auto& side : {a, b}) {
+    for (const ModelResult& result : side) subjects.push_back(SubjectOf(result, owners));
+  }
+  if (auto checked = filter.CheckSelects(subjects); !checked) return checked.error();
+  std::vector<bool> matches;
+  for (const FilterSubject& subject : subjects) matches.push_back(filter.Matches(subject));
+  return matches;
 }
 
 }  // namespace
@@ -60,20 +76,32 @@ FilterSubject SubjectOf(const TrackedModel& model, const ModelOwners& owners) {
   return subject;
 }
 
+void NoteOwners(std::vector<ModelResult>& results, const ModelOwners& owners) {
+  if (owners.empty()) return;
+  for (ModelResult& result : results) result.owners = SubjectOf(result, owners).owners;
+}
+
 Result<void> KeepMatching(std::vector<ModelResult>& results, const ModelFilter& filter, const ModelOwners& owners) {
   if (filter.MatchesEverything()) return {};
-  if (auto checked = filter.CheckOwners(OwnerNames(owners)); !checked) return checked;
-  std::vector<FilterSubject> subjects;
-  subjects.reserve(results.size());
-  for (const ModelResult& result : results) subjects.push_back(SubjectOf(result, owners));
-  if (auto checked = filter.CheckSelects(subjects); !checked) return checked;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!filter.Matches(subjects[i])) continue;
-    if (kept != i) results[kept] = std::move(results[i]);
-    ++kept;
+  auto matches = Matching(results, {}, filter, owners);
+  if (!matches) return matches.error();
+  std::size_t i = 0;
+  std::erase_if(results, [&](const ModelResult&) { return !(*matches)[i++]; });
+  return {};
+}
+
+Result<void> KeepMatching(std::vector<ModelResult>& a, std::vector<ModelResult>& b, const ModelFilter& filter,
+                          const ModelOwners& owners) {
+  if (filter.MatchesEverything()) return {};
+  auto matches = Matching(a, b, filter, owners);
+  if (!matches) return matches.error();
+  std::set<std::string> kept;
+  for (std::size_t i = 0; i < matches->size(); ++i) {
+    if ((*matches)[i]) kept.insert(i < a.size() ? a[i].info.id : b[i - a.size()].info.id);
   }
-  results.resize(kept);
+  for (std::vector<ModelResult>* side : {&a, &b}) {
+    std::erase_if(*side, [&](const ModelResult& result) { return !kept.contains(result.info.id); });
+  }
   return {};
 }
 

@@ -98,15 +98,31 @@ bool AnyMatches(const Node& node, std::span<const FilterSubject> subjects) {
 }  // namespace
 
 ModelFilter ModelFilter::AnyOf(std::span<const ModelFilter> filters) {
+  const auto matches_all = [](const ModelFilter& one) { return one.MatchesEverything(); };
+  if (std::any_of(filters.begin(), filters.end(), matches_all)) return {};
+  return Chain(filters, "or");
+}
+
+ModelFilter ModelFilter::AllOf(std::span<const ModelFilter> filters) {
+  std::vector<ModelFilter> narrowing(filters.begin(), filters.end());
+  std::erase_if(narrowing, [](const ModelFilter& one) { return one.MatchesEverything(); });
+  return narrowing.empty() ? ModelFilter() : Chain(narrowing, "and");
+}
+
+ModelFilter ModelFilter::Chain(std::span<const ModelFilter> filters, std::string_view name) {
   if (filters.size() == 1) return filters.front();
-  Node node{.op = Op::kOr};
+  Node node{.op = name == "and" ? Op::kAnd : Op::kOr};
   std::string text;
   for (const ModelFilter& one : filters) {
-    if (one.MatchesEverything()) return {};
     node.children.push_back(*one.root_);
-    text += (text.empty() ? "(" : " or (") + one.text_ + ")";
+    text += (text.empty() ? "(" : " " + std::string(name) + " (") + one.text_ + ")";
   }
   return {std::move(text), std::make_shared<const Node>(std::move(node))};
+}
+
+ModelFilter ModelFilter::OfOwner(std::string_view name) {
+  Node node{.op = Op::kTerm, .key = FilterKey::kOwner, .text = Lower(name)};
+  return {"owner:" + std::string(name), std::make_shared<const Node>(std::move(node))};
 }
 
 bool ModelFilter::Matches(const FilterSubject& subject) const { return !root_ || Evaluate(*root_, subject); }

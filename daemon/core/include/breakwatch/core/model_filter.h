@@ -57,6 +57,10 @@ class ModelFilter {
   static Result<ModelFilter> Parse(std::string_view text, const ReadFile& read_file = {});
   // Matches what one of them matches. `filters` is not empty.
   static ModelFilter AnyOf(std::span<const ModelFilter> filters);
+  // Matches what all of them match; without filters, every model.
+  static ModelFilter AllOf(std::span<const ModelFilter> filters);
+  // The models of an owner, as `owner:NAME`.
+  static ModelFilter OfOwner(std::string_view name);
 
   bool Matches(const FilterSubject& subject) const;
   bool MatchesEverything() const { return root_ == nullptr; }
@@ -74,6 +78,7 @@ class ModelFilter {
   struct Node;
 
  private:
+  static ModelFilter Chain(std::span<const ModelFilter> filters, std::string_view name);
   ModelFilter(std::string text, std::shared_ptr<const Node> root) : text_(std::move(text)), root_(std::move(root)) {}
 
   std::string text_;
