@@ -83,7 +83,7 @@ std::string Mail(const Document& document) {
   const std::string boundary = "breakwatch-" + Sha256Hex(text + html).substr(0, 32);
   std::string out = "Subject: " + HeaderText(SubjectOf(document)) + "\n";
   if (document.made_at != SystemTime{}) out += "Date: " + DateText(document.made_at) + "\n";
-  out += "MIME-Version: 1.0\nAuto-Submitted: auto-generated\nContent-Type: multipart/alternative; boundary=\"" +
+  out += "MIME-Version: 1.0\nAuto-Submitted: auto-generated\nContent-Type: multipart/alternative;\n boundary=\"" +
          boundary + "\"\n\n";
   return out + Part(boundary, "text/plain", text) + Part(boundary, "text/html", html) + "--" + boundary + "--\n";
 }

@@ -1,5 +1,6 @@
 // The native JSON of the Jenkins plugin Warnings Next Generation. It reads a fixed set of fields and fills in the rest.
 #include "breakwatch/core/text.h"
+#include "escape.h"
 #include "formats.h"
 #include "table_json.h"
 
@@ -8,10 +9,12 @@ namespace {
 
 constexpr std::size_t kMaxIssues = 25'000, kMaxText = 4'000;
 
+std::string Line(const std::string& text) { return OneLine(Truncate(ToUtf8(text), kMaxText)); }
+
 // The plugin shows messages and descriptions as HTML.
 std::string HtmlText(const std::string& text) {
   std::string out;
-  for (const char c : Truncate(ToUtf8(text), kMaxText)) {
+  for (const char c : Line(text)) {
     out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
   }
   return out;
@@ -34,18 +37,18 @@ Json IssueJson(const Issue& issue) {
   const BreakSite& site = *issue.site;
   std::string message = Counted(issue.events, "break") + ": " + ReasonText(site);
   if (!issue.allowed_by.empty()) message += "; allowed by " + issue.allowed_by;
-  return {{"fileName", site.file.empty() ? "-" : ToUtf8(site.file)},
+  return {{"fileName", site.file.empty() ? "-" : Line(site.file)},
           {"lineStart", site.line},
           {"lineEnd", site.line},
           {"severity", SeverityOf(issue.severity)},
           {"category", issue.result == nullptr ? "" : std::string(FamilyName(issue.result->info.family))},
-          {"type", ToUtf8(site.gb_id.empty() ? site.reason : site.gb_id)},
-          {"packageName", ToUtf8(issue.model)},
-          {"moduleName", ToUtf8(issue.mode)},
+          {"type", Line(site.gb_id.empty() ? site.reason : site.gb_id)},
+          {"packageName", Line(issue.model)},
+          {"moduleName", Line(issue.mode)},
           {"message", HtmlText(message)},
           {"description", DescriptionOf(site)},
           // The plugin finds new and fixed issues by it.
-          {"fingerprint", ToUtf8(site.site_id + "/" + issue.mode + "/" + issue.model)}};
+          {"fingerprint", Line(site.site_id + "/" + issue.mode + "/" + issue.model)}};
 }
 
 Json CaseJson(const Case& c) {
@@ -53,10 +56,10 @@ Json CaseJson(const Case& c) {
           {"severity", c.outcome == Outcome::kFailed ? "ERROR" : "HIGH"},
           {"category", c.family},
           {"type", c.type},
-          {"packageName", ToUtf8(c.model)},
-          {"moduleName", ToUtf8(c.mode)},
+          {"packageName", Line(c.model)},
+          {"moduleName", Line(c.mode)},
           {"message", HtmlText(c.type + ": " + c.message)},
-          {"fingerprint", ToUtf8(c.type + "/" + c.mode + "/" + c.model)}};
+          {"fingerprint", Line(c.type + "/" + c.mode + "/" + c.model)}};
 }
 
 }  // namespace

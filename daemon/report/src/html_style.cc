@@ -24,16 +24,18 @@ table{border-collapse:collapse;width:100%;font-size:.9rem;margin-top:.5rem}
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid var(--line)}
 thead th{background:var(--fill);white-space:nowrap;font-size:.8rem}
 .n{text-align:right;font-variant-numeric:tabular-nums}
+td.good,td.bad,td.warn,td.soft,td a{white-space:nowrap}
 .good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}.soft{color:var(--soft)}
 .site{border:1px solid var(--line);border-radius:.4rem;padding:.5rem .8rem;margin:.7rem 0}.site p{margin:.4rem 0}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
 @media print{:root{--back:#fff;--text:#000;--soft:#333;--line:#999;--fill:#fff;--good:#000;--bad:#000;--warn:#000}
 body{max-width:none;padding:0;font-size:10pt}.scroll{overflow:visible}tr,.site{break-inside:avoid}
-thead{display:table-header-group}}
+thead{display:table-header-group}
+details::details-content{content-visibility:visible;block-size:auto}}
 @media screen and (max-width:40rem){body{padding:.7rem}dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}
 thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 table,tbody,tr,td{display:block}tr{border-bottom:2px solid var(--line);padding:.3rem 0}
-td{border:0;padding:.1rem 0 .1rem 8.5rem;text-indent:-8.5rem;text-align:left}td:empty{display:none}
+td,td.n{border:0;padding:.1rem 0 .1rem 8.5rem;text-indent:-8.5rem;text-align:left}td:empty{display:none}
 td::before{display:inline-block;width:8.5rem;text-indent:0;color:var(--soft);font-size:.8rem}
 )css";
 
