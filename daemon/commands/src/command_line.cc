@@ -7,6 +7,7 @@
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/threads.h"
+#include "breakwatch/report/formats.h"
 #include "commands.h"
 #include "help.h"
 #include "signals.h"
@@ -26,6 +27,9 @@ constexpr const char* kFooter = R"(Examples:
 Every setting is a flag (--exporters.pushgateway.url), an environment variable
 (BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL) and a key of the YAML file (--config.file):
 `breakwatch config explain` lists them.)";
+
+constexpr const char* kOutputDoc =
+    "Write to this file instead of standard output; github: the step summary instead of $GITHUB_STEP_SUMMARY";
 
 // Settings that all commands use; `--help` lists their flags.
 bool IsCommon(const std::string& key) { return key == "state_dir" || key.starts_with("log."); }
@@ -213,9 +217,13 @@ void AddReads(CommandLine& line) {
   auto report = std::make_shared<ReportOptions>();
   command =
       AddCommand(line, "report", "Print a sweep as a document", [report](App& app) { return RunReport(app, *report); });
-  command->add_option("--sweep", report->sweep, "Id of the sweep")->capture_default_str();
-  command->add_option("--format", report->format, "Output format: text, md, csv or json")->capture_default_str();
-  command->add_option("--output", report->output, "Write to this file instead of standard output");
+  command->add_option("sweep,--sweep", report->sweep, "Id of the sweep")->capture_default_str();
+  command->add_option("--format", report->format, "Output format: " + report::ReportFormatNames())
+      ->capture_default_str();
+  command->add_option("--output", report->output, kOutputDoc);
+  command->add_option("--gate", report->gate.baseline,
+                      "Include the decision of the gate with this baseline file; the exit code stays 0");
+  AddGateOptions(command, report->gate);
   command->add_flag("--list", report->list, "List the stored sweeps");
 }
 
@@ -267,9 +275,8 @@ void AddCompare(CommandLine& line) {
       ->check(CLI::IsMember({"worse"}));
   AddGateOptions(compare, o->gate);
   compare->add_flag("--all", o->all, "Also list the models that did not change");
-  compare->add_option("--format", o->format, "Output format: text, md, csv (a row per model) or json")
-      ->capture_default_str();
-  compare->add_option("--output", o->output, "Write to this file instead of standard output");
+  compare->add_option("--format", o->format, "Output format: " + report::ReportFormatNames())->capture_default_str();
+  compare->add_option("--output", o->output, kOutputDoc);
 }
 
 CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {

@@ -60,6 +60,7 @@ int RunReasons(App& app, const ReasonsOptions& options);
 struct ReportOptions {
   std::string sweep = "latest", format = "text", output;
   bool list = false;
+  GateOptions gate;  // no baseline: the report has no decision of a gate
 };
 int RunReport(App& app, const ReportOptions& options);
 
