@@ -23,7 +23,9 @@ def make_older(breakwatch, days):
         newest = sql.execute("SELECT MAX(day) FROM trends").fetchone()
         sql.execute("UPDATE trends SET day = ?, at_ns = at_ns - ? WHERE day = ?",
                     (str(day), days * DAY_S * 10**9, *newest))  # fmt: skip
-        sql.execute("UPDATE current_meta SET value = json_set(value, '$.day', ?) WHERE key = 'trend_models'", (str(day),))
+        sql.execute(
+            "UPDATE current_meta SET value = json_set(value, '$.day', ?) WHERE key = 'trend_models'", (str(day),)
+        )
     return str(day)
 
 
