@@ -23,6 +23,9 @@ def make_older(breakwatch, days):
         newest = sql.execute("SELECT MAX(day) FROM trends").fetchone()
         sql.execute("UPDATE trends SET day = ?, at_ns = at_ns - ? WHERE day = ?",
                     (str(day), days * DAY_S * 10**9, *newest))  # fmt: skip
+        sql.execute(
+            "UPDATE current_meta SET value = json_set(value, '$.day', ?) WHERE key = 'trend_models'", (str(day),)
+        )
     return str(day)
 
 
@@ -75,6 +78,7 @@ def test_trends_are_printed_by_day_and_by_series(three_days):
     assert [day["full_graph"] for day in days] == [1, 2, 2]
     assert [day["models_with_numbers"] for day in days] == [2, 2, 2]
     assert [day["models_tracked"] for day in days] == [2, 2, 3]
+    assert [day["fixed"] for day in days] == [0, 1, 0]
     text = three_days.run("trends", "--by", "reason", "--since", three_days.days[0]).stdout
     assert "3 days with a sweep" in text
     (row,) = (line for line in text.splitlines() if "Data-dependent branching" in line)

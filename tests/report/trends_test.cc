@@ -98,6 +98,7 @@ TEST(TrendSummaryTest, ListsFirstTheReasonsThatMostModelsHaveNow) {
   EXPECT_EQ(table.rows[0][4], Cell(std::int64_t{5})) << "the change";
   EXPECT_EQ(table.rows[2][0], Cell(std::string("gone")));
   EXPECT_EQ(table.rows[2][3], Cell(std::int64_t{0})) << "now";
+  EXPECT_EQ(TrendSummary(folds, TrendScope::kReason, true).rows[2].back(), Cell(std::string("█▁")));
 }
 
 TEST(TrendSummaryTest, NamesWhatGivesTrendsIfThereAreNone) {

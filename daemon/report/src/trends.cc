@@ -91,7 +91,7 @@ struct Series {
   }
   std::string Draw(std::optional<double> (*value)(const TrendNumbers&)) const {
     std::vector<std::optional<double>> values;
-    for (const TrendNumbers* day : days) values.push_back(day == nullptr ? std::nullopt : value(*day));
+    for (const TrendNumbers* day : days) values.push_back(value(day == nullptr ? TrendNumbers{} : *day));
     return Sparkline(values, kSparklineWidth);
   }
 };

@@ -40,8 +40,9 @@ struct TrendBounds {
 // {"by", "since", "until", "toolchain", "series", "series_left_out"}. `since` and `until` are the days asked for, or
 // null; `toolchain` is that of the newest fold, "" without one. A series has "family", or "reason" and "gb_id", and
 // "points" by day: "day" and the numbers of TrendTable's rows without the names. A series lacks the points at which it
-// had no row. Families are ordered by name, reasons by models at the last point, most first. More points are thinned
-// out; further series are left out. At the default bounds it has less than 15 MB, by family less than 2 MB.
+// had no row: its numbers were 0. Families are ordered by name, reasons by models at the last point, most first. More
+// points are thinned out; further series are left out. At the default bounds it has less than 15 MB, by family less
+// than 2 MB.
 std::string TrendDocument(const std::vector<TrendFold>& folds, const TrendFilter& filter, TrendBounds bounds = {});
 
 // One block character for each value, lowest to highest, and a blank for an absent one. More than `width` values are
