@@ -127,7 +127,7 @@ void AddSite(pugi::xml_node parent, const SiteGroup& group) {
   pugi::xml_node box = parent.append_child("article");
   AddAttribute(box, "class", "site");
   AddReason(box, site);
-  AddElement(box, "p", OccurrencesText(group));
+  AddElement(box, "p", (group.state == "new" ? "New: " : "") + OccurrencesText(group));
   pugi::xml_node place = AddElement(box, "p", PlaceOf(site) + (site.function.empty() ? "" : " in " + site.function));
   if (!site.source_line.empty()) EndLine(place), AddElement(place, "code", Fit(OneLine(site.source_line), kMaxCell));
   if (!site.explanation.empty()) AddElement(box, "p", site.explanation);

@@ -22,8 +22,8 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:0 1rem}dt{color:var(--
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.9rem;margin-top:.5rem}
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid var(--line)}
-td:first-child,td:last-child{min-width:12rem}
-thead th{background:var(--fill);white-space:nowrap;font-size:.8rem}
+td:first-child,td:last-child:not(.n){min-width:12rem}
+thead th{background:var(--fill);white-space:nowrap;font-size:.9em;overflow-wrap:normal}
 .n{text-align:right;font-variant-numeric:tabular-nums}
 td.good,td.bad,td.warn,td.soft,td a{white-space:nowrap}
 .good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}.soft{color:var(--soft)}
