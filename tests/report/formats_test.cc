@@ -351,6 +351,16 @@ TEST(GithubTest, AWorseModelIsAnErrorAtItsNewSite) {
   EXPECT_THAT(output.summary, HasSubstr("**Gate: failed"));
 }
 
+TEST(GithubTest, WithoutAGateAWorseModelIsAWarningAtItsNewSite) {
+  const Judged judged;
+  ComparisonReport report = judged.Report();
+  report.is_gate = false;
+  const GithubOutput output = ForGithub(report, kGithubSummaryBytes);
+  EXPECT_THAT(output.annotations,
+              HasSubstr("::warning file=sample/models/alpha.py,line=11,title=sample/whole%3A worse"));
+  EXPECT_THAT(output.annotations, Not(HasSubstr("::error")));
+}
+
 TEST(GithubTest, TheSummaryKeepsToWhatTheStepHasLeft) {
   const GithubOutput output = ForGithub(SweepReport{.sweep = SampleSweep(), .results = SampleResults()}, 1'000);
   EXPECT_LE(output.summary.size(), 1'000u);
