@@ -197,6 +197,15 @@ TEST(HtmlTest, LinksReasonsToTheirPagesAndCountsRowsThatAreNotShown) {
   EXPECT_THAT(*page.links.begin(), StartsWith("https://"));
 }
 
+TEST(HtmlTest, ComparisonsNameNewSitesAndThoseThatAreGone) {
+  Judged judged;
+  judged.after[1] = Captured("sample/broken", {Site("Data-dependent branching", "GB9001", 3, 7)});
+  judged.gated = compare::CompareWithGate({"A", judged.before}, {"B", judged.after}, {});
+  const Page page = PageOf(judged.In(Format::kHtml));
+  EXPECT_THAT(page.text, HasSubstr("New: 2 breaks in sample/whole"));
+  EXPECT_THAT(page.text, HasSubstr("no breaks any more in sample/broken"));
+}
+
 // --- JUnit
 
 pugi::xml_document JUnitOf(const std::string& text) {
@@ -340,6 +349,16 @@ TEST(GithubTest, AWorseModelIsAnErrorAtItsNewSite) {
               HasSubstr("::error file=sample/models/alpha.py,line=11,title=sample/whole%3A worse::"));
   EXPECT_THAT(output.annotations, HasSubstr("::notice file=sample/models/alpha.py,line=9,"));
   EXPECT_THAT(output.summary, HasSubstr("**Gate: failed"));
+}
+
+TEST(GithubTest, WithoutAGateAWorseModelIsAWarningAtItsNewSite) {
+  const Judged judged;
+  ComparisonReport report = judged.Report();
+  report.is_gate = false;
+  const GithubOutput output = ForGithub(report, kGithubSummaryBytes);
+  EXPECT_THAT(output.annotations,
+              HasSubstr("::warning file=sample/models/alpha.py,line=11,title=sample/whole%3A worse"));
+  EXPECT_THAT(output.annotations, Not(HasSubstr("::error")));
 }
 
 TEST(GithubTest, TheSummaryKeepsToWhatTheStepHasLeft) {

@@ -92,7 +92,7 @@ Table SiteTable(const std::vector<SiteGroup>& groups);
 std::string ModelAndMode(const std::string& model, const std::string& mode);
 // "transformers/models/x.py:12".
 std::string PlaceOf(const BreakSite& site);
-// "2 breaks", "2 breaks in 3 models, for example org/name": of a group, one line.
+// "2 breaks in org/name", "no breaks any more in 3 results, for example org/name": one line.
 std::string OccurrencesText(const SiteGroup& group);
 // "Data-dependent branching [GB0170]".
 std::string ReasonText(const BreakSite& site);

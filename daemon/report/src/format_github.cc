@@ -73,12 +73,10 @@ const BreakSite* CauseOf(const Document& document, const Case& c) {
 GithubOutput Github(const Document& document, std::size_t summary_bytes) {
   std::vector<Annotation> errors, warnings, notices;
   for (const Case& c : document.cases) {
-    const std::string name = ModelAndMode(c.model, c.mode);
-    if (c.outcome == Outcome::kFailed && document.gate == GateState::kFailed) {
-      errors.push_back({name + ": " + c.type, c.message, CauseOf(document, c)});
-    } else if (c.outcome == Outcome::kFailed || c.outcome == Outcome::kError) {
-      warnings.push_back({name + ": " + c.type, c.message, nullptr});
-    }
+    if (c.outcome != Outcome::kFailed && c.outcome != Outcome::kError) continue;
+    const bool fails = c.outcome == Outcome::kFailed && document.gate == GateState::kFailed;
+    (fails ? errors : warnings)
+        .push_back({ModelAndMode(c.model, c.mode) + ": " + c.type, c.message, CauseOf(document, c)});
   }
   for (const SiteGroup& group : GroupSites(document.issues)) {
     if (group.state == "absent" || group.severity == Severity::kError) continue;  // the model has an error above

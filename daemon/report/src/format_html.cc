@@ -37,7 +37,9 @@ const char* ClassOf(const std::string& text) {
   return IsSkipped(*status) ? "soft" : "bad";
 }
 
-bool HasColor(const std::string& column) { return column == "verdict" || column.starts_with("status"); }
+bool HasColor(const std::string& column) {
+  return column == "verdict" || (column.starts_with("status") && column != "status_detail");
+}
 
 void AddCell(pugi::xml_node row, const Table& table, const std::vector<Cell>& cells, std::size_t i) {
   const Column& column = table.columns[i];
@@ -47,10 +49,32 @@ void AddCell(pugi::xml_node row, const Table& table, const std::vector<Cell>& ce
   if (!url.empty())
     AddLink(cell, url, text);
   else if (!text.empty())
-    cell.append_child(pugi::node_pcdata).set_value(text.c_str());
-  const char* color = HasColor(column.name) && text != "status_detail" ? ClassOf(text) : nullptr;
+    cell.append_child(pugi::node_pcdata).set_value(XmlText(text).c_str());
+  const char* color = HasColor(column.name) ? ClassOf(text) : nullptr;
   if (column.right) AddAttribute(cell, "class", "n");
   if (color != nullptr) AddAttribute(cell, "class", color);
+}
+
+// A region that scrolls by keyboard too.
+pugi::xml_node AddScroll(pugi::xml_node parent, const std::string& section) {
+  pugi::xml_node scroll = parent.append_child("div");
+  AddAttribute(scroll, "class", "scroll"), AddAttribute(scroll, "tabindex", "0");
+  AddAttribute(scroll, "role", "region"), AddAttribute(scroll, "aria-labelledby", section + "-title");
+  return scroll;
+}
+
+void AddHeads(pugi::xml_node element, const Table& table) {
+  pugi::xml_node heads = element.append_child("thead").append_child("tr");
+  for (const std::size_t i : VisibleColumns(table)) {
+    pugi::xml_node head = AddElement(heads, "th", table.columns[i].title);
+    AddAttribute(head, "scope", "col");
+    if (table.columns[i].right) AddAttribute(head, "class", "n");
+  }
+}
+
+void AddNotShown(pugi::xml_node parent, std::size_t shown, std::size_t all, const std::string& what) {
+  if (shown == all) return;
+  AddElement(parent, "p", "Not shown: " + std::to_string(all - shown) + " of " + std::to_string(all) + " " + what);
 }
 
 void AddTable(pugi::xml_node parent, const Section& section, std::size_t max_rows) {
@@ -59,29 +83,17 @@ void AddTable(pugi::xml_node parent, const Section& section, std::size_t max_row
     AddElement(parent, "p", table.when_empty);
     return;
   }
-  pugi::xml_node scroll = parent.append_child("div");
-  AddAttribute(scroll, "class", "scroll"), AddAttribute(scroll, "tabindex", "0");
-  AddAttribute(scroll, "role", "region"), AddAttribute(scroll, "aria-labelledby", section.id + "-title");
-  pugi::xml_node element = scroll.append_child("table");
-  pugi::xml_node heads = element.append_child("thead").append_child("tr");
-  const auto visible = VisibleColumns(table);
-  for (const std::size_t i : visible) {
-    pugi::xml_node head = AddElement(heads, "th", table.columns[i].title);
-    AddAttribute(head, "scope", "col");
-    if (table.columns[i].right) AddAttribute(head, "class", "n");
-  }
+  pugi::xml_node element = AddScroll(parent, section.id).append_child("table");
+  AddHeads(element, table);
   pugi::xml_node body = element.append_child("tbody");
+  const auto visible = VisibleColumns(table);
   const std::size_t shown = std::min(max_rows, table.rows.size());
   for (std::size_t r = 0; r < shown; ++r) {
     EndLine(body);
     pugi::xml_node row = body.append_child("tr");
     for (const std::size_t i : visible) AddCell(row, table, table.rows[r], i);
   }
-  if (shown < table.rows.size()) {
-    AddElement(parent, "p",
-               "Not shown: " + std::to_string(table.rows.size() - shown) + " of " + std::to_string(table.rows.size()) +
-                   " rows. The formats csv and json have all.");
-  }
+  AddNotShown(parent, shown, table.rows.size(), "rows. The formats csv and json have all.");
 }
 
 pugi::xml_node AddSection(pugi::xml_node parent, const std::string& id, const std::string& title, bool open) {
@@ -93,16 +105,29 @@ pugi::xml_node AddSection(pugi::xml_node parent, const std::string& id, const st
   return section;
 }
 
+std::string ModelsOf(const SiteGroup& group) {
+  std::string models;
+  for (std::size_t i = 0; i < std::min(group.issues.size(), kMaxModelsOfSite); ++i) {
+    models += (i == 0 ? "" : ", ") + ModelAndMode(group.issues[i]->model, group.issues[i]->mode);
+  }
+  if (group.issues.size() <= kMaxModelsOfSite) return models;
+  return models + " and " + std::to_string(group.issues.size() - kMaxModelsOfSite) + " more";
+}
+
+void AddReason(pugi::xml_node box, const BreakSite& site) {
+  pugi::xml_node head = AddElement(box, "p");
+  AddElement(head, "strong", ReasonText(site));
+  if (const std::string url = ReasonUrl(site.gb_id); !url.empty())
+    EndLine(head), AddLink(head, url, "about this reason");
+}
+
 void AddSite(pugi::xml_node parent, const SiteGroup& group) {
   const BreakSite& site = *group.site;
   EndLine(parent);
   pugi::xml_node box = parent.append_child("article");
   AddAttribute(box, "class", "site");
-  pugi::xml_node head = AddElement(box, "p");
-  AddElement(head, "strong", ReasonText(site));
-  const std::string url = ReasonUrl(site.gb_id);
-  if (!url.empty()) EndLine(head), AddLink(head, url, "about this reason");
-  AddElement(box, "p", OccurrencesText(group));
+  AddReason(box, site);
+  AddElement(box, "p", (group.state == "new" ? "New: " : "") + OccurrencesText(group));
   pugi::xml_node place = AddElement(box, "p", PlaceOf(site) + (site.function.empty() ? "" : " in " + site.function));
   if (!site.source_line.empty()) EndLine(place), AddElement(place, "code", Fit(OneLine(site.source_line), kMaxCell));
   if (!site.explanation.empty()) AddElement(box, "p", site.explanation);
@@ -111,15 +136,7 @@ void AddSite(pugi::xml_node parent, const SiteGroup& group) {
     pugi::xml_node hints = box.append_child("ul");
     for (const std::string& hint : site.hints) AddElement(hints, "li", hint);
   }
-  if (group.issues.size() < 2) return;
-  std::string models;
-  for (std::size_t i = 0; i < std::min(group.issues.size(), kMaxModelsOfSite); ++i) {
-    models += (i == 0 ? "" : ", ") + ModelAndMode(group.issues[i]->model, group.issues[i]->mode);
-  }
-  if (group.issues.size() > kMaxModelsOfSite) {
-    models += " and " + std::to_string(group.issues.size() - kMaxModelsOfSite) + " more";
-  }
-  AddElement(box, "p", "Models: " + models);
+  if (group.issues.size() > 1) AddElement(box, "p", "Models: " + ModelsOf(group));
 }
 
 void AddSites(pugi::xml_node parent, const Document& document, std::size_t max_sites) {
@@ -128,10 +145,7 @@ void AddSites(pugi::xml_node parent, const Document& document, std::size_t max_s
   pugi::xml_node section = AddSection(parent, "details", "Break sites in detail", /*open=*/false);
   const std::size_t shown = std::min(groups.size(), max_sites);
   for (std::size_t i = 0; i < shown; ++i) AddSite(section, groups[i]);
-  if (shown == groups.size()) return;
-  AddElement(section, "p",
-             "Not shown: " + std::to_string(groups.size() - shown) + " of " + std::to_string(groups.size()) +
-                 " sites. The format json has all.");
+  AddNotShown(section, shown, groups.size(), "sites. The format json has all.");
 }
 
 void AddHead(pugi::xml_node main, const Document& document) {

@@ -162,7 +162,7 @@ std::string Sarif(const Document& document) {
   const Json packages = {{"description", {{"text", "The folder where torch and transformers are installed"}}}};
   const Json repository = {{"description", {{"text", "The root of your own code"}}}};
   Json run = {
-      {"tool", {{"driver", {{"name", "breakwatch"}, {"rules", std::move(rules)}}}}},
+      {"tool", {{"driver", {{"name", "breakwatch"}, {"version", BREAKWATCH_VERSION}, {"rules", std::move(rules)}}}}},
       {"automationDetails", {{"id", document.is_comparison ? "breakwatch/compare/" : "breakwatch/sweep/"}}},
       {"columnKind", "utf16CodeUnits"},
       {"originalUriBaseIds", {{kPackages, packages}, {kRepository, repository}}},

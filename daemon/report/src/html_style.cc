@@ -22,14 +22,17 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:0 1rem}dt{color:var(--
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.9rem;margin-top:.5rem}
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid var(--line)}
-thead th{background:var(--fill);white-space:nowrap;font-size:.8rem}
+td:first-child,td:last-child:not(.n){min-width:12rem}
+thead th{background:var(--fill);white-space:nowrap;font-size:.9em;overflow-wrap:normal}
 .n{text-align:right;font-variant-numeric:tabular-nums}
 td.good,td.bad,td.warn,td.soft,td a{white-space:nowrap}
 .good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}.soft{color:var(--soft)}
 .site{border:1px solid var(--line);border-radius:.4rem;padding:.5rem .8rem;margin:.7rem 0}.site p{margin:.4rem 0}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
+@page{size:landscape}
 @media print{:root{--back:#fff;--text:#000;--soft:#333;--line:#999;--fill:#fff;--good:#000;--bad:#000;--warn:#000}
-body{max-width:none;padding:0;font-size:10pt}.scroll{overflow:visible}tr,.site{break-inside:avoid}
+body{max-width:none;padding:0;font-size:10pt}.scroll{overflow:visible}table{font-size:8pt}thead th{white-space:normal}
+tr,.site{break-inside:avoid}
 thead{display:table-header-group}
 details::details-content{content-visibility:visible;block-size:auto}}
 @media screen and (max-width:40rem){body{padding:.7rem}dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}

@@ -93,7 +93,8 @@ std::string PlaceOf(const BreakSite& site) {
 
 std::string OccurrencesText(const SiteGroup& group) {
   const Issue& first = *group.issues.front();
-  const std::string breaks = Counted(group.events, "break"), name = ModelAndMode(first.model, first.mode);
+  const std::string name = ModelAndMode(first.model, first.mode);
+  const std::string breaks = group.state == "absent" ? "no breaks any more" : Counted(group.events, "break");
   if (group.issues.size() == 1) return breaks + " in " + name;
   return breaks + " in " + std::to_string(group.issues.size()) + " results, for example " + name;
 }
