@@ -177,8 +177,10 @@ int RunCompare(App& app, const CompareOptions& options) {
   if (!store) return Fail(app, store.error());
   const auto rules = RulesOf(app, options.gate);
   if (!rules) return Fail(app, rules.error());
-  const auto sides = SidesOf(app, **store, options);
+  auto sides = SidesOf(app, **store, options);
   if (!sides) return Fail(app, sides.error());
+  if (auto kept = KeepSelected(app, options.selection, sides->a.results, sides->b.results); !kept)
+    return Fail(app, kept.error());
   if (!sides->has_baseline) app.log(Level::kWarn, "no_baseline: there is nothing to compare with; " + sides->a.label);
   const auto gated =
       compare::CompareWithGate({sides->a.label, sides->a.results}, {sides->b.label, sides->b.results}, *rules);
