@@ -72,6 +72,15 @@ TEST_F(SelectionTest, ACompareKeepsAModelThatIsSelectedOnOneSide) {
   EXPECT_EQ(compared["models"][0]["verdict"], "better");
 }
 
+TEST_F(SelectionTest, AFilterDoesNotHideAModelThatIsGone) {
+  const std::string baseline = folder_ / "baseline.tsv";
+  ASSERT_THAT(Run("baseline update " + baseline), Succeeds());
+  HubLists({FakeModel("org/clean", 1, Config(2))});
+  ASSERT_THAT(Run("sweep --quiet"), Succeeds());
+  EXPECT_THAT(Run("compare --baseline " + baseline + " --filter type:fake*"), EndsWith(kExitRegressions));
+  EXPECT_THAT(Run("compare --baseline " + baseline + " --filter org/clean"), Succeeds());
+}
+
 TEST_F(SelectionTest, ASweepTakesAPartOfTheRanking) {
   const std::size_t before = Captures();
   const auto swept = RunJson("sweep --quiet --rebuild always --model org/c* --model status:timeout");

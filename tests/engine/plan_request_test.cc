@@ -157,7 +157,7 @@ TEST_F(SelectTest, RefusesWhatMatchesNothing) {
 }
 
 TEST_F(SelectTest, SelectsByWhatTheStoreKnows) {
-  runner_.Script("org/b", fakes::FailedCapture(Status::kTimeout));
+  runner_.Script("org/b", fakes::FailedCapture(Status::kTimeout, "too slow"));
   ASSERT_TRUE(RunSweep().ok());
   EXPECT_THAT(ModelsOf(*MakePlanOf(Select("status:timeout"))), ElementsAre("org/b eval"));
 }

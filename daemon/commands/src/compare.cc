@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "commands.h"
 
@@ -142,6 +143,25 @@ Result<void> CheckSelectors(const CompareOptions& options) {
   return {};
 }
 
+// A line of a baseline has no facts of its model but the id. If --filter is given, lines of models without a new result
+// get those of the newest stored one: a filter by family must not hide that a model is gone.
+Result<void> KnowGoneModels(const App& app, store::SweepStore& store, std::vector<ModelResult>& lines,
+                            std::span<const ModelResult> results) {
+  std::set<std::string> models, unknown;
+  for (const ModelResult& result : results) models.insert(result.info.id);
+  for (ModelResult& line : lines) {
+    if (models.contains(line.info.id)) continue;
+    const auto newest = ResultsOf(store, app.settings(), line.info.id);
+    if (!newest) return newest.error();
+    newest->empty() ? (void)unknown.insert(line.info.id) : (void)(line.info = newest->front().info);
+  }
+  if (!unknown.empty()) {
+    app.log(Level::kWarn, Counted(unknown.size(), "model") + " of the baseline, such as " + *unknown.begin() +
+                              ", have no stored result: --filter knows only their ids");
+  }
+  return {};
+}
+
 Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const CompareOptions& options) {
   const std::string selector = options.a.empty() ? "latest" : options.a;
   auto baseline = ReadBaseline(options.gate.baseline);
@@ -152,6 +172,9 @@ Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const Co
   Selected a{"baseline " + options.gate.baseline, {}};
   if (*baseline && options.mode.empty()) WarnOfOtherModes(app, options.gate.baseline, **baseline, b->results);
   if (*baseline) a.results = LinesFor(**std::move(baseline), b->results, sweep && sweep->ranked);
+  if (!options.selection.empty()) {
+    if (auto known = KnowGoneModels(app, store, a.results, b->results); !known) return known.error();
+  }
   return Sides{std::move(a), *std::move(b), baseline->has_value(), sweep ? sweep->id : ""};
 }
 
