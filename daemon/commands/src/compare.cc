@@ -9,6 +9,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "commands.h"
+#include "report_output.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -193,8 +194,8 @@ Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOpt
 }  // namespace
 
 int RunCompare(App& app, const CompareOptions& options) {
-  const auto format = report::ParseFormat(app.json ? "json" : options.format);
-  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
+  const auto format = ReportFormatOf(app, options.format);
+  if (!format) return Fail(app, format.error());
   if (auto checked = CheckSelectors(options); !checked) return Fail(app, checked.error());
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
@@ -208,9 +209,15 @@ int RunCompare(App& app, const CompareOptions& options) {
   const auto gated =
       compare::CompareWithGate({sides->a.label, sides->a.results}, {sides->b.label, sides->b.results}, *rules);
   const bool is_gate = options.fail_on == "worse" || !options.gate.baseline.empty();
-  const int code = Write(app, options.output,
-                         report::RenderComparison(gated.comparison, *format, StyleOf(app), options.all,
-                                                  is_gate || !sides->has_baseline ? &gated.gate : nullptr));
+  const std::string filter = LineOf(options.selection);
+  const int code = WriteReport(app, options.output, *format,
+                               report::ComparisonReport{.comparison = gated.comparison,
+                                                        .gate = &gated.gate,
+                                                        .is_gate = is_gate || !sides->has_baseline,
+                                                        .results = sides->b.results,
+                                                        .filter = filter,
+                                                        .all = options.all,
+                                                        .made_at = app.clock->Now()});
   if (code != kExitOk) return code;
   if (!sides->sweep.empty()) SuggestUpdate(app, options.gate.baseline, sides->sweep, gated.gate);
   return is_gate && sides->has_baseline && gated.gate.failed ? kExitRegressions : kExitOk;

@@ -8,6 +8,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
+#include "report_output.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -99,6 +100,16 @@ Error NoResult(const ShowOptions& options, const std::string& model, std::span<c
   return {ErrorCode::kNotFound, message + there, false, {}};
 }
 
+int ListSweeps(App& app, const ReportOptions& options) {
+  const auto format = report::ParseFormat(app.json ? "json" : options.format);
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: --list prints text, md, csv or json"});
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  const auto sweeps = (*store)->Sweeps(100);
+  if (!sweeps) return Fail(app, sweeps.error());
+  return Write(app, options.output, report::Render(report::SweepsTable(*sweeps), *format, StyleOf(app)));
+}
+
 }  // namespace
 
 Result<std::string> FindModel(store::SweepStore& store, const std::string& selector) {
@@ -177,16 +188,13 @@ int RunReasons(App& app, const ReasonsOptions& options) {
 }
 
 int RunReport(App& app, const ReportOptions& options) {
-  const auto format = report::ParseFormat(app.json ? "json" : options.format);
-  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
   if (options.list) {
     if (!options.selection.empty()) return Fail(app, {ErrorCode::kUsage, "--list lists sweeps, and selects no models"});
-    auto store = app.open_store(app.settings(), /*read_only=*/true);
-    if (!store) return Fail(app, store.error());
-    const auto sweeps = (*store)->Sweeps(100);
-    if (!sweeps) return Fail(app, sweeps.error());
-    return Write(app, options.output, report::Render(report::SweepsTable(*sweeps), *format, StyleOf(app)));
+    return ListSweeps(app, options);
   }
+  const auto format = ReportFormatOf(app, options.format);
+  if (!format) return Fail(app, format.error());
+  if (auto checked = CheckGate(app, options.gate); !checked) return Fail(app, checked.error());
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   auto sweep = LoadSweep(**store, options.sweep);
@@ -194,7 +202,20 @@ int RunReport(App& app, const ReportOptions& options) {
   if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return Fail(app, kept.error());
   const auto others = Counterparts(**store, *sweep);
   if (!others) return Fail(app, others.error());
-  return Write(app, options.output, report::RenderSweep(sweep->sweep, sweep->results, *format, StyleOf(app), *others));
+  const std::string filter = LineOf(options.selection);
+  std::optional<compare::GateDecision> gate;
+  if (!options.gate.baseline.empty()) {
+    auto decided = GateSweep(app, sweep->sweep, options.gate);
+    if (!decided) return Fail(app, decided.error());
+    gate = *std::move(decided);
+  }
+  return WriteReport(app, options.output, *format,
+                     report::SweepReport{.sweep = sweep->sweep,
+                                         .results = sweep->results,
+                                         .others = *others,
+                                         .gate = gate ? &*gate : nullptr,
+                                         .filter = filter,
+                                         .made_at = app.clock->Now()});
 }
 
 }  // namespace breakwatch::commands

@@ -1,4 +1,4 @@
-// Store: one session on the durable history and state, as four seams: SweepStore, EventLog, CurrentState and
+// Store: one session on the durable history and state, as five seams: SweepStore, EventLog, CurrentState, Trends and
 // GatewayGroups. A user names the seam that it needs; who opens a store holds the Store.
 //
 // SQLite (WAL, synchronous=FULL) by default, PostgreSQL when shared; same code. Formats: FORMAT.md.
@@ -22,6 +22,7 @@
 #include "breakwatch/store/event_log.h"
 #include "breakwatch/store/gateway_groups.h"
 #include "breakwatch/store/sweep_store.h"
+#include "breakwatch/store/trends.h"
 
 namespace breakwatch::store {
 
@@ -41,7 +42,7 @@ struct StoreOptions {
   std::function<void(const Damage&)> on_damage{};  // a row was skipped; once per row and session
 };
 
-class Store : public SweepStore, public EventLog, public CurrentState, public GatewayGroups {
+class Store : public SweepStore, public EventLog, public CurrentState, public Trends, public GatewayGroups {
  public:
   static Result<std::unique_ptr<Store>> Open(const StoreOptions& options, const Clock& clock);
 
