@@ -31,10 +31,10 @@ async function read(path, signal) {
 export const segment = encodeURIComponent;
 
 // {data, problem, loading}. Keeps the data of the address before until the next arrives. A `path` of null reads nothing.
-// `every`: seconds between reads while the page is visible; 0: once.
-export function useRead(path, query = {}, every = 0) {
+// `every`: seconds between reads while the page is visible; 0: once. A change of `state` reads again.
+export function useRead(path, query = {}, every = 0, state = null) {
   const target = path === null ? null : path + queryText(query);
-  const [state, set] = useState({ target: null, data: null, problem: null });
+  const [held, set] = useState({ target: null, data: null, problem: null });
   useEffect(() => {
     if (target === null) return undefined;
     let control = null;
@@ -61,7 +61,7 @@ export function useRead(path, query = {}, every = 0) {
       document.removeEventListener('visibilitychange', again);
       control?.abort();
     };
-  }, [target, every]);
+  }, [target, every, state]);
   if (target === null) return { data: null, problem: null, loading: false };
-  return { ...state, loading: state.target !== target };
+  return { ...held, loading: held.target !== target };
 }

@@ -2,6 +2,7 @@
 import { html, render, useEffect, useRef, useState } from './vendor/preact-htm.js';
 import { address, useAddress } from './address.js';
 import { useRead } from './api.js';
+import { visible } from './parts.js';
 
 // The first part of the address -> title and the file with `List` (no further part) and `One` (with a name).
 const kViews = {
@@ -32,7 +33,7 @@ function View({ parts, query }) {
   const started = useRef(false);
   const name = parts.slice(1).join('/');
   useEffect(() => {
-    document.title = `${name || view?.title || 'No such view'} · breakwatch`;
+    document.title = `${visible(name) || view?.title || 'No such view'} · breakwatch`;
     scrollTo(0, 0);
     // Not at the start: the first key should reach the skip link.
     if (started.current) place.current?.querySelector('h1')?.focus();
@@ -42,9 +43,9 @@ function View({ parts, query }) {
   if (!view) body = html`<${Nothing} />`;
   else if (failed) body = html`<div class="problem" role="alert"><strong>The view cannot be loaded</strong><span>Reload the page.</span></div>`;
   else if (module && name && !module.One) body = html`<${Nothing} />`;
-  else if (module && name) body = html`<${module.One} key=${name} name=${name} query=${query} />`;
+  else if (module && name) body = html`<${module.One} name=${name} query=${query} />`;
   else if (module) body = html`<${module.List} query=${query} />`;
-  return html`<main id="main" ref=${place} tabindex="-1">${body}</main>`;
+  return html`<main id="main" ref=${place} tabindex="-1"><div key=${`${view?.file} ${name}`}>${body}</div></main>`;
 }
 
 function App() {

@@ -19,6 +19,8 @@ function load() {
 }
 
 const kLines = 8;
+const kDays = [1, 2, 7, 14, 28, 56, 112, 364].map((days) => days * 86400);
+const shortDay = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 function options(series, width, height, format, range) {
@@ -30,7 +32,7 @@ function options(series, width, height, format, range) {
     width,
     height,
     scales: { x: { time: true }, y: { range } },
-    axes: [{ ...axis, space: 70 }, { ...axis, values: (_, ticks) => ticks.map(format), size: 62 }],
+    axes: [{ ...axis, space: 80, incrs: kDays, values: (_, ticks) => ticks.map((tick) => shortDay.format(tick * 1000)) }, { ...axis, values: (_, ticks) => ticks.map(format), size: 62 }],
     legend: { show: series.length > 1, live: false },
     cursor: { drag: { x: false, y: false } },
     series: [

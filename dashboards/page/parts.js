@@ -23,7 +23,7 @@ export const share = (part, whole) => (whole > 0 ? part / whole : null);
 
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || seconds < 0) return '–';
-  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds < 60) return `${seconds < 10 ? Number(seconds.toFixed(1)) : Math.round(seconds)} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
   if (seconds < 172800) return `${(seconds / 3600).toFixed(1)} h`;
   return `${Math.round(seconds / 86400)} d`;
@@ -40,6 +40,9 @@ export function Time({ at, none = 'never' }) {
   return html`<time datetime=${at} title=${time.toLocaleString()}>${text}</time>`;
 }
 
+// Control characters and those that change the direction of text, made visible: a name cannot pass for another one.
+export const visible = (text) => text.replace(/[\p{Cc}\p{Cf}]/gu, (c) => `⟨U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+
 // --- marks
 
 function toneOf(status) {
@@ -54,7 +57,7 @@ export const Badge = ({ of, tone }) => html`<span class="badge ${tone ?? toneOf(
 export const reasonKey = (row) => row.gb_id || row.reason;
 export const ReasonLink = ({ row }) =>
   html`<a href=${address(['reasons', reasonKey(row)])}>${row.reason}</a>${row.gb_id && html` <span class="muted code">${row.gb_id}</span>`}`;
-export const ModelLink = ({ name, query }) => html`<a class="name" href=${address(['models', name], query)}>${name}</a>`;
+export const ModelLink = ({ name, query }) => html`<a class="name" href=${address(['models', name], query)} title=${visible(name)}>${visible(name)}</a>`;
 export const SiteLink = ({ row }) => html`<a class="code" href=${address(['sites', row.site_id])}>${place(row)}</a>`;
 export const SweepLink = ({ id }) => (id ? html`<a class="code" href=${address(['sweeps', id])}>${id}</a>` : html`<span class="muted">none</span>`);
 export const place = (row) => (row.line > 0 ? `${row.file}:${row.line}` : row.file || 'unknown place');
@@ -83,8 +86,8 @@ export const Problem = ({ problem }) =>
 // The body of a view, as soon as there is data; below a problem the data from before stays.
 export function Body({ of, children }) {
   const { data, problem, loading } = of;
-  return html`<${Problem} problem=${problem} />
-    ${data ? html`<div class=${loading ? 'stale' : ''} aria-busy=${loading}>${children(data)}</div>` : !problem && html`<p class="muted">Loading…</p>`}`;
+  return html`<div class=${data && loading ? 'stale' : undefined} aria-busy=${loading}>
+    <${Problem} problem=${problem} />${data ? children(data) : !problem && html`<p class="muted">Loading…</p>`}</div>`;
 }
 
 export function Section({ title, more, children }) {

@@ -26,7 +26,7 @@ function Exporters() {
 }
 
 function DeadLetters({ query }) {
-  const letters = useRead('dead-letters', { cursor: query.cursor, limit: 25 });
+  const letters = useRead('dead-letters', { cursor: query.cursor, limit: 10 });
   return html`<${Section} title="Dead letters"><${Body} of=${letters}>${(data) => html`<${Table} label="Dead letters" rows=${data.dead_letters} empty="No event was refused." columns=${[
     { title: 'Exporter', cell: (row) => row.exporter },
     { title: 'Event', numeric: true, cell: (row) => number(row.event_id) },

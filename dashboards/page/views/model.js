@@ -2,14 +2,14 @@
 import { html } from '../vendor/preact-htm.js';
 import { address, change } from '../address.js';
 import { segment, useRead } from '../api.js';
-import { Badge, Body, Copy, Figure, Figures, ModelLink, Outside, Pager, ReasonLink, Section, SiteLink, SweepLink, Table, Time, counted, duration, number, place, short } from '../parts.js';
+import { Badge, Body, Copy, Figure, Figures, ModelLink, Outside, Pager, ReasonLink, Section, SiteLink, SweepLink, Table, Time, counted, duration, number, place, short, visible } from '../parts.js';
 
 const kMaxSegments = 200;
 
 export function One({ name, query }) {
   const { mode, toolchain, sweep } = query;
   const model = useRead('models/' + segment(name), { mode, toolchain, sweep });
-  return html`<h1 tabindex="-1">${name}</h1>
+  return html`<h1 tabindex="-1">${visible(name)}</h1>
     <${Body} of=${model}>${(data) => html`<${Result} model=${data} query=${query} />`}</${Body}>
     <${HistoryOf} name=${name} query=${query} />`;
 }
@@ -51,7 +51,7 @@ function Anatomy({ model, query }) {
   const drawn = model.segments.slice(0, kMaxSegments);
   const ended = new Set(model.segments.map((one) => one.ended_by));
   const apart = [...sites.values()].filter((site) => !ended.has(site.site_id));
-  const pick = (site) => change({ break: chosen?.site_id === site.site_id ? undefined : site.site_id }, { replace: true });
+  const pick = (site) => change({ break: chosen?.site_id === site.site_id ? undefined : site.site_id, cursor: query.cursor }, { replace: true });
   const button = (site) => html`<button type="button" class="break" aria-pressed=${chosen?.site_id === site.site_id} onClick=${() => pick(site)}
     aria-label="break ${site.at}: ${site.reason}" title=${site.reason}>${site.at}</button>`;
   return html`<${Section} title="Anatomy" more=${html`<span class="muted">${counted(model.segments.length, 'graph')}, ${counted(model.sites.length, 'break site')}</span>`}>

@@ -1,17 +1,17 @@
 // Overview: how many models are one graph, what breaks, what changed, whether delivery works, and the running sweep.
-import { html } from '../vendor/preact-htm.js';
+import { html, useEffect, useState } from '../vendor/preact-htm.js';
 import { address } from '../address.js';
 import { useRead } from '../api.js';
 import { Chart } from '../chart.js';
-import { Badge, Bars, Body, Figure, Figures, ModelLink, Problem, ReasonLink, Section, Select, SweepLink, Table, Time, counted, duration, number, percent, share } from '../parts.js';
+import { Badge, Bars, Body, Figure, Figures, ModelLink, Problem, ReasonLink, Section, Select, SweepLink, Table, Time, counted, duration, number, percent, share, visible } from '../parts.js';
 
 const kRunningS = 2, kIdleS = 15, kRanges = { month: 31, quarter: 92, year: 366 };
 
 export function List({ query }) {
-  const status = useRead('status', {}, kIdleS);
-  const running = Boolean(status.data?.running);
-  const live = useRead(running ? 'status' : null, { live: undefined }, kRunningS);
-  const now = live.data ?? status.data;
+  const [every, setEvery] = useState(kIdleS);
+  const status = useRead('status', {}, every);
+  const now = status.data;
+  useEffect(() => setEvery(now?.running ? kRunningS : kIdleS), [Boolean(now?.running)]);
   return html`<h1 tabindex="-1">Overview</h1>
     <${Problem} problem=${status.problem} />
     ${now && html`<${Head} status=${now} />${now.running && html`<${Running} sweep=${now.running} />`}`}
@@ -40,7 +40,7 @@ function Running({ sweep }) {
   return html`<${Section} title="Running sweep" more=${html`<${SweepLink} id=${sweep.sweep_id} />`}>
     <progress max=${sweep.total || 1} value=${sweep.done} aria-label="Results of the running sweep"></progress>
     <p>${number(sweep.done)} of ${number(sweep.total)} results, ${sweep.eta_s === null ? 'time left unknown' : `about ${duration(sweep.eta_s)} left`},
-      started <${Time} at=${sweep.started_at} />, toolchain ${sweep.toolchain}${sweep.newest && html`, newest <span class="name">${sweep.newest}</span>`}</p>
+      started <${Time} at=${sweep.started_at} />, toolchain ${sweep.toolchain}${sweep.newest && html`, newest <span class="name">${visible(sweep.newest)}</span>`}</p>
     <div class="badges">${Object.entries(sweep.statuses).map(([status, count]) => html`<span><${Badge} of=${status} /> ${number(count)}</span>`)}</div>
   </${Section}>`;
 }
@@ -58,7 +58,7 @@ function Trend({ query }) {
     .map((one) => ({ name: one.family ?? 'all models', points: one.points.map((point) => ({ day: point.day, value: point.full_graph_share })) }));
   return html`<${Section} title="Share of models in one graph" more=${fields}>
     <${Body} of=${trends}>${(data) => html`<${Chart} label="Share of models with numbers that are one graph, by day" series=${series(data).length > 0 ? series(data) : [{ name: 'all models', points: [] }]}
-      format=${(value) => `${(100 * value).toFixed(0)} %`} range=${() => [0, 1]} />`}</${Body}></${Section}>`;
+      format=${(value) => `${(100 * value).toFixed(0)} %`} range=${(_, low, high) => [Math.max(0, Math.floor(10 * (low ?? 0) - 0.2) / 10), Math.min(1, Math.ceil(10 * (high ?? 1) + 0.2) / 10)]} />`}</${Body}></${Section}>`;
 }
 
 // `sweep` is not a parameter of these: it makes them read again when a sweep has ended.

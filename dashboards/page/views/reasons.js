@@ -5,7 +5,7 @@ import { segment, useRead } from '../api.js';
 import { Chart } from '../chart.js';
 import { Body, Figure, Figures, ModelLink, Outside, ReasonLink, Section, Select, SiteLink, Table, counted, kFamilies, number, short } from '../parts.js';
 
-const kShown = 100;
+const kShown = 25;
 
 const kColumns = [
   { title: 'Reason', sort: 'reason', wide: true, cell: (row) => html`<${ReasonLink} row=${row} />` },
