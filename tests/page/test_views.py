@@ -70,10 +70,10 @@ def test_the_whole_state_of_a_view_is_in_its_address(watch, stand_in):
     page.get_by_label("Name or selector").press("Enter")
     page.get_by_label("Family").select_option("nlp")
     page.get_by_role("button", name="Breaks").click()
-    page.wait_for_function("location.hash.includes('sort=-breaks')")
+    page.wait_for_function("() => location.hash.includes('sort=-breaks')")
     one.settle()
     page.get_by_role("button", name="Next").click()
-    page.wait_for_function("location.hash.includes('cursor=')")
+    page.wait_for_function("() => location.hash.includes('cursor=')")
     one.settle()
     rows = page.locator("tbody").inner_text()
     assert all("bert" in row for row in page.locator("tbody a.name").all_inner_texts())
@@ -97,7 +97,7 @@ def test_everything_works_with_the_keyboard_alone(watch, stand_in, broken):
     def tab_to(text, property_="innerText"):
         for _ in range(120):
             page.keyboard.press("Tab")
-            if text in (focused(property_) or ""):
+            if (focused(property_) or "").startswith(text):
                 return
         raise AssertionError(f"the Tab key does not reach {text}")
 
@@ -109,13 +109,13 @@ def test_everything_works_with_the_keyboard_alone(watch, stand_in, broken):
     one.settle()
     tab_to("Models")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.tagName === 'H1'")
+    page.wait_for_function("() => document.activeElement.tagName === 'H1'")
     assert focused() == "Models"
     one.settle()
     tab_to("search", "type")
     page.keyboard.type(broken["model"])
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelectorAll('tbody tr').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('tbody tr').length === 1")
     one.settle()
     tab_to("Breaks")
     page.keyboard.press("Enter")
@@ -154,7 +154,7 @@ def test_a_hostile_name_is_only_text(watch, stand_in, world, name):
     page = one.open("models")
     rank = world.by_name[name]["rank"]
     page.locator("tbody tr").nth(rank - 1).locator("a").click()
-    page.wait_for_function("document.querySelector('h1').innerText !== 'Models'")
+    page.wait_for_function("() => document.querySelector('h1').innerText !== 'Models'")
     one.settle()
     shown = re.sub("[\u202e]", "⟨U+202E⟩", name)
     assert page.locator("h1").text_content() == shown
@@ -187,7 +187,7 @@ def test_a_daemon_that_does_not_answer_is_reported(watch, stand_in):
     one.context.set_offline(True)
     page.get_by_role("link", name="Sweeps").first.click()
     page.get_by_role("alert").first.wait_for()
-    assert "Is it running?" in page.get_by_role("alert").first.inner_text() or "cannot be loaded" in page.inner_text("main")
+    assert re.search("Is it running|cannot be loaded", page.inner_text("main"))
 
 
 def test_a_running_sweep_appears_and_advances_by_itself(watch, stand_in, world):
@@ -196,8 +196,8 @@ def test_a_running_sweep_appears_and_advances_by_itself(watch, stand_in, world):
     page = one.open()
     assert page.get_by_role("heading", name="Running sweep").count() == 0
     world.running = {"sweep_id": "20261123T140000Z-aaaaaa", "source": "hub", "toolchain": "default",
-                     "started_at": world.sweeps[0]["started_at"], "done": 10, "total": 50_000, "statuses": {"full_graph": 10},
-                     "newest": HOSTILE[0], "eta_s": 5400}  # fmt: skip
+                     "started_at": world.sweeps[0]["started_at"], "done": 10, "total": 50_000,
+                     "statuses": {"full_graph": 10}, "newest": HOSTILE[0], "eta_s": 5400}  # fmt: skip
     try:
         page.clock.fast_forward(16_000)
         page.get_by_text("10 of 50,000 results, about 90 min left").or_(page.get_by_text("1.5 h left")).wait_for()
