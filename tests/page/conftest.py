@@ -3,7 +3,8 @@
 import shutil
 
 import pytest
-from stand_in import StandIn, World
+from stand_in import StandIn
+from world import World
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make test-venv")
 MODELS = 50_000
@@ -42,7 +43,7 @@ class Watched:
         self.page.on("console", lambda message: message.type in ("error", "warning") and self.fault(message.text))
         self.page.on("pageerror", lambda error: self.fault(str(error)))
         self.page.on("dialog", lambda dialog: (self.fault("a dialog: " + dialog.message), dialog.dismiss()))
-        self.page.on("request", lambda request: request.url.startswith(base) or self.fault("elsewhere: " + request.url))
+        self.page.on("request", lambda asked: asked.url.startswith(base) or self.fault("elsewhere: " + asked.url))
 
     def fault(self, text):
         if not self.expected or self.expected not in text:

@@ -1,4 +1,4 @@
-"""The page's files: small, of known origin, without inline code, and the stand-in's answers as the API describes them."""
+"""The page's files: small, of known origin, without inline code. The stand-in answers as the API is described."""
 
 import gzip
 import hashlib
@@ -9,10 +9,15 @@ import urllib.request
 
 import jsonschema
 import pytest
-from stand_in import HOSTILE, PAGE, ROOT, SITES, StandIn, World, find
+from stand_in import PAGE, ROOT, StandIn, find
+from world import HOSTILE, SITES, World
 
 VENDOR = PAGE / "vendor"
-LICENCES = {"preact-htm.js": ["LICENSE.htm", "LICENSE.preact"], "uplot.js": ["LICENSE.uplot"], "uplot.css": ["LICENSE.uplot"]}
+LICENCES = {
+    "preact-htm.js": ["LICENSE.htm", "LICENSE.preact"],
+    "uplot.js": ["LICENSE.uplot"],
+    "uplot.css": ["LICENSE.uplot"],
+}
 SERVED = [path for path in PAGE.rglob("*") if path.suffix in (".html", ".js", ".css", ".svg")]
 OWN = [path for path in SERVED if VENDOR not in path.parents]
 DESCRIPTION = ROOT / "daemon/api/openapi.json"
@@ -36,7 +41,9 @@ def test_there_is_no_inline_code_and_no_address_of_another_host():
     for path in OWN:
         addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", path.read_text()))
         assert addresses <= {"http://www.w3.org"}, path  # the name of SVG
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function", path.read_text()), path
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|new Function", path.read_text()
+        ), path
 
 
 @pytest.mark.skipif(not DESCRIPTION.exists(), reason="no description of the API")
@@ -45,9 +52,28 @@ def test_the_stand_in_answers_as_the_api_is_described():
     server = StandIn(World(300))
     broken = next(row for row in server.world.models if row["_sites"])
     failed = next(row for row in server.world.models if row["status"] == "failed_create")
-    asked = ["status", "families", "models?limit=50&sort=-breaks", "reasons", "reasons/GB0170", "sites", "sweeps", "sweeps/latest",
-             "sweeps/latest/failures", "sweeps/latest/reasons", "compare?a=previous&b=latest", "trends", "trends?by=family",
-             "quarantine", "dead-letters", "exporters", "settings", "version", "requests", "sites/" + SITES[0]["site_id"]]  # fmt: skip
+    asked = [
+        "status",
+        "families",
+        "models?limit=50&sort=-breaks",
+        "reasons",
+        "reasons/GB0170",
+        "sites",
+        "sweeps",
+        "sweeps/latest",
+        "sweeps/latest/failures",
+        "sweeps/latest/reasons",
+        "compare?a=previous&b=latest",
+        "trends",
+        "trends?by=family",
+        "quarantine",
+        "dead-letters",
+        "exporters",
+        "settings",
+        "version",
+        "requests",
+        "sites/" + SITES[0]["site_id"],
+    ]
     for name in (HOSTILE[0], broken["model"], failed["model"]):
         asked += ["models/" + urllib.parse.quote(name, safe=""), "history?" + urllib.parse.urlencode({"model": name})]
     described = {path.removeprefix("/api/v1"): path for path in description["paths"] if path.startswith("/api/v1/")}
@@ -55,12 +81,14 @@ def test_the_stand_in_answers_as_the_api_is_described():
         with urllib.request.urlopen(f"{server.url}/api/v1/{path}", timeout=30) as answer:
             document = json.loads(answer.read())
         url = urllib.parse.urlsplit("/" + path)
-        pattern, _ = find({key: value for key, value in described.items()}, url.path)
+        pattern, _ = find(described, url.path)
         operation = description["paths"][pattern]["get"]
         schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
         jsonschema.Draft202012Validator(schema | {"components": description["components"]}).validate(document)
-        known = {parameter.get("name") or description["components"]["parameters"][parameter["$ref"].split("/")[-1]]["name"]
-                 for parameter in operation.get("parameters", [])}  # fmt: skip
+        known = {
+            parameter.get("name") or description["components"]["parameters"][parameter["$ref"].split("/")[-1]]["name"]
+            for parameter in operation.get("parameters", [])
+        }
         assert set(dict(urllib.parse.parse_qsl(url.query))) <= known, path
-    assert set(described[path] for path in server.table) <= set(description["paths"])
+    assert {described[path] for path in server.table} <= set(description["paths"])
     server.shutdown()

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from stand_in import HOSTILE, SITES
+from world import HOSTILE, SITES
 
 SITE = SITES[0]["site_id"]
 
@@ -195,9 +195,17 @@ def test_a_running_sweep_appears_and_advances_by_itself(watch, stand_in, world):
     one.page.clock.install()
     page = one.open()
     assert page.get_by_role("heading", name="Running sweep").count() == 0
-    world.running = {"sweep_id": "20261123T140000Z-aaaaaa", "source": "hub", "toolchain": "default",
-                     "started_at": world.sweeps[0]["started_at"], "done": 10, "total": 50_000,
-                     "statuses": {"full_graph": 10}, "newest": HOSTILE[0], "eta_s": 5400}  # fmt: skip
+    world.running = {
+        "sweep_id": "20261123T140000Z-aaaaaa",
+        "source": "hub",
+        "toolchain": "default",
+        "started_at": world.sweeps[0]["started_at"],
+        "done": 10,
+        "total": 50_000,
+        "statuses": {"full_graph": 10},
+        "newest": HOSTILE[0],
+        "eta_s": 5400,
+    }
     try:
         page.clock.fast_forward(16_000)
         page.get_by_text("10 of 50,000 results, about 90 min left").or_(page.get_by_text("1.5 h left")).wait_for()
