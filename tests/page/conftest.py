@@ -56,8 +56,10 @@ class Watched:
         return self.page
 
     def settle(self):
-        self.page.wait_for_function("() => document.querySelector('h1') && !document.body.innerText.includes('Loading…')"
-                                    " && !document.querySelector('[aria-busy=true]')")  # fmt: skip
+        self.page.wait_for_function(
+            "() => document.querySelector('h1') && !document.body.innerText.includes('Loading…')"
+            " && !document.querySelector('[aria-busy=true]')"
+        )
 
 
 @pytest.fixture
