@@ -174,6 +174,9 @@ void AddSweeps(CommandLine& line) {
   AddAllowFactories(serve, line);
   AddShort(serve, line, "--top", "hub.top", "Number of models, best rank first (hub.top)");
   serve->add_flag("--local-gateway", s->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
+
+  auto* page = AddCommand(line, "page", "Show the stored results in a browser, without a daemon", RunPage, true);
+  AddShort(page, line, "--listen", "web.listen_address", "HOST:PORT to listen on (web.listen_address)");
 }
 
 void AddImport(CommandLine& line) {

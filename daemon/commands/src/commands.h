@@ -40,6 +40,7 @@ struct ServeOptions {
   bool local_gateway = false;
 };
 int RunServe(App& app, const ServeOptions& options);
+int RunPage(App& app);
 
 struct ShowOptions {
   std::string model, sweep, mode, toolchain;
