@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from stand_in import StandIn
+from stand_in import ROOT, StandIn
 from world import World
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make test-venv")
@@ -75,3 +75,11 @@ def watch(browser):
     for one in opened:
         one.context.close()
         assert one.faults == []
+
+
+@pytest.fixture(scope="session")
+def program():
+    path = ROOT / "build/release/breakwatch"
+    if not path.exists():
+        pytest.skip(f"{path} is not built: make build")
+    return str(path)
