@@ -58,7 +58,9 @@ export const reasonKey = (row) => row.gb_id || row.reason;
 export const ReasonLink = ({ row }) =>
   html`<a href=${address(['reasons', reasonKey(row)])}>${row.reason}</a>${row.gb_id && html` <span class="muted code">${row.gb_id}</span>`}`;
 export const ModelLink = ({ name, query }) => html`<a class="name" href=${address(['models', name], query)} title=${visible(name)}>${visible(name)}</a>`;
-export const SiteLink = ({ row }) => html`<a class="code" href=${address(['sites', row.site_id])}>${place(row)}</a>`;
+// Lines break after the folders of a path.
+const Place = ({ row }) => place(row).split('/').map((part, i) => html`${i > 0 && html`/<wbr />`}${part}`);
+export const SiteLink = ({ row }) => html`<a class="code" href=${address(['sites', row.site_id])}><${Place} row=${row} /></a>`;
 export const SweepLink = ({ id }) => (id ? html`<a class="code" href=${address(['sweeps', id])}>${id}</a>` : html`<span class="muted">none</span>`);
 export const place = (row) => (row.line > 0 ? `${row.file}:${row.line}` : row.file || 'unknown place');
 

@@ -127,7 +127,7 @@ function Facts({ model }) {
     ${row('Dynamo counter', model.dynamo_counter_breaks)}
     ${row('Phases', Object.entries(model.phase_s).map(([phase, seconds]) => `${phase} ${seconds === null ? '–' : seconds.toFixed(2)} s`).join(', '))}
     ${row('Sandbox', model.sandbox)}
-    ${row('Structure', html`<span class="code">${model.structure}</span>`)}
+    ${row('Structure', model.structure && html`<span class="code">${model.structure}</span>`)}
   </dl></${Section}>`;
 }
 
