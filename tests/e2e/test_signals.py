@@ -27,7 +27,10 @@ def ask(prometheus, expression):
 def shipped_configuration(tmp_path, gateway, address):
     """The scrape configuration of docker/, with the rules, for these addresses and the pool of the test."""
     text = (ROOT / "docker/provisioning/prometheus.yml").read_text()
-    shutil.copytree(ROOT / "dashboards/rules", tmp_path / "rules")
+    rules = shutil.copytree(ROOT / "dashboards/rules", tmp_path / "rules")
+    # A group is evaluated first at an offset within its interval that depends on its path: up to a minute here.
+    for file in rules.glob("*.yml"):
+        file.write_text(re.sub(r"^    interval: 1m$", "    interval: 250ms", file.read_text(), flags=re.MULTILINE))
     text = re.sub(r"(scrape|evaluation)_interval: 30s", r"\1_interval: 250ms", text)
     text = text.replace("pushgateway:9091", gateway.url.removeprefix("http://"))
     text = text.replace('["breakwatch:9723"]', f'["{address.removeprefix("http://")}"]\n        labels: {{pool: eu}}')
@@ -62,7 +65,7 @@ def test_each_series_of_a_daemon_is_scraped_from_one_place(breakwatch, hub, gate
     def alerts():
         return {row["metric"]["alertname"] for row in ask(prometheus, "ALERTS")}
 
-    assert "BreakwatchDaemonNotScraped" not in alerts()
+    assert eventually(lambda: "BreakwatchDaemonNotScraped" not in alerts()), "pending only until it is scraped"
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=15) == 0
     assert eventually(lambda: "BreakwatchDaemonNotScraped" in alerts()), "pending, until it lasted for 15 min"

@@ -147,6 +147,7 @@ TEST_F(ServeTest, PublishesWhenTheNextSweepIsDue) {
   options_.sweep_interval = seconds(1000);
   ASSERT_TRUE(ServeUntil([this] { return Finished() >= 2; }).ok());
   EXPECT_EQ(published_.back().first->sweep.next_due, first_start_ + seconds(2000));
+  EXPECT_TRUE(published_.back().second) << "an exporter must not hold it back until the end of the next sweep";
   EXPECT_EQ(published_.back().first->sweep.interval, seconds(1000));
   stopped_ = false;
   published_.clear();

@@ -72,6 +72,13 @@ def test_only_windows_of_text_are_reduced(config, key, value):
     assert (f"{key} " in plan.note) == (getattr(config, key) != value)
 
 
+@pytest.mark.parametrize("pool, reduced", [(16, (4, 8)), (3, (3, 9)), (1, (1, 8)), (None, (None, 8))])
+def test_a_reduced_window_is_a_multiple_of_its_pool(pool, reduced):
+    node = {"index_kpool": pool, "index_topk": 48}
+    windows.cut("", node)
+    assert (node["index_kpool"], node["index_topk"]) == reduced
+
+
 @pytest.mark.parametrize("config, tokens", [
     (transformers.BertConfig(), 16), (transformers.MistralConfig(sliding_window=64), 65),
     (transformers.LongformerConfig(attention_window=64), 128), (transformers.BigBirdConfig(), 768),

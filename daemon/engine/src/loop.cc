@@ -156,7 +156,7 @@ void Loop::Impl::PublishNextDue() {
   if (tick == noted_tick_) return;
   noted_tick_ = tick;
   state_.next_due = tick ? parts().clock.Now() + (*tick - parts().clock.Steady()) : SystemTime{};
-  if (state_.EnsureAggregate() && state_.aggregate().HasTracked()) state_.Publish(/*urgent=*/false);
+  if (state_.EnsureAggregate() && state_.aggregate().HasTracked()) state_.Publish(/*urgent=*/true);
 }
 
 bool Loop::Impl::HasUnfinished() {

@@ -44,7 +44,8 @@ std::span<const Key> Keys();  // in the order of the example file
 const Key* FindKey(std::string_view name);
 
 std::string EnvironmentName(const Key& key);  // "BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL"
-std::string TypeName(const Key& key);         // "true or false", "an integer", "text", "live, snapshot, file or directory", ...
+// "true or false", "an integer", "text", "live, snapshot, file or directory", ...
+std::string TypeName(const Key& key);
 
 // A value as YAML writes it on one line ("30s", "6GiB", ["auto"], "null"); secrets as "<secret>".
 std::string ValueText(const Key& key, const Settings& settings);

@@ -19,7 +19,7 @@ def cut(path: str, node: dict) -> list:
     notes = []
     for entry in _entries(node):
         key, before = entry["key"], node[entry["key"]]
-        node[key] = _cut(before, entry)
+        node[key] = _cut(before, entry, _target(node, entry))
         if node[key] != before:
             notes.append(f"{path}{key} {_text_of(before)}->{_text_of(node[key])}")
     return notes
@@ -75,14 +75,22 @@ def _largest(value, entry: dict) -> int:
     return 0 if not items else math.prod(items) if "product" in entry else max(items)
 
 
-def _cut(value, entry: dict):
+def _target(node: dict, entry: dict) -> int | None:
+    """The value that a larger one is reduced to; None for an entry with a product."""
+    unit = node.get(entry.get("multiple_of"))
+    if "product" in entry or not (is_int(unit) and unit > 0):
+        return entry.get("to")
+    return -(-entry["to"] // unit) * unit
+
+
+def _cut(value, entry: dict, target: int | None):
     if "product" in entry:
         return _factors(value, entry["product"])
     if isinstance(value, dict):
-        return {name: _cut(item, entry) for name, item in value.items()}
+        return {name: _cut(item, entry, target) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_cut(item, entry) for item in value]
-    return min(value, entry["to"]) if is_int(value) and value > 0 else value
+        return [_cut(item, entry, target) for item in value]
+    return min(value, target) if is_int(value) and value > 0 else value
 
 
 def _factors(value, product: int):

@@ -48,7 +48,7 @@ struct QuantityChange {
 // What a comparison leaves out.
 struct Ignored {
   std::set<std::string, std::less<>> quantities{};  // by name
-  bool new_sites = false;                         // a new site alone is not worse
+  bool new_sites = false;                           // a new site alone is not worse
 };
 
 // What else differs between compared results: "torch", "transformers", "commit", "depth", ...

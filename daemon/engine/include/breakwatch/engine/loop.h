@@ -52,7 +52,8 @@ struct LoopParts {
   const Clock& clock;
   ProgressListener& progress;
   CommandQueue& commands;
-  // Latest wins; must not block. `urgent`: a sweep ended, or the daemon started. May be empty.
+  // Latest wins; must not block. `urgent`: a sweep ended, the daemon started, or its next sweep has another time. May
+  // be empty.
   std::function<void(SnapshotPtr snapshot, bool urgent)> publish{};
   // Takes the counts of worker processes, which the snapshots then do not have. Must not block. May be empty.
   std::function<void(const WorkersOfAll& workers)> count_workers{};
