@@ -12,6 +12,7 @@
 #include "breakwatch/api/control_socket.h"
 #include "breakwatch/core/choices.h"
 #include "breakwatch/core/exposition.h"
+#include "breakwatch/core/host_port.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
@@ -30,27 +31,6 @@ constexpr const char* kJson = "application/json";
 constexpr const char* kExposition = "text/plain; version=0.0.4; charset=utf-8";
 constexpr int kKeepAliveS = 2;  // an idle connection delays the server's end this long
 constexpr int kReadTimeoutS = 5, kWriteTimeoutS = 30, kMaxSweeps = 1000;
-
-struct HostPort {
-  std::string host;
-  int port = 0;
-};
-
-Result<HostPort> SplitAddress(const std::string& address) {
-  const auto colon = address.rfind(':');
-  HostPort out;
-  const char* end = address.data() + address.size();
-  if (colon != std::string::npos) {
-    out.host = address.substr(0, colon);
-    const auto parsed = std::from_chars(address.data() + colon + 1, end, out.port);
-    if (parsed.ec == std::errc{} && parsed.ptr == end && out.port >= 0 && out.port <= 65535) {
-      if (out.host.size() > 2 && out.host.front() == '[') out.host = out.host.substr(1, out.host.size() - 2);
-      if (out.host.empty()) out.host = "0.0.0.0";
-      return out;
-    }
-  }
-  return Error{ErrorCode::kConfig, "web.listen_address \"" + address + "\" is not HOST:PORT"};
-}
 
 int HttpStatus(const Error& error) {
   switch (error.code) {
@@ -177,11 +157,13 @@ class HttpServer final : public Server {
   }
 
   Result<void> Listen() {
-    const auto address = SplitAddress(options_.listen_address);
-    if (!address) return address.error();
-    const int port = address->port == 0 ? server_.bind_to_any_port(address->host.c_str())
-                     : server_.bind_to_port(address->host.c_str(), address->port) ? address->port
-                                                                                  : -1;
+    const auto address = ParseHostPort(options_.listen_address);
+    if (!address || !address->port) {
+      return Error{ErrorCode::kConfig, "web.listen_address \"" + options_.listen_address + "\" is not HOST:PORT"};
+    }
+    const int port = *address->port == 0 ? server_.bind_to_any_port(address->host.c_str())
+                     : server_.bind_to_port(address->host.c_str(), *address->port) ? *address->port
+                                                                                   : -1;
     if (port < 0) {
       return Error{ErrorCode::kUnavailable, "cannot listen on " + options_.listen_address +
                                                 ": in use, or not an address of this host; set web.listen_address"};
