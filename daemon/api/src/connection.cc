@@ -20,6 +20,14 @@ Connection::~Connection() {
 
 void Connection::Abort() const { (void)shutdown(fd_, SHUT_RDWR); }
 
+void Connection::Finish() {
+  constexpr int kMostReads = 64;
+  char ignored[16 * 1024];
+  (void)shutdown(fd_, SHUT_WR);
+  for (int i = 0; i < kMostReads && recv(fd_, ignored, sizeof ignored, MSG_DONTWAIT) > 0; ++i) {
+  }
+}
+
 int Connection::Release(std::string& bytes) {
   bytes = bytes_.substr(taken_);
   return std::exchange(fd_, -1);

@@ -23,6 +23,8 @@ class Connection final : public httplib::Stream {
   void Begin() { deadline_ = std::chrono::steady_clock::now() + kReadPatience; }
   // Ends reads and writes that run, and later ones.
   void Abort() const;
+  // Ends the writing, and takes what the client still sent: what it did not read yet would otherwise be lost.
+  void Finish();
   // Gives the socket away, and what was read from it.
   int Release(std::string& bytes);
 

@@ -1,6 +1,7 @@
 #include "lobby.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,7 +13,6 @@
 #include <utility>
 
 #include "breakwatch/core/text.h"
-#include "breakwatch/core/threads.h"
 #include "framing.h"
 #include "problem.h"
 
@@ -48,7 +48,7 @@ Lobby::Lobby(LobbyOptions options, Ready ready)
       ready_(std::move(ready)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       thread_([this](const std::stop_token& stop) {
-        NameThisThread("http-lobby");
+        pthread_setname_np(pthread_self(), "http-lobby");
         Run(stop);
       }) {}
 

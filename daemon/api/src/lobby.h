@@ -59,10 +59,10 @@ class Lobby {
   const Ready ready_;
   const int wake_;
   std::mutex mutex_;
-  Guests arriving_;  // guarded by the mutex
+  Guests arriving_;        // guarded by the mutex
   std::size_t count_ = 0;  // of both lists, guarded by the mutex
-  Guests guests_;    // of the thread
-  std::jthread thread_;  // last: it uses all members above
+  Guests guests_;          // of the thread
+  std::jthread thread_;    // last: it uses all members above
 };
 
 }  // namespace breakwatch::api

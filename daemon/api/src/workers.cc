@@ -1,9 +1,9 @@
 #include "workers.h"
 
+#include <pthread.h>
+
 #include <system_error>
 #include <utility>
-
-#include "breakwatch/core/threads.h"
 
 namespace breakwatch::api {
 
@@ -23,7 +23,7 @@ bool Workers::Submit(std::function<void()> task) {
 }
 
 void Workers::Work() {
-  NameThisThread("http");
+  pthread_setname_np(pthread_self(), "http");
   std::unique_lock lock(mutex_);
   while (true) {
     ++idle_;
