@@ -9,6 +9,7 @@
 #include <string>
 
 #include "breakwatch/config/keys.h"
+#include "breakwatch/core/host_port.h"
 #include "text_checks.h"
 
 namespace breakwatch::config {
@@ -61,8 +62,8 @@ class Checker {
   }
 
   void Web(const WebSettings& web) {
-    const std::string host = web.listen_address.substr(0, web.listen_address.rfind(':'));
-    const bool loopback = host.starts_with("127.") || host == "localhost" || host == "[::1]";
+    const auto address = ParseHostPort(web.listen_address);
+    const bool loopback = address && IsLoopback(address->host);
     const bool has_token = !web.token.empty() || !web.token_file.empty();
     Refuse(!web.token.empty() && !web.token_file.empty(), "web.token_file", "token and token_file are both set");
     Refuse(web.enable_lifecycle && !loopback && !has_token, "web.enable_lifecycle",

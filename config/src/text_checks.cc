@@ -1,9 +1,9 @@
 #include "text_checks.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "breakwatch/core/capture.h"
+#include "breakwatch/core/host_port.h"
 #include "breakwatch/core/mode.h"
 
 namespace breakwatch::config {
@@ -17,24 +17,9 @@ bool IsNameCharacter(unsigned char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-bool IsPort(std::string_view text) {
-  unsigned value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value <= 65'535;
-}
-
-// "host", "host:port" or "[v6]:port".
-bool IsAuthority(std::string_view text, bool needs_port) {
-  std::string_view host = text;
-  const auto colon = text.rfind(':');
-  const bool has_port = colon != std::string_view::npos && text.substr(colon).find(']') == std::string_view::npos;
-  if (has_port) {
-    host = text.substr(0, colon);
-    if (!IsPort(text.substr(colon + 1))) return false;
-  }
-  if (host.empty() || (needs_port && !has_port)) return false;
-  if (host.front() == '[') return host.size() > 2 && host.back() == ']';
-  return host.find_first_of(":[]") == std::string_view::npos;
+bool HasPort(const std::string& text) {
+  const auto address = ParseHostPort(text);
+  return address && address->port;
 }
 
 }  // namespace
@@ -53,7 +38,7 @@ Expected HttpUrl(const std::string& text) {
   if (authority.find('@') != std::string::npos)
     return "a URL without a user; username and password_file have their own keys";
   if (text.find_first_of("?#") != std::string::npos) return "a URL without query and fragment";
-  if (!IsAuthority(authority, false)) return expected;
+  if (!ParseHostPort(authority)) return expected;
   return std::nullopt;
 }
 
@@ -64,7 +49,7 @@ Expected StoreUrlText(const std::string& text) {
 }
 
 Expected ListenAddress(const std::string& text) {
-  if (!HasBlankOrControl(text) && IsAuthority(text, true)) return std::nullopt;
+  if (!HasBlankOrControl(text) && HasPort(text)) return std::nullopt;
   return "HOST:PORT such as 127.0.0.1:9723 (0.0.0.0 for every interface)";
 }
 

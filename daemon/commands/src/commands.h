@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "breakwatch/api/control_socket.h"
+#include "breakwatch/api/queries.h"
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/command.h"
 #include "breakwatch/report/table.h"
@@ -70,6 +71,10 @@ struct CompareOptions {
 };
 int RunCompare(App& app, const CompareOptions& options);
 
+// The document of `compare --json` for two selectors. Error: as the command's.
+Result<std::string> CompareStored(store::SweepStore& store, const Settings& settings,
+                                  const api::ComparisonQuery& query);
+
 struct BaselineOptions {
   std::string path = kDefaultBaseline, sweep = "latest";
   bool keep = false;  // lines of models that the sweep did not contain stay
@@ -94,6 +99,8 @@ int RunDeadLettersList(App& app, const DeadLetterOptions& options);
 int RunDeadLettersShow(App& app, const DeadLetterOptions& options);
 int RunDeadLettersRetry(App& app, const DeadLetterOptions& options);
 int RunDeadLettersDrop(App& app, const DeadLetterOptions& options);
+// One letter as `dead-letters show --json` prints it.
+std::string LetterJson(const store::DeadLetter& letter);
 int RunEventsStatus(App& app);
 
 int RunStoreInfo(App& app);

@@ -169,6 +169,19 @@ Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOpt
 
 }  // namespace
 
+Result<std::string> CompareStored(store::SweepStore& store, const Settings& settings,
+                                  const api::ComparisonQuery& query) {
+  const auto a = Select(store, settings, query.a, query.mode);
+  if (!a) return a.error();
+  const auto b = Select(store, settings, query.b, query.mode);
+  if (!b) return b.error();
+  compare::Comparison comparison = compare::Compare({a->label, a->results}, {b->label, b->results});
+  if (!query.all) {
+    std::erase_if(comparison.models, [](const auto& model) { return model.verdict == compare::Verdict::kSame; });
+  }
+  return report::RenderComparison(comparison, report::Format::kJson, {}, query.all);
+}
+
 int RunCompare(App& app, const CompareOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});

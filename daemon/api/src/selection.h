@@ -1,0 +1,27 @@
+// Selection: which models a list contains, by the parameters family, status, reason, gb_id and filter.
+#pragma once
+
+#include <string>
+
+#include "breakwatch/api/server.h"
+#include "breakwatch/core/snapshot.h"
+#include "breakwatch/core/sweep.h"
+#include "call.h"
+
+namespace breakwatch::api {
+
+class Selection {
+ public:
+  // Error: kUsage, the filter is wrong.
+  static Result<Selection> Of(const Call& call, const ServerParts& parts);
+
+  bool Matches(const TrackedModel& model, const Numbers* numbers) const;
+  bool Matches(const ModelResult& result) const;  // by `filter` alone
+
+ private:
+  bool HasReason(const Numbers* numbers) const;
+
+  std::string family_, status_, reason_, gb_id_;
+};
+
+}  // namespace breakwatch::api
