@@ -50,14 +50,14 @@ Result<void> StoredState::Load() {
   const std::lock_guard lock(reading_);
   auto store = Open();
   if (!store) return store.error();
-  looked_at_ = app_.clock->SteadyNow();
+  looked_at_ = app_.clock->Steady();
   return Read(**store);
 }
 
 SnapshotPtr StoredState::Latest() {
   const std::unique_lock lock(reading_, std::try_to_lock);
-  if (!lock || (looked_at_ && app_.clock->SteadyNow() - *looked_at_ < kLookEvery)) return Held();
-  looked_at_ = app_.clock->SteadyNow();
+  if (!lock || (looked_at_ && app_.clock->Steady() - *looked_at_ < kLookEvery)) return Held();
+  looked_at_ = app_.clock->Steady();
   auto store = Open();
   const auto read = store ? Read(**store) : Result<void>(store.error());
   if (!read) app_.log(Level::kWarn, "the store cannot be read again: " + read.error().message);
