@@ -8,6 +8,7 @@
 
 #include "breakwatch/report/compare.h"
 #include "commands.h"
+#include "remote_history.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -186,7 +187,7 @@ int RunCompare(App& app, const CompareOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
   if (auto checked = CheckSelectors(options); !checked) return Fail(app, checked.error());
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto rules = RulesOf(app, options.gate);
   if (!rules) return Fail(app, rules.error());

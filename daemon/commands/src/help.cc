@@ -23,7 +23,7 @@ std::string_view NameOf(int exit_code) {
     case kExitUsage:
       return "wrong usage";
     case kExitUnavailable:
-      return "Hub or worker unavailable";
+      return "Hub, worker or daemon unavailable";
     case kExitStore:
       return "store or disk error";
     case kExitConfig:
@@ -108,20 +108,21 @@ std::vector<CommandHelp> ReadHelp() {
        .examples = {{"show org/name", "show graphs, break sites, inputs and versions"},
                     {"show name --mode train", "show the result of another mode"},
                     {"show name --mode eval+minimal", "show the call with the required arguments only"},
-                    {"show name --json | jq .segments", "print every field of every graph"}},
-       .exit_codes = kReads},
+                    {"show name --json | jq .segments", "print every field of every graph"},
+                    {"show name --server http://builder:9723", "ask a daemon on another machine"}},
+       .exit_codes = kFetches},
       {.name = "reasons",
        .settings = {"state_dir", "store.url"},
        .examples = {{"reasons", "list the reasons of the last sweep, most break events first"},
                     {"reasons --by leverage", "list first the reason whose fix unblocks the most models"},
                     {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"}},
-       .exit_codes = kReads},
+       .exit_codes = kFetches},
       {.name = "report",
        .settings = {"state_dir", "store.url"},
        .examples = {{"report --format md --output sweep.md", "write the last sweep as Markdown"},
                     {"report --list", "list the stored sweeps"},
                     {"report --sweep 20261121T165921Z-0ffa5e --format csv", "print another sweep, a row per model"}},
-       .exit_codes = kReads},
+       .exit_codes = kFetches},
       {.name = "compare",
        .settings = {"state_dir", "store.url", "capture.toolchain"},
        .examples = {{"compare previous latest", "show what the last sweep changed"},
@@ -129,7 +130,7 @@ std::vector<CommandHelp> ReadHelp() {
                     {"compare --baseline breakwatch-baseline.tsv", "compare a baseline with the last sweep"},
                     {"compare toolchain:old toolchain:default", "compare the newest results by two toolchains"},
                     {"compare org/name@1a2b3c4 org/name@5d6e7f8", "compare two commits of one model"}},
-       .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitStore, kExitConfig},
+       .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitUnavailable, kExitStore, kExitConfig},
        .note =
            "\"previous\" is the newest earlier sweep that finished, has the same source and toolchain as the latest\n"
            "one, and contains at least half of its models. Results are compared even if versions, modes, depths or\n"

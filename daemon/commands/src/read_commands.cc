@@ -8,6 +8,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
+#include "remote_history.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -26,7 +27,7 @@ Result<StoredSweep> LoadSweep(store::SweepStore& store, const std::string& id) {
 }
 
 Result<StoredSweep> LoadSweep(App& app, const std::string& id) {
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return store.error();
   return LoadSweep(**store, id);
 }
@@ -118,7 +119,7 @@ Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Setti
 int RunShow(App& app, const ShowOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto model = FindModel(**store, options.model);
   if (!model) return Fail(app, model.error());
@@ -148,13 +149,13 @@ int RunReport(App& app, const ReportOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
   if (options.list) {
-    auto store = app.open_store(app.settings(), /*read_only=*/true);
+    auto store = OpenHistory(app);
     if (!store) return Fail(app, store.error());
     const auto sweeps = (*store)->Sweeps(100);
     if (!sweeps) return Fail(app, sweeps.error());
     return Write(app, options.output, report::Render(report::SweepsTable(*sweeps), *format, StyleOf(app)));
   }
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto sweep = LoadSweep(**store, options.sweep);
   if (!sweep) return Fail(app, sweep.error());
