@@ -7,6 +7,7 @@
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/threads.h"
+#include "breakwatch/report/formats.h"
 #include "commands.h"
 #include "help.h"
 #include "signals.h"
@@ -26,6 +27,9 @@ constexpr const char* kFooter = R"(Examples:
 Every setting is a flag (--exporters.pushgateway.url), an environment variable
 (BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL) and a key of the YAML file (--config.file):
 `breakwatch config explain` lists them.)";
+
+constexpr const char* kOutputDoc =
+    "Write to this file instead of standard output; github: the step summary instead of $GITHUB_STEP_SUMMARY";
 
 // Settings that all commands use; `--help` lists their flags.
 bool IsCommon(const std::string& key) { return key == "state_dir" || key.starts_with("log."); }
@@ -224,10 +228,48 @@ void AddReads(CommandLine& line) {
   command =
       AddCommand(line, "report", "Print a sweep as a document", [report](App& app) { return RunReport(app, *report); });
   AddServer(command, line);
-  command->add_option("--sweep", report->sweep, "Id of the sweep")->capture_default_str();
-  command->add_option("--format", report->format, "Output format: text, md, csv or json")->capture_default_str();
-  command->add_option("--output", report->output, "Write to this file instead of standard output");
+  command->add_option("sweep,--sweep", report->sweep, "Id of the sweep")->capture_default_str();
+  command->add_option("--format", report->format, "Output format: " + report::ReportFormatNames())
+      ->capture_default_str();
+  command->add_option("--output", report->output, kOutputDoc);
+  command->add_option("--gate", report->gate.baseline,
+                      "Include the decision of the gate with this baseline file; the exit code stays 0");
+  AddGateOptions(command, report->gate);
   command->add_flag("--list", report->list, "List the stored sweeps");
+}
+
+void AddDays(CLI::App* command, TrendsOptions& o) {
+  command->add_option("--since", o.query.since, "First day, as 2026-03-01 (UTC); default: the oldest");
+  command->add_option("--until", o.query.until, "Last day; default: the newest");
+}
+
+void AddTrends(CommandLine& line) {
+  auto o = std::make_shared<TrendsOptions>();
+  auto* trends = AddCommand(line, "trends", "Show how the published numbers changed, day by day, over months and years",
+                            [o](App& app) { return RunTrends(app, *o); });
+  trends->add_option("--by", o->query.by, "all: one series; family or reason: a series for each")
+      ->check(CLI::IsMember({"all", "family", "reason"}))
+      ->capture_default_str();
+  AddDays(trends, *o);
+  trends->add_option("--family", o->query.family, "Show this family only: nlp, vision, audio, ...");
+  trends->add_option("--reason", o->query.reason, "Show this reason only: its text or its id, as GB0170");
+  trends->add_option("--toolchain", o->query.toolchain,
+                     "Show the numbers by this toolchain; default: those that were published on each day");
+  trends->add_flag("--daily", o->daily, "Print a row for each day, as csv and json always do");
+  trends->add_option("--format", o->format, "Output format: text, md, csv or json (both a row per day and series)")
+      ->capture_default_str();
+  trends->add_option("--output", o->output, "Write to this file instead of standard output");
+}
+
+void AddExport(CommandLine& line, CLI::App* store) {
+  auto o = std::make_shared<TrendsOptions>();
+  auto* command = AddNested(line, store, "export", "Write the trends of all days for Prometheus",
+                            [o](App& app) { return RunStoreExport(app, *o); });
+  command->add_option("--format", o->format, "openmetrics: for `promtool tsdb create-blocks-from openmetrics`")
+      ->required()
+      ->check(CLI::IsMember({"openmetrics"}));
+  AddDays(command, *o);
+  command->add_option("--output", o->output, "Write to this file instead of standard output");
 }
 
 void AddCompare(CommandLine& line) {
@@ -245,9 +287,8 @@ void AddCompare(CommandLine& line) {
       ->check(CLI::IsMember({"worse"}));
   AddGateOptions(compare, o->gate);
   compare->add_flag("--all", o->all, "Also list the models that did not change");
-  compare->add_option("--format", o->format, "Output format: text, md, csv (a row per model) or json")
-      ->capture_default_str();
-  compare->add_option("--output", o->output, "Write to this file instead of standard output");
+  compare->add_option("--format", o->format, "Output format: " + report::ReportFormatNames())->capture_default_str();
+  compare->add_option("--output", o->output, kOutputDoc);
 }
 
 CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
@@ -307,13 +348,15 @@ void AddBisect(CommandLine& line) {
 }
 
 void AddUpkeep(CommandLine& line) {
-  CLI::App* store = AddParent(line, "store", "Inspect and repair the store");
+  CLI::App* store = AddParent(line, "store", "Inspect, repair and export the store");
   AddNested(line, store, "info", "Print the location of the store and what it contains", RunStoreInfo);
   AddNested(line, store, "check", "Read every row and list the damaged ones: table, row and model", RunStoreCheck);
   AddNested(line, store, "finish", "Write the reports of sweeps that ended without one", RunStoreFinish);
-  AddNested(line, store, "rebuild", "Compute the current state again from the stored results", RunStoreRebuild);
+  AddNested(line, store, "rebuild", "Compute the current state and the trends again from the stored results",
+            RunStoreRebuild);
   AddNested(line, store, "repair", "Copy everything undamaged into a new database and keep the damaged one beside it",
             RunStoreRepair);
+  AddExport(line, store);
 
   CLI::App* config = AddParent(line, "config", "Show, check and explain the settings");
   AddNested(line, config, "show", "Print every setting, its value and where it came from", RunConfigShow);
@@ -388,6 +431,7 @@ int Run(App& app, int argc, char** argv) {
   AddSweeps(line);
   AddImport(line);
   AddReads(line);
+  AddTrends(line);
   AddCompare(line);
   AddBaseline(line);
   AddDiscover(line);

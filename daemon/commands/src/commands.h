@@ -9,6 +9,7 @@
 #include "breakwatch/api/queries.h"
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/command.h"
+#include "breakwatch/core/trend_query.h"
 #include "breakwatch/report/table.h"
 #include "gate.h"
 
@@ -60,8 +61,19 @@ int RunReasons(App& app, const ReasonsOptions& options);
 struct ReportOptions {
   std::string sweep = "latest", format = "text", output;
   bool list = false;
+  GateOptions gate;  // no baseline: the report has no decision of a gate
 };
 int RunReport(App& app, const ReportOptions& options);
+
+// The trends to read; every text as it was given.
+struct TrendsOptions {
+  TrendQuery query;
+  std::string format = "text", output;
+  bool daily = false;
+};
+int RunTrends(App& app, const TrendsOptions& options);
+// The published trends in OpenMetrics, of the days between `since` and `until`.
+int RunStoreExport(App& app, const TrendsOptions& options);
 
 struct CompareOptions {
   std::string a, b, mode, format = "text", output, fail_on;

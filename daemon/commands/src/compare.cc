@@ -9,6 +9,7 @@
 #include "breakwatch/report/compare.h"
 #include "commands.h"
 #include "remote_history.h"
+#include "report_output.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -184,8 +185,8 @@ Result<std::string> CompareStored(store::SweepStore& store, const Settings& sett
 }
 
 int RunCompare(App& app, const CompareOptions& options) {
-  const auto format = report::ParseFormat(app.json ? "json" : options.format);
-  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
+  const auto format = ReportFormatOf(app, options.format);
+  if (!format) return Fail(app, format.error());
   if (auto checked = CheckSelectors(options); !checked) return Fail(app, checked.error());
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
@@ -197,9 +198,13 @@ int RunCompare(App& app, const CompareOptions& options) {
   const auto gated =
       compare::CompareWithGate({sides->a.label, sides->a.results}, {sides->b.label, sides->b.results}, *rules);
   const bool is_gate = options.fail_on == "worse" || !options.gate.baseline.empty();
-  const int code = Write(app, options.output,
-                         report::RenderComparison(gated.comparison, *format, StyleOf(app), options.all,
-                                                  is_gate || !sides->has_baseline ? &gated.gate : nullptr));
+  const int code = WriteReport(app, options.output, *format,
+                               report::ComparisonReport{.comparison = gated.comparison,
+                                                        .gate = &gated.gate,
+                                                        .is_gate = is_gate || !sides->has_baseline,
+                                                        .results = sides->b.results,
+                                                        .all = options.all,
+                                                        .made_at = app.clock->Now()});
   if (code != kExitOk) return code;
   if (!sides->sweep.empty()) SuggestUpdate(app, options.gate.baseline, sides->sweep, gated.gate);
   return is_gate && sides->has_baseline && gated.gate.failed ? kExitRegressions : kExitOk;

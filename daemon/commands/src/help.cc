@@ -119,15 +119,27 @@ std::vector<CommandHelp> ReadHelp() {
        .exit_codes = kFetches},
       {.name = "report",
        .settings = {"state_dir", "store.url"},
-       .examples = {{"report --format md --output sweep.md", "write the last sweep as Markdown"},
+       .examples = {{"report --format html --output sweep.html", "write the last sweep as a page"},
+                    {"report --format md", "print a summary for a pull request"},
                     {"report --list", "list the stored sweeps"},
                     {"report --sweep 20261121T165921Z-0ffa5e --format csv", "print another sweep, a row per model"}},
        .exit_codes = kFetches},
+      {.name = "trends",
+       .settings = {"state_dir", "store.url", "retention.trend_days"},
+       .examples = {{"trends --by family --since 2026-03-01", "compare each family's first day with its last"},
+                    {"trends --by reason --since 2026-03-01", "list the reasons that most models have now"},
+                    {"trends --daily --format csv", "print a row for each day"}},
+       .exit_codes = kReads,
+       .note =
+           "A day (UTC) has the published numbers at the end of its last sweep. FIXED and BROKEN count models that\n"
+           "became a full graph, or stopped being one, since the day before; CAME and DEPARTED count models that got\n"
+           "or lost numbers. Without --daily these are sums over all days after the first.\n"},
       {.name = "compare",
        .settings = {"state_dir", "store.url", "capture.toolchain"},
        .examples = {{"compare previous latest", "show what the last sweep changed"},
                     {"compare previous latest --fail-on worse", "exit with code 2 if a model got worse"},
                     {"compare --baseline breakwatch-baseline.tsv", "compare a baseline with the last sweep"},
+                    {"compare --baseline breakwatch-baseline.tsv --format github", "annotate a GitHub workflow"},
                     {"compare toolchain:old toolchain:default", "compare the newest results by two toolchains"},
                     {"compare org/name@1a2b3c4 org/name@5d6e7f8", "compare two commits of one model"}},
        .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitUnavailable, kExitStore, kExitConfig},
@@ -183,9 +195,15 @@ std::vector<CommandHelp> StoreHelp() {
        .examples = {{"store finish", "write missing reports"}},
        .exit_codes = kReads},
       {.name = "store rebuild",
-       .settings = {"state_dir", "store.url", "retention.unranked_sweeps"},
-       .examples = {{"store rebuild", "compute the current state again"}},
+       .settings = {"state_dir", "store.url", "retention.unranked_sweeps", "retention.trend_days"},
+       .examples = {{"store rebuild", "compute the current state and the trends again"}},
        .exit_codes = kReads},
+      {.name = "store export",
+       .settings = {"state_dir", "store.url", "exporters.pushgateway.job", "exporters.pushgateway.pool"},
+       .examples = {{"store export --format openmetrics --output trends.om", "write the trends of all days"},
+                    {"promtool tsdb create-blocks-from openmetrics trends.om data", "load them into Prometheus"}},
+       .exit_codes = kReads,
+       .note = "Metrics have the names of the recording rules, and the labels job and pool of the settings.\n"},
       {.name = "store repair",
        .settings = {"state_dir", "store.url"},
        .examples = {{"store repair", "replace a damaged SQLite database by a copy of what is undamaged"}},
@@ -279,7 +297,8 @@ std::string SettingsText(const CommandHelp& help) {
 std::string ExamplesText(const CommandHelp& help) {
   const auto line = [](const Example& example) {
     const bool whole = example.command.find("breakwatch ") != std::string_view::npos ||
-                       example.command.find("python ") != std::string_view::npos;
+                       example.command.find("python ") != std::string_view::npos ||
+                       example.command.starts_with("promtool ");
     return (whole ? "" : "breakwatch ") + std::string(example.command);
   };
   std::size_t width = 0;

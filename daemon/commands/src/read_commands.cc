@@ -9,6 +9,7 @@
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
 #include "remote_history.h"
+#include "report_output.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -84,6 +85,16 @@ Error NoResult(const ShowOptions& options, const std::string& model, std::span<c
   return {ErrorCode::kNotFound, message + there, false, {}};
 }
 
+int ListSweeps(App& app, const ReportOptions& options) {
+  const auto format = report::ParseFormat(app.json ? "json" : options.format);
+  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: --list prints text, md, csv or json"});
+  auto store = OpenHistory(app);
+  if (!store) return Fail(app, store.error());
+  const auto sweeps = (*store)->Sweeps(100);
+  if (!sweeps) return Fail(app, sweeps.error());
+  return Write(app, options.output, report::Render(report::SweepsTable(*sweeps), *format, StyleOf(app)));
+}
+
 }  // namespace
 
 Result<std::string> FindModel(store::SweepStore& store, const std::string& selector) {
@@ -146,22 +157,28 @@ int RunReasons(App& app, const ReasonsOptions& options) {
 }
 
 int RunReport(App& app, const ReportOptions& options) {
-  const auto format = report::ParseFormat(app.json ? "json" : options.format);
-  if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
-  if (options.list) {
-    auto store = OpenHistory(app);
-    if (!store) return Fail(app, store.error());
-    const auto sweeps = (*store)->Sweeps(100);
-    if (!sweeps) return Fail(app, sweeps.error());
-    return Write(app, options.output, report::Render(report::SweepsTable(*sweeps), *format, StyleOf(app)));
-  }
+  if (options.list) return ListSweeps(app, options);
+  const auto format = ReportFormatOf(app, options.format);
+  if (!format) return Fail(app, format.error());
+  if (auto checked = CheckGate(app, options.gate); !checked) return Fail(app, checked.error());
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto sweep = LoadSweep(**store, options.sweep);
   if (!sweep) return Fail(app, sweep.error());
   const auto others = Counterparts(**store, *sweep);
   if (!others) return Fail(app, others.error());
-  return Write(app, options.output, report::RenderSweep(sweep->sweep, sweep->results, *format, StyleOf(app), *others));
+  std::optional<compare::GateDecision> gate;
+  if (!options.gate.baseline.empty()) {
+    auto decided = GateSweep(app, sweep->sweep, options.gate);
+    if (!decided) return Fail(app, decided.error());
+    gate = *std::move(decided);
+  }
+  return WriteReport(app, options.output, *format,
+                     report::SweepReport{.sweep = sweep->sweep,
+                                         .results = sweep->results,
+                                         .others = *others,
+                                         .gate = gate ? &*gate : nullptr,
+                                         .made_at = app.clock->Now()});
 }
 
 }  // namespace breakwatch::commands

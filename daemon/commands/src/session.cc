@@ -67,6 +67,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.plan.quarantine_after = settings.sweep.quarantine_after;
   options.plan.quarantine_for = std::chrono::ceil<std::chrono::hours>(settings.sweep.quarantine_for);
   options.aggregate.unranked_sweeps = settings.retention.unranked_sweeps;
+  options.aggregate.trend_days = settings.retention.trend_days;
   options.aggregate.extra = settings.metrics.extra;
   options.limits = settings.capture.limits;
   options.snapshot_interval = std::chrono::ceil<std::chrono::seconds>(settings.delivery.metric_interval);

@@ -44,7 +44,7 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
   if (!store) return Fail(app, store.error());
   const auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
-  Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app), {}, gate));
+  Print(app, report::RenderSweep({.sweep = sweep, .results = *results, .gate = gate}, FormatOf(app), StyleOf(app)));
   const int code = CodeOf(app, sweep, behind);
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
 }

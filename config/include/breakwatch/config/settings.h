@@ -129,6 +129,7 @@ struct WebSettings {
 struct RetentionSettings {
   int unranked_sweeps = 3;  // complete ranked sweeps for which a model stays after it left the ranking
   int sweeps = 100;         // whose directories and delivered events are kept; results are always kept
+  int trend_days = 1830;    // days whose trends are kept; 0: all
 };
 
 struct MetricsSettings {
