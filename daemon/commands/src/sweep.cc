@@ -42,8 +42,9 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
              const compare::GateDecision* gate) {
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
-  const auto results = (*store)->Results(sweep.id);
+  auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
+  NoteOwners(*results, app.settings().models.rules.owners);
   Print(app, report::RenderSweep({.sweep = sweep, .results = *results, .gate = gate}, FormatOf(app), StyleOf(app)));
   const int code = CodeOf(app, sweep, behind);
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
@@ -196,6 +197,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress,
 }
 
 Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
+  if (auto selected = SelectModels(options); !selected) return selected.error();
   auto models = ResolveSelectors(app, options.models);
   if (!models) return models.error();
   options.models = std::move(*models);
