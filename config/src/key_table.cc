@@ -73,6 +73,11 @@ std::vector<Key> HubKeys() {
   };
 }
 
+std::vector<Key> ModelsKeys() {
+  return {
+      {KEY(models.file), .doc = "YAML file with owners of models, and with inputs, modes and limits of some models."}};
+}
+
 std::vector<std::string> ModeNames() { return {AllModes().begin(), AllModes().end()}; }
 std::vector<std::string> CallNames() { return {AllCalls().begin(), AllCalls().end()}; }
 
@@ -275,6 +280,9 @@ std::vector<Key> DaemonKeys() {
       {KEY(retention.sweeps),
        .doc = "Sweeps whose directories and delivered events are kept; results and captures are always kept.", .min = 1,
        .max = 1'000'000},
+      {KEY(retention.trend_days),
+       .doc = "Days whose trends are kept, one row for each family and reason; counts days with a sweep; 0: all.",
+       .max = 100'000},
       {KEY(metrics.extra), .doc = "Further toolchains and modes to publish as breakwatch_breaks: NAME or NAME/MODE.",
        .check = ToolchainMode},
       {KEY(log.level), .doc = "Lowest level of log messages: debug, info, warn, error.", .restart = true,
@@ -290,8 +298,8 @@ std::vector<Key> MakeKeyTable() {
       {KEY(state_dir),
        .doc = "Directory for everything that breakwatch keeps: store, reports, logs, control socket, scratch.",
        .restart = true, .check = NotEmpty}};
-  for (auto part :
-       {HubKeys(), CaptureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(), LocalExporterKeys(), DaemonKeys()}) {
+  for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
+                    LocalExporterKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }
   return keys;

@@ -123,6 +123,13 @@ class FakeQueries : public Queries {
       page.push_back({"loki", id, R"({"event_id": )" + std::to_string(id) + "}"});
     return page;
   }
+  Result<std::vector<TrendFold>> Trends(const TrendFilter& filter) override {
+    TrendFold fold;
+    fold.day = Day(std::chrono::days(20'000));
+    fold.toolchain = "default";
+    fold.rows.push_back({.scope = filter.by, .name = "", .gb_id = "", .numbers = {.models_tracked = 3}});
+    return std::vector{fold};
+  }
   Result<std::shared_ptr<const std::string>> Compare(const ComparisonQuery& query) override {
     if (query.a == "none") return Error{ErrorCode::kNotFound, "\"none\" matches no result"};
     return std::make_shared<const std::string>(R"({"a": "", "b": "", "models": [{"model": "m1"}, {"model": "m2"}]})");

@@ -34,14 +34,14 @@ def gateway(tmp_path, processes):
 
 @pytest.fixture
 def start_prometheus(tmp_path, processes):
-    """Starts a Prometheus with a configuration."""
+    """Starts a Prometheus with a configuration, on the blocks in `tsdb` if there are any."""
 
-    def start(text):
+    def start(text, *flags):
         port = free_port()
         config = tmp_path / "prometheus.yml"
         config.write_text(text)
         argv = [needs("prometheus"), f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'tsdb'}",
-                f"--web.listen-address=127.0.0.1:{port}"]  # fmt: skip
+                f"--web.listen-address=127.0.0.1:{port}", *flags]  # fmt: skip
         process = Process(argv, f"http://127.0.0.1:{port}/-/ready", tmp_path / "prometheus.log")
         process.url = f"http://127.0.0.1:{port}"
         processes.append(process)

@@ -30,6 +30,7 @@ COMMANDS = {
     "show": (["{}"], ["org/one", "--sweep", "{}"], ["org/one", "--mode", "{}"], ["org/one", "--format", "{}"]),
     "reasons": (["--by", "{}"], ["--sweep", "{}"], ["--mode", "{}"]),
     "report": (["{}"], ["--sweep", "{}"], ["--format", "{}"], ["--output", "/{}/report"]),
+    "trends": (["--since", "{}"], ["--family", "{}"], ["--reason", "{}"], ["--toolchain", "{}"], ["--output", "/{}/t"]),
     "compare": (["{}", "latest"], ["latest", "org/one@{}"], ["toolchain:{}", "latest"], ["a", "b", "--fail-on", "{}"],
                 ["--baseline", "{}"], ["latest", "latest", "--allow", "{}"]),
     "baseline": (["show", "{}"], ["update", "{}/baseline.tsv"], ["update", "b.tsv", "--sweep", "{}"],
@@ -39,7 +40,8 @@ COMMANDS = {
     "events": (["{}"], ["status", "{}"]),
     "dead-letters": (["list", "--exporter", "{}"], ["show", "{}"], ["retry", "--exporter", "{}", "--all"],
                      ["drop", "{}"]),
-    "store": (["{}"], ["check", "{}"], ["info", "--store.url", "sqlite:/{}/db"]),
+    "store": (["{}"], ["check", "{}"], ["info", "--store.url", "sqlite:/{}/db"],
+              ["export", "--format", "{}"], ["export", "--format", "openmetrics", "--output", "/{}/trends"]),
     "config": (["explain", "{}"], ["show", "--hub.author", "{}"], ["check", "--config.file", "{}"]),
     "hub": (["record", "{}", "--model", "{}"], ["serve", "{}"]),
     "doctor": (["--exporters.loki.url", "http://127.0.0.1:1/{}"],),
@@ -123,6 +125,12 @@ def lines_of(text):
     """The lines as shown on the screen: erased text is removed, and colours have no width."""
     text = re.sub(r"[^\n]*\r\x1b\[K", "", text.replace("\r\n", "\n"))
     return re.sub(r"\x1b\[\d*m", "", text).split("\n")
+
+
+def test_trends_are_drawn_on_a_terminal_that_can(swept):
+    assert "▄" in on_terminal(swept, 200, "trends", LC_ALL="C.UTF-8")[0]
+    assert "▄" not in on_terminal(swept, 200, "trends", LC_ALL="C")[0]
+    assert "▄" not in swept.run("trends", LC_ALL="C.UTF-8").stdout, "no terminal"
 
 
 @pytest.mark.parametrize("columns", [20, 40])

@@ -82,10 +82,22 @@ class LoopFixture : public ::testing::Test {
     for (const StoredEvent& event : *events) ++counts[NameOf(event)];
     return counts;
   }
+  // The folds of the published toolchain or of a named one, with rows of every scope.
+  std::vector<TrendFold> Trends(const std::string& toolchain = "") {
+    std::vector<TrendFold> folds;
+    for (const TrendScope by : {TrendScope::kAll, TrendScope::kFamily, TrendScope::kReason}) {
+      const auto read = store_->ReadTrends({.by = by, .toolchain = toolchain});
+      folds.insert(folds.end(), read->begin(), read->end());
+    }
+    return folds;
+  }
   // The stored state equals the one that a new fold of the history returns.
   void ExpectFoldEqualsHistory() {
     const store::Current before = *store_->LoadCurrent();
+    const std::vector<TrendFold> trends = Trends(), all_trends = Trends("default");
     ASSERT_TRUE(RebuildCurrent(*store_, options_.aggregate).ok());
+    EXPECT_EQ(trends, Trends());
+    EXPECT_EQ(all_trends, Trends("default"));
     const store::Current after = *store_->LoadCurrent();
     EXPECT_EQ(before.meta, after.meta);
     ASSERT_EQ(before.models.size(), after.models.size());

@@ -71,7 +71,7 @@ TEST_F(LoopTest, FoldsAnOlderProgramsHistoryAgainBeforeAnythingElse) {
   const store::Current now = older;
   older.meta.erase("fold_version"), older.meta.erase("primary_toolchain");
   for (TrackedModel& model : older.models) model.attempts.clear();
-  ASSERT_TRUE(store_->ReplaceCurrent(older).ok());
+  ASSERT_TRUE(store_->ReplaceCurrent(older, {}).ok());
   const auto loaded = LoadAggregate(*store_, options_.aggregate);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_FALSE(loaded->is_stored);

@@ -138,6 +138,9 @@ class ResumeTest : public LoopFixture {
     EXPECT_EQ(events["sweep_started"], 1);
     EXPECT_EQ(events["sweep_finished"], 1);
     ExpectFoldEqualsHistory();
+    const auto trends = store_->ReadTrends({});
+    ASSERT_EQ(trends->size(), 1u) << "a sweep that was resumed is folded once";
+    EXPECT_EQ(trends->at(0).rows[0].numbers.models_with_numbers, 5);
   }
 
   // One run that dies at write n, then one that finishes. No stored capture is repeated.

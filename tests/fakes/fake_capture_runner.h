@@ -116,6 +116,8 @@ class FakeCaptureRunner : public CaptureRunner {
 
   // The results of captures of `model`, the last of them for all further captures. Models without a script are clean.
   void Script(const std::string& model, CaptureResult result) { script_[model].push_back(std::move(result)); }
+  // Replaces what is left of the model's script.
+  void Rescript(const std::string& model, CaptureResult result) { script_[model] = {std::move(result)}; }
   void FailToStart(Error error) { unable_ = std::move(error); }
   void StartAgain() { unable_.reset(); }
   int StartsOf(const std::string& model) const {

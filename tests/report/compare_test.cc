@@ -51,12 +51,12 @@ compare::Bisection SampleBisection() {
 }
 
 TEST(CompareTest, ComparisonIsTheGoldenTextAndMarkdown) {
-  ExpectGolden("compare.txt", RenderComparison(Sample(), Format::kText));
-  ExpectGolden("compare.md", RenderComparison(Sample(), Format::kMarkdown));
+  ExpectGolden("compare.txt", RenderComparison({.comparison = Sample()}, Format::kText));
+  ExpectGolden("compare.md", RenderComparison({.comparison = Sample()}, Format::kMarkdown));
 }
 
 TEST(CompareTest, JsonHasEveryModelAndTotalsOfBothSides) {
-  const auto json = nlohmann::json::parse(RenderComparison(Sample(), Format::kJson));
+  const auto json = nlohmann::json::parse(RenderComparison({.comparison = Sample()}, Format::kJson));
   EXPECT_EQ(json["models"].size(), 8u);
   EXPECT_EQ(json["models"][0]["note"], "graph_breaks -> crashed: signal 11");
   EXPECT_EQ(json["models"][0]["verdict"], "worse");
@@ -70,14 +70,14 @@ TEST(CompareTest, JsonHasEveryModelAndTotalsOfBothSides) {
 }
 
 TEST(CompareTest, CsvHasARowPerModel) {
-  const auto rows = ParseCsv(RenderComparison(Sample(), Format::kCsv));
+  const auto rows = ParseCsv(RenderComparison({.comparison = Sample()}, Format::kCsv));
   ASSERT_EQ(rows.size(), 9u);
   EXPECT_EQ(rows[0][2], "verdict");
 }
 
 TEST(CompareTest, ModelsThatStayedAreListedOnRequestOnly) {
-  EXPECT_EQ(RenderComparison(Sample(), Format::kText).find("sample/known"), std::string::npos);
-  EXPECT_THAT(RenderComparison(Sample(), Format::kText, {}, /*all=*/true), HasSubstr("sample/known"));
+  EXPECT_EQ(RenderComparison({.comparison = Sample()}, Format::kText).find("sample/known"), std::string::npos);
+  EXPECT_THAT(RenderComparison({.comparison = Sample(), .all = true}, Format::kText), HasSubstr("sample/known"));
 }
 
 TEST(CompareTest, BisectionIsTheGoldenTextAndMarkdown) {

@@ -94,15 +94,15 @@ TEST(ContrastTest, EveryRenderingOfASweepHasBoth) {
   const auto all = Unlike();
   Sweep sweep = SampleSweep();
   for (const Format format : {Format::kText, Format::kMarkdown}) {
-    const std::string text = RenderSweep(sweep, all, format);
+    const std::string text = RenderSweep({.sweep = sweep, .results = all}, format);
     EXPECT_THAT(text, HasSubstr("Differences between modes and calls"));
     EXPECT_THAT(text, HasSubstr("cold, the first call: 3 breaks at 1 site"));
   }
-  const auto json = nlohmann::json::parse(RenderSweep(sweep, all, Format::kJson));
+  const auto json = nlohmann::json::parse(RenderSweep({.sweep = sweep, .results = all}, Format::kJson));
   ASSERT_EQ(json["differences"].size(), 3u);
   EXPECT_EQ(json["differences"][0]["breaks"], 0);
   EXPECT_EQ(json["differences"][0]["other_breaks"], 3);
-  const auto rows = ParseCsv(RenderSweep(sweep, all, Format::kCsv));
+  const auto rows = ParseCsv(RenderSweep({.sweep = sweep, .results = all}, Format::kCsv));
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows[0].back(), "differs");
   EXPECT_THAT(rows[2].back(), HasSubstr("eval, the steady state after a first call: no breaks"));
@@ -111,10 +111,11 @@ TEST(ContrastTest, EveryRenderingOfASweepHasBoth) {
 TEST(ContrastTest, AResultOfAnEarlierSweepIsShown) {
   const auto all = Unlike();
   const auto own = std::span(all).first(1), others = std::span(all).subspan(1, 1);
-  const auto json = nlohmann::json::parse(RenderSweep(SampleSweep(), own, Format::kJson, {}, others));
+  const auto json =
+      nlohmann::json::parse(RenderSweep({.sweep = SampleSweep(), .results = own, .others = others}, Format::kJson));
   EXPECT_EQ(json["results"].size(), 1u);
   EXPECT_EQ(json["differences"].size(), 1u);
-  const auto rows = ParseCsv(RenderSweep(SampleSweep(), own, Format::kCsv, {}, others));
+  const auto rows = ParseCsv(RenderSweep({.sweep = SampleSweep(), .results = own, .others = others}, Format::kCsv));
   EXPECT_THAT(rows[1].back(), HasSubstr("cold, the first call: 3 breaks at 1 site"));
 }
 

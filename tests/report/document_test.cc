@@ -24,8 +24,8 @@ void ExpectGolden(const std::string& name, const std::string& text) {
 }
 
 TEST(DocumentTest, SweepIsTheGoldenTextAndMarkdown) {
-  ExpectGolden("sweep.txt", RenderSweep(SampleSweep(), SampleResults(), Format::kText));
-  ExpectGolden("sweep.md", RenderSweep(SampleSweep(), SampleResults(), Format::kMarkdown));
+  ExpectGolden("sweep.txt", RenderSweep({.sweep = SampleSweep(), .results = SampleResults()}, Format::kText));
+  ExpectGolden("sweep.md", RenderSweep({.sweep = SampleSweep(), .results = SampleResults()}, Format::kMarkdown));
 }
 
 TEST(DocumentTest, PlanIsTheGoldenText) { ExpectGolden("plan.txt", RenderPlan(SamplePlan(), Format::kText)); }
@@ -68,7 +68,7 @@ TEST(DocumentTest, OpsOfTheReducedRunNeverStandBesideGraphsOfTheFullOne) {
   std::string text = RenderModel(result, Format::kText);
   EXPECT_NE(text.find(apart), std::string::npos) << text;
   EXPECT_EQ(text.find("ops 42"), std::string::npos) << text;
-  const std::string sweep = RenderSweep(SampleSweep(), std::vector{result}, Format::kText);
+  const std::string sweep = RenderSweep({.sweep = SampleSweep(), .results = std::vector{result}}, Format::kText);
   EXPECT_NE(sweep.find("OPS of models captured at full depth come from the reduced run"), std::string::npos);
 
   result.capture.ops_depth.clear();  // from an older worker: the graphs' operations are other ones
@@ -132,7 +132,8 @@ TEST(DocumentTest, SelectsAResultByModeAndToolchain) {
 }
 
 TEST(DocumentTest, JsonHasEveryResultAndTheContractsFields) {
-  const auto json = nlohmann::json::parse(RenderSweep(SampleSweep(), SampleResults(), Format::kJson));
+  const auto json =
+      nlohmann::json::parse(RenderSweep({.sweep = SampleSweep(), .results = SampleResults()}, Format::kJson));
   EXPECT_EQ(json["sweep"]["sweep_id"], SampleSweep().id);
   ASSERT_EQ(json["results"].size(), 7u);
   EXPECT_EQ(json["reasons"].size(), 2u);
@@ -165,7 +166,7 @@ TEST(DocumentTest, HostileTextsStayTexts) {
     EXPECT_EQ(RenderModel(result, Format::kText).find('\x1b'), std::string::npos);
     EXPECT_EQ(RenderModel(result, Format::kMarkdown).find('\x1b'), std::string::npos);
   }
-  std::istringstream lines(RenderSweep(SampleSweep(), results, Format::kMarkdown));
+  std::istringstream lines(RenderSweep({.sweep = SampleSweep(), .results = results}, Format::kMarkdown));
   std::string header, line;
   const auto bars = [](const std::string& text) {
     std::size_t count = 0;

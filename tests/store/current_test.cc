@@ -39,7 +39,7 @@ TEST_P(StoreTest, ReplacesCurrentWhole) {
   Current replacement;
   replacement.models = {SampleTracked("a/b")};
   replacement.meta = {{"kept", "yes"}};
-  ASSERT_OK(store_->ReplaceCurrent(replacement));
+  ASSERT_OK(store_->ReplaceCurrent(replacement, {}));
   const auto current = store_->LoadCurrent();
   ASSERT_OK(current);
   EXPECT_EQ(current->models, replacement.models);

@@ -208,7 +208,7 @@ class DamagedPageTest : public RepairTest {
     auto store = *Store::Open({url_}, clock_);
     Current current;
     for (int i = 0; i < kModels; ++i) current.models.push_back(SampleTracked(Model(i)));
-    (void)store->ReplaceCurrent(current);
+    (void)store->ReplaceCurrent(current, {});
     for (const StoredEvent& event : *store->EventsAfter(0, 60, 1 << 20)) (void)store->BuryEvent("loki", event, "400");
     (void)store->QueueDeadLetters({});
     store.reset();
@@ -327,7 +327,7 @@ TEST_F(DamagedPageTest, TheFoldIsMadeAgainAndCanBeStored) {
   Current folded;
   folded.models = {SampleTracked("org/a"), SampleTracked("org/b")};
   folded.meta["fold"] = "1";
-  ASSERT_OK(store_->ReplaceCurrent(folded));
+  ASSERT_OK(store_->ReplaceCurrent(folded, {}));
   const auto stored = store_->LoadCurrent();
   ASSERT_OK(stored);
   EXPECT_FALSE(stored->damaged);

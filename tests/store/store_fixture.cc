@@ -33,6 +33,12 @@ Sweep SampleSweep(const std::string& id) {
   return sweep;
 }
 
+Sweep FinishedSweep(const std::string& id) {
+  Sweep sweep = SampleSweep(id);
+  sweep.state = SweepState::kFinished;
+  return sweep;
+}
+
 PlannedModel SamplePlanned(const std::string& model) {
   PlannedModel planned;
   planned.info.id = model;
@@ -162,10 +168,14 @@ void StoreTest::Break(const std::string& statement) {
   store_ = Open();
 }
 
-void StoreTest::Finish(const std::string& sweep_id) {
-  Sweep sweep = SampleSweep(sweep_id);
-  sweep.state = SweepState::kFinished;
-  ASSERT_OK(store_->FinishSweep(sweep, {}, {}));
+void StoreTest::Finish(const std::string& sweep_id) { ASSERT_OK(store_->FinishSweep(FinishedSweep(sweep_id), {}, {})); }
+
+void StoreTest::FinishWith(TrendChange trends) {
+  const std::string id = "s" + std::to_string(store_->Sweeps(1'000)->size() + 1);
+  Begin(id, {"a/b"});
+  CurrentChange change;
+  change.trends = std::move(trends);
+  ASSERT_OK(store_->FinishSweep(FinishedSweep(id), {}, change));
 }
 
 }  // namespace breakwatch::store

@@ -39,6 +39,7 @@ class TemporaryFolder {
 
 Toolchain SampleToolchain();
 Sweep SampleSweep(const std::string& id);
+Sweep FinishedSweep(const std::string& id);
 PlannedModel SamplePlanned(const std::string& model);
 Plan SamplePlan(const std::string& sweep_id, const std::vector<std::string>& models);
 // A good capture with one break site; capture "capture-<sweep>-<model>", structure "structure-<model>".
@@ -59,6 +60,8 @@ class StoreTest : public ::testing::TestWithParam<std::shared_ptr<Backend>> {
   void Begin(const std::string& sweep_id, const std::vector<std::string>& models);
   void Append(const ModelResult& result);
   void Finish(const std::string& sweep_id);
+  // A further sweep, which ends with these trends.
+  void FinishWith(TrendChange trends);
   // A finished sweep "s1" of a/a, b/b and c/c, with an event and a row of the fold each.
   void StoreThreeModels();
   // Executes a statement directly in the database, and opens the store again.

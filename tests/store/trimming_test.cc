@@ -75,7 +75,7 @@ TEST_P(StoreTest, StoresSeveralResultsTogetherOrNone) {
 }
 
 TEST_P(StoreTest, DropsTheRowsOfModelsThatAreForgotten) {
-  ASSERT_OK(store_->ReplaceCurrent({{SampleTracked("a/b"), SampleTracked("c/d")}, {}}));
+  ASSERT_OK(store_->ReplaceCurrent({{SampleTracked("a/b"), SampleTracked("c/d")}, {}}, {}));
   Begin("s1", {"e/f"});
   CurrentChange change;
   change.removals = {"a/b"};

@@ -23,6 +23,8 @@ constexpr int kPauseWithoutDescriptorsMs = 100;
 // The stream that the handler on this thread asked for.
 thread_local std::optional<std::string> wanted_stream;  // NOLINT: the library passes nothing of ours to a handler
 
+thread_local bool ends_connection = false;  // the handler on this thread asked for it; NOLINT
+
 // gzip or nothing: the library would prefer brotli, at its slowest level.
 void ChooseEncoding(httplib::Request& request) {
   const bool gzip = request.get_header_value("Accept-Encoding").find("gzip") != std::string::npos;
@@ -127,6 +129,8 @@ bool Front::MakeStream(std::string last_id) {
   return true;
 }
 
+void Front::EndConnection() { ends_connection = true; }
+
 void Front::Serve(Connection& connection) {
   {
     const std::lock_guard lock(mutex_);
@@ -135,9 +139,10 @@ void Front::Serve(Connection& connection) {
   }
   connection.Begin();
   wanted_stream.reset();
+  ends_connection = false;
   bool closed = false;
   const bool answered = process_request(connection, /*close_connection=*/false, closed, ChooseEncoding);
-  bool stays = answered && (wanted_stream || !closed);
+  bool stays = answered && (wanted_stream || !(closed || ends_connection));
   {
     const std::lock_guard lock(mutex_);
     busy_.erase(&connection);

@@ -33,6 +33,9 @@ class Front final : public httplib::Server {
   // there are too many. `last_id`: of the last event that the client has; empty: none.
   [[nodiscard]] bool MakeStream(std::string last_id);
 
+  // Called by a handler on its thread: the connection ends with this response.
+  static void EndConnection();
+
  private:
   static constexpr std::size_t kOperationThreads = 2, kWaitingPerWorker = 4;
 

@@ -26,6 +26,7 @@ std::span<const Binding> Bindings() {
       {"listFamilies", ListFamilies},
       {"getCapture", GetCapture},
       {"compare", Compare},
+      {"listTrends", ListTrends},
       {"listQuarantine", ListQuarantine},
       {"listDeadLetters", ListDeadLetters},
       {"listExporters", ListExporters},

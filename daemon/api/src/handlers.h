@@ -52,6 +52,7 @@ Reply ListResults(Context& context, const Call& call);
 Reply ListModelIds(Context& context, const Call& call);
 Reply GetCapture(Context& context, const Call& call);
 Reply Compare(Context& context, const Call& call);
+Reply ListTrends(Context& context, const Call& call);
 Reply ListDeadLetters(Context& context, const Call& call);
 
 // --- of the daemon: daemon_handlers.cc

@@ -1,7 +1,9 @@
 // Sweeps, their results and plans, captures, comparisons and dead letters: read from the store.
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/trend_query.h"
 #include "breakwatch/report/sweep.h"
+#include "breakwatch/report/trends.h"
 #include "handlers.h"
 #include "json_values.h"
 #include "lists.h"
@@ -148,6 +150,20 @@ Reply Compare(Context& context, const Call& call) {
   document["gate"] = nullptr;
   document["models"] = std::move(models);
   return Json(document);
+}
+
+Reply ListTrends(Context& context, const Call& call) {
+  const auto filter = ParseTrendQuery({.by = call.Get("by"),
+                                       .since = call.Get("since"),
+                                       .until = call.Get("until"),
+                                       .family = call.Get("family"),
+                                       .reason = call.Get("reason"),
+                                       .toolchain = call.Get("toolchain")},
+                                      "");
+  if (!filter) return Problem(filter.error());
+  const auto folds = context.parts.queries.Trends(*filter);
+  if (!folds) return Problem(folds.error());
+  return {.body = report::TrendDocument(*folds, *filter)};
 }
 
 Reply ListDeadLetters(Context& context, const Call& call) {

@@ -61,9 +61,9 @@ class HttpServer final : public Server {
       std::string body;
       if (ReadBody(request, reader, body, response)) Send(response, service_.Serve(request, body));
     });
-    front_.set_error_handler([](const httplib::Request& request, httplib::Response& response) {
+    front_.set_error_handler([this](const httplib::Request& request, httplib::Response& response) {
       const bool is_answered = !response.body.empty() || response.has_header("Connection");
-      if (!is_answered) Send(response, Problem(response.status, TextOf(request, response.status)));
+      if (!is_answered) Reject(request, response);
     });
     front_.set_exception_handler([](const auto&, httplib::Response& response, std::exception_ptr) {
       Send(response, Problem(500, "internal error"));
@@ -80,6 +80,16 @@ class HttpServer final : public Server {
 
  private:
   using Handler = httplib::Server::HandlerResponse;
+
+  // The library rejected the request, perhaps before it read the headers: what follows is no request.
+  void Reject(const httplib::Request& request, httplib::Response& response) {
+    const auto unknown = service_.RefuseMethod(request.method, request.target.substr(0, request.target.find('?')));
+    Front::EndConnection();
+    if (response.status != 400 || !unknown)
+      return Send(response, Problem(response.status, TextOf(request, response.status)));
+    response.set_header("Allow", unknown->allow);
+    Send(response, Problem(unknown->status, unknown->message));
+  }
 
   // Answers everything that has no body.
   Handler Route(const httplib::Request& request, httplib::Response& response) {

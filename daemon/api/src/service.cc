@@ -34,13 +34,6 @@ void AddTag(const httplib::Request& request, Reply& reply) {
   reply.body.clear();
 }
 
-std::optional<Refusal> CheckMethod(const Contract::Match& match, const httplib::Request& request) {
-  if (match.operation != nullptr) return std::nullopt;
-  if (match.allow.empty())
-    return Refusal{404, "no such path: " + request.method + " " + Truncate(ToUtf8(request.path), 200)};
-  return Refusal{405, request.method + " is not allowed here; use " + match.allow, match.allow};
-}
-
 }  // namespace
 
 httplib::Headers CommonHeaders() {
@@ -63,8 +56,16 @@ std::optional<Refusal> Service::Refuse(const httplib::Request& request) const {
   if (const std::string host = request.get_header_value("Host"); !IsOwnHost(host, options_.allowed_hosts))
     return Refusal{421, "host " + Quoted(host) + " is no name of this daemon; add it to web.allowed_hosts"};
   if (IsOfPage(request)) return CheckBody(request);
-  if (auto refusal = CheckMethod(Contract::Get().Find(request.method, request.path), request)) return refusal;
+  if (auto refusal = RefuseMethod(request.method, request.path)) return refusal;
+  if (!Contract::Get().Find(request.method, request.path).operation)
+    return Refusal{404, "no such path: " + request.method + " " + Truncate(ToUtf8(request.path), 200)};
   return CheckBody(request);
+}
+
+std::optional<Refusal> Service::RefuseMethod(const std::string& method, const std::string& path) const {
+  const auto match = Contract::Get().Find(method, path);
+  if (match.operation != nullptr || match.allow.empty()) return std::nullopt;
+  return Refusal{405, Truncate(ToUtf8(method), 40) + " is not allowed here; use " + match.allow, match.allow};
 }
 
 bool Service::IsEventStream(const httplib::Request& request) const {

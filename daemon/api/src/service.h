@@ -21,6 +21,8 @@ class Service {
 
   // Why a request is refused before a byte of its body is read; nullopt: it is not.
   std::optional<Refusal> Refuse(const httplib::Request& request) const;
+  // 405, if the path exists and does not take this method.
+  std::optional<Refusal> RefuseMethod(const std::string& method, const std::string& path) const;
   // Of a request that is not refused.
   Reply Serve(const httplib::Request& request, const std::string& body);
   // Whether it asks for the stream of events, not for the events so far as JSON.

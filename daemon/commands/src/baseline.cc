@@ -70,7 +70,7 @@ int RunBaselineDiff(App& app, const BaselineOptions& options) {
   if (!swept) return Fail(app, swept.error());
   const auto lines = LinesFor(*std::move(baseline), swept->results, swept->sweep.ranked);
   const auto comparison = compare::Compare({options.path, lines}, {"sweep " + swept->sweep.id, swept->results});
-  Print(app, report::RenderComparison(comparison, FormatOf(app), StyleOf(app)));
+  Print(app, report::RenderComparison({.comparison = comparison}, FormatOf(app), StyleOf(app)));
   return kExitOk;
 }
 

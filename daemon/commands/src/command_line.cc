@@ -7,6 +7,7 @@
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/threads.h"
+#include "breakwatch/report/formats.h"
 #include "commands.h"
 #include "help.h"
 #include "signals.h"
@@ -27,6 +28,9 @@ Every setting is a flag (--exporters.pushgateway.url), an environment variable
 (BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL) and a key of the YAML file (--config.file):
 `breakwatch config explain` lists them.)";
 
+constexpr const char* kOutputDoc =
+    "Write to this file instead of standard output; github: the step summary instead of $GITHUB_STEP_SUMMARY";
+
 // Settings that all commands use; `--help` lists their flags.
 bool IsCommon(const std::string& key) { return key == "state_dir" || key.starts_with("log."); }
 
@@ -35,6 +39,7 @@ struct CommandLine {
   CLI::App cli{"Find the graph breaks of torch.compile: in which model, for which reason, since which commit."};
   config::Sources sources;
   std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key; the text is empty if not given
+  std::string server;
   bool json = false;
   bool blocks_signals = false;
   const CLI::App* config_check = nullptr;
@@ -110,14 +115,23 @@ void AddAllowFactories(CLI::App* command, CommandLine& line) {
       "Let workers run your own code, for python: and script: models (capture.allow_factories)");
 }
 
+void AddSelection(CLI::App* command, ModelSelection& selection, const std::string& effect) {
+  command->add_option("--filter", selection.filter,
+                      effect + " that match an expression such as 'family:audio and not status:timeout'");
+  command->add_option("--owner", selection.owner, effect + " of this owner (models.file); short for owner:NAME");
+}
+
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
   command
       ->add_option("--model", o->models,
-                   "Use this model instead of the ranking: id, id@revision, python:package.module:function or "
-                   "script:FILE[::HASH]; can be repeated")
+                   "Use this model instead of the ranking: id, id@revision, python:package.module:function, "
+                   "script:FILE[::HASH] or @FILE with names; or only the models of the ranking that match a filter "
+                   "such as 'family:audio and not status:timeout'; can be repeated")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
+  command->add_option("--owner", o->owner,
+                      "Use only the models of the ranking with this owner (models.file); short for --model owner:NAME");
   command->add_option("--plan", o->plan_file,
                       "Use the models of a plan that `plan --output` saved, at the commits in the plan");
   command->add_option("--toolchain", o->toolchain,
@@ -145,6 +159,12 @@ void AddGateOptions(CLI::App* command, GateOptions& gate) {
       ->take_all();
 }
 
+void AddServer(CLI::App* command, CommandLine& line) {
+  command->add_option("--server", line.server,
+                      "Ask the daemon at this URL instead of reading the state directory, with the token of "
+                      "web.token_file");
+}
+
 void AddSweeps(CommandLine& line) {
   auto o = std::make_shared<SweepOptions>();
   auto* sweep = AddCommand(
@@ -155,6 +175,7 @@ void AddSweeps(CommandLine& line) {
   sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
   sweep->add_flag("--local-gateway", o->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
   sweep->add_flag("--quiet", o->quiet, "Print no progress");
+  AddServer(sweep, line);
   sweep->add_option("--gate", o->gate.baseline,
                     "Compare the results with this baseline file; exit with code 2 if a result is worse");
   AddGateOptions(sweep, o->gate);
@@ -197,7 +218,9 @@ void AddReads(CommandLine& line) {
   auto show = std::make_shared<ShowOptions>();
   auto* command = AddCommand(line, "show", "Show one model: status, numbers, graphs, break sites, inputs",
                              [show](App& app) { return RunShow(app, *show); });
-  command->add_option("model", show->model, "Id of the model, or a part of it that matches one model")->required();
+  command->add_option("model", show->model, "Id of the model, or a part of it that matches one model");
+  AddServer(command, line);
+  AddSelection(command, show->selection, "List the results of all models");
   command->add_option("--sweep", show->sweep, "Show the result of this sweep instead of the newest one");
   command->add_option("--mode", show->mode,
                       "Show the result of this mode or call variant; default: eval if there is one");
@@ -208,18 +231,60 @@ void AddReads(CommandLine& line) {
   auto reasons = std::make_shared<ReasonsOptions>();
   command = AddCommand(line, "reasons", "List the reasons of graph breaks, most frequent first",
                        [reasons](App& app) { return RunReasons(app, *reasons); });
+  AddServer(command, line);
   command->add_option("--by", reasons->by, "Order: events, sites, models or leverage")->capture_default_str();
   command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
   command->add_option("--mode", reasons->mode, "Count results of this mode instead of eval");
+  AddSelection(command, reasons->selection, "Count only models");
 
   auto report = std::make_shared<ReportOptions>();
   command =
       AddCommand(line, "report", "Print a sweep as a document", [report](App& app) { return RunReport(app, *report); });
-  command->add_option("--sweep", report->sweep, "Id of the sweep")->capture_default_str();
-  command->add_option("--format", report->format, "Output format: text, md, csv or json")->capture_default_str();
-  command->add_option("--output", report->output, "Write to this file instead of standard output");
+  AddServer(command, line);
+  command->add_option("sweep,--sweep", report->sweep, "Id of the sweep")->capture_default_str();
+  AddSelection(command, report->selection, "Print only models");
+  command->add_option("--format", report->format, "Output format: " + report::ReportFormatNames())
+      ->capture_default_str();
+  command->add_option("--output", report->output, kOutputDoc);
+  command->add_option("--gate", report->gate.baseline,
+                      "Include the decision of the gate with this baseline file; the exit code stays 0");
+  AddGateOptions(command, report->gate);
   command->add_flag("--list", report->list, "List the stored sweeps");
+}
+
+void AddDays(CLI::App* command, TrendsOptions& o) {
+  command->add_option("--since", o.query.since, "First day, as 2026-03-01 (UTC); default: the oldest");
+  command->add_option("--until", o.query.until, "Last day; default: the newest");
+}
+
+void AddTrends(CommandLine& line) {
+  auto o = std::make_shared<TrendsOptions>();
+  auto* trends = AddCommand(line, "trends", "Show how the published numbers changed, day by day, over months and years",
+                            [o](App& app) { return RunTrends(app, *o); });
+  trends->add_option("--by", o->query.by, "all: one series; family or reason: a series for each")
+      ->check(CLI::IsMember({"all", "family", "reason"}))
+      ->capture_default_str();
+  AddDays(trends, *o);
+  trends->add_option("--family", o->query.family, "Show this family only: nlp, vision, audio, ...");
+  trends->add_option("--reason", o->query.reason, "Show this reason only: its text or its id, as GB0170");
+  trends->add_option("--toolchain", o->query.toolchain,
+                     "Show the numbers by this toolchain; default: those that were published on each day");
+  trends->add_flag("--daily", o->daily, "Print a row for each day, as csv and json always do");
+  trends->add_option("--format", o->format, "Output format: text, md, csv or json (both a row per day and series)")
+      ->capture_default_str();
+  trends->add_option("--output", o->output, "Write to this file instead of standard output");
+}
+
+void AddExport(CommandLine& line, CLI::App* store) {
+  auto o = std::make_shared<TrendsOptions>();
+  auto* command = AddNested(line, store, "export", "Write the trends of all days for Prometheus",
+                            [o](App& app) { return RunStoreExport(app, *o); });
+  command->add_option("--format", o->format, "openmetrics: for `promtool tsdb create-blocks-from openmetrics`")
+      ->required()
+      ->check(CLI::IsMember({"openmetrics"}));
+  AddDays(command, *o);
+  command->add_option("--output", o->output, "Write to this file instead of standard output");
 }
 
 void AddCompare(CommandLine& line) {
@@ -228,6 +293,7 @@ void AddCompare(CommandLine& line) {
                              [o](App& app) { return RunCompare(app, *o); });
   compare->add_option("a", o->a, "Old results: id of a sweep, latest, previous, toolchain:NAME or MODEL@COMMIT");
   compare->add_option("b", o->b, "New results, in the same form");
+  AddServer(compare, line);
   compare->add_option(
       "--baseline", o->gate.baseline,
       "Compare this baseline with one set of results (default: latest); exit with code 2 if a result is worse");
@@ -235,10 +301,10 @@ void AddCompare(CommandLine& line) {
   compare->add_option("--fail-on", o->fail_on, "worse: exit with code 2 if a model got worse")
       ->check(CLI::IsMember({"worse"}));
   AddGateOptions(compare, o->gate);
+  AddSelection(compare, o->selection, "Compare only models");
   compare->add_flag("--all", o->all, "Also list the models that did not change");
-  compare->add_option("--format", o->format, "Output format: text, md, csv (a row per model) or json")
-      ->capture_default_str();
-  compare->add_option("--output", o->output, "Write to this file instead of standard output");
+  compare->add_option("--format", o->format, "Output format: " + report::ReportFormatNames())->capture_default_str();
+  compare->add_option("--output", o->output, kOutputDoc);
 }
 
 CLI::App* AddParent(CommandLine& line, const std::string& name, const std::string& doc) {
@@ -298,13 +364,15 @@ void AddBisect(CommandLine& line) {
 }
 
 void AddUpkeep(CommandLine& line) {
-  CLI::App* store = AddParent(line, "store", "Inspect and repair the store");
+  CLI::App* store = AddParent(line, "store", "Inspect, repair and export the store");
   AddNested(line, store, "info", "Print the location of the store and what it contains", RunStoreInfo);
   AddNested(line, store, "check", "Read every row and list the damaged ones: table, row and model", RunStoreCheck);
   AddNested(line, store, "finish", "Write the reports of sweeps that ended without one", RunStoreFinish);
-  AddNested(line, store, "rebuild", "Compute the current state again from the stored results", RunStoreRebuild);
+  AddNested(line, store, "rebuild", "Compute the current state and the trends again from the stored results",
+            RunStoreRebuild);
   AddNested(line, store, "repair", "Copy everything undamaged into a new database and keep the damaged one beside it",
             RunStoreRepair);
+  AddExport(line, store);
 
   CLI::App* config = AddParent(line, "config", "Show, check and explain the settings");
   AddNested(line, config, "show", "Print every setting, its value and where it came from", RunConfigShow);
@@ -379,6 +447,7 @@ int Run(App& app, int argc, char** argv) {
   AddSweeps(line);
   AddImport(line);
   AddReads(line);
+  AddTrends(line);
   AddCompare(line);
   AddBaseline(line);
   AddDiscover(line);
@@ -394,6 +463,7 @@ int Run(App& app, int argc, char** argv) {
     if (!text.empty()) line.sources.flags.emplace_back(key, std::vector<std::string>{text});
   }
   app.json = line.json;
+  app.server = line.server;
   app.sources = std::move(line.sources);
   app.sources.environment = config::ProcessEnvironment();
   auto loaded = config::Load(app.sources);

@@ -4,6 +4,7 @@
 
 #include "breakwatch/commands/app.h"
 #include "breakwatch/config/keys.h"
+#include "breakwatch/core/model_filter.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -23,7 +24,7 @@ std::string_view NameOf(int exit_code) {
     case kExitUsage:
       return "wrong usage";
     case kExitUnavailable:
-      return "Hub or worker unavailable";
+      return "Hub, worker or daemon unavailable";
     case kExitStore:
       return "store or disk error";
     case kExitConfig:
@@ -54,15 +55,18 @@ std::vector<CommandHelp> SweepHelp() {
        .examples = {{"sweep --hub.source snapshot", "sweep the top 30 of the bundled model list"},
                     {"sweep --top 100 --track", "sweep and track the Hub's 100 most downloaded models"},
                     {"sweep --model org/name@main --modes eval,train", "sweep one model in two modes"},
+                    {"sweep --model 'family:audio or org/*'", "sweep a part of the ranking"},
                     {"sweep --gate breakwatch-baseline.tsv",
                      "exit with code 2 if a result is worse than the baseline"}},
-       .exit_codes = kGatedSweeps},
+       .exit_codes = kGatedSweeps,
+       .filters = true},
       {.name = "plan",
        .settings = {"hub.source", "hub.top", "hub.sort", "hub.per_family", "capture.modes", "capture.calls",
                     "sweep.rebuild", "sweep.quarantine_after", "sweep.quarantine_for"},
        .examples = {{"plan --top 100", "list what a sweep would capture, share, reuse and skip"},
                     {"plan --output plan.json", "save the plan; `breakwatch sweep --plan plan.json` sweeps it"}},
-       .exit_codes = kSweeps},
+       .exit_codes = kSweeps,
+       .filters = true},
       {.name = "serve",
        .settings = {"sweep.interval", "hub.source", "hub.top", "capture.extra_toolchains", "metrics.extra",
                     "web.listen_address", "web.token_file", "web.enable_lifecycle", "exporters.pushgateway.url",
@@ -114,28 +118,50 @@ std::vector<CommandHelp> ReadHelp() {
        .examples = {{"show org/name", "show graphs, break sites, inputs and versions"},
                     {"show name --mode train", "show the result of another mode"},
                     {"show name --mode eval+minimal", "show the call with the required arguments only"},
-                    {"show name --json | jq .segments", "print every field of every graph"}},
-       .exit_codes = kReads},
+                    {"show name --json | jq .segments", "print every field of every graph"},
+                    {"show name --server http://builder:9723", "ask a daemon on another machine"},
+                    {"show --filter 'arch:*ForCausalLM and status:failed'", "list the results of several models"}},
+       .exit_codes = kFetches,
+       .filters = true},
       {.name = "reasons",
        .settings = {"state_dir", "store.url"},
        .examples = {{"reasons", "list the reasons of the last sweep, most break events first"},
                     {"reasons --by leverage", "list first the reason whose fix unblocks the most models"},
-                    {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"}},
-       .exit_codes = kReads},
+                    {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"},
+                    {"reasons --filter family:audio", "count the audio models only"}},
+       .exit_codes = kFetches,
+       .filters = true},
       {.name = "report",
        .settings = {"state_dir", "store.url"},
-       .examples = {{"report --format md --output sweep.md", "write the last sweep as Markdown"},
+       .examples = {{"report --format html --output sweep.html", "write the last sweep as a page"},
+                    {"report --format md", "print a summary for a pull request"},
                     {"report --list", "list the stored sweeps"},
+                    {"report --filter 'org/* and not status:skipped'", "report a part of the last sweep"},
                     {"report --sweep 20261121T165921Z-0ffa5e --format csv", "print another sweep, a row per model"}},
-       .exit_codes = kReads},
+       .exit_codes = kFetches,
+       .filters = true},
+      {.name = "trends",
+       .settings = {"state_dir", "store.url", "retention.trend_days"},
+       .examples = {{"trends --by family --since 2026-03-01", "compare each family's first day with its last"},
+                    {"trends --by reason --since 2026-03-01", "list the reasons that most models have now"},
+                    {"trends --daily --format csv", "print a row for each day"}},
+       .exit_codes = kReads,
+       .note =
+           "A day (UTC) has the published numbers at the end of its last sweep. FIXED and BROKEN count models that\n"
+           "became a full graph, or stopped being one, since the day before; CAME and DEPARTED count models that got\n"
+           "or lost numbers. Without --daily these are sums over all days after the first.\n"},
       {.name = "compare",
        .settings = {"state_dir", "store.url", "capture.toolchain"},
        .examples = {{"compare previous latest", "show what the last sweep changed"},
                     {"compare previous latest --fail-on worse", "exit with code 2 if a model got worse"},
                     {"compare --baseline breakwatch-baseline.tsv", "compare a baseline with the last sweep"},
+                    {"compare --baseline breakwatch-baseline.tsv --format github", "annotate a GitHub workflow"},
+                    {"compare previous latest --filter reason:GB0170",
+                     "compare models with this reason on either side"},
                     {"compare toolchain:old toolchain:default", "compare the newest results by two toolchains"},
                     {"compare org/name@1a2b3c4 org/name@5d6e7f8", "compare two commits of one model"}},
-       .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitStore, kExitConfig},
+       .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitUnavailable, kExitStore, kExitConfig},
+       .filters = true,
        .note =
            "\"previous\" is the newest earlier sweep that finished, has the same source and toolchain as the latest\n"
            "one, and contains at least half of its models. Results are compared even if versions, modes, depths or\n"
@@ -188,9 +214,15 @@ std::vector<CommandHelp> StoreHelp() {
        .examples = {{"store finish", "write missing reports"}},
        .exit_codes = kReads},
       {.name = "store rebuild",
-       .settings = {"state_dir", "store.url", "retention.unranked_sweeps"},
-       .examples = {{"store rebuild", "compute the current state again"}},
+       .settings = {"state_dir", "store.url", "retention.unranked_sweeps", "retention.trend_days"},
+       .examples = {{"store rebuild", "compute the current state and the trends again"}},
        .exit_codes = kReads},
+      {.name = "store export",
+       .settings = {"state_dir", "store.url", "exporters.pushgateway.job", "exporters.pushgateway.pool"},
+       .examples = {{"store export --format openmetrics --output trends.om", "write the trends of all days"},
+                    {"promtool tsdb create-blocks-from openmetrics trends.om data", "load them into Prometheus"}},
+       .exit_codes = kReads,
+       .note = "Metrics have the names of the recording rules, and the labels job and pool of the settings.\n"},
       {.name = "store repair",
        .settings = {"state_dir", "store.url"},
        .examples = {{"store repair", "replace a damaged SQLite database by a copy of what is undamaged"}},
@@ -255,16 +287,31 @@ std::vector<CommandHelp> OtherHelp() {
   };
 }
 
+std::string Padded(std::string_view text, std::size_t width) {
+  return std::string(text) + std::string(width > text.size() ? width - text.size() : 0, ' ');
+}
+
+// What --filter and --model take, for commands with such examples.
+std::string FilterText(const CommandHelp& help) {
+  if (!help.filters) return {};
+  std::size_t width = 0;
+  for (const FilterKeyHelp& key : FilterKeys()) width = std::max(width, key.name.size());
+  std::string text =
+      "Filters select models by facts, joined with and, or, not and ( ); * is any text, ? one character:\n"
+      "  " +
+      Padded("ORG/NAME", width + 8) + "an id; org/* selects all of an organisation\n";
+  for (const FilterKeyHelp& key : FilterKeys()) {
+    text += "  " + Padded(std::string(key.name) + ":VALUE", width + 8) + std::string(key.meaning) + "\n";
+  }
+  return text + "  " + Padded("@FILE", width + 8) + "one of the filters in a file, one on each line\n\n";
+}
+
 // The first sentence, or its first clauses if it is long, to fit one line of a list.
 std::string ShortMeaning(const std::string& doc) {
   std::string text = doc.substr(0, doc.find(". "));
   if (text.size() > kLongestMeaning) text.resize(std::min(text.size(), text.find_last_of(":;", kLongestMeaning)));
   if (text.ends_with('.')) text.pop_back();
   return text;
-}
-
-std::string Padded(std::string_view text, std::size_t width) {
-  return std::string(text) + std::string(width > text.size() ? width - text.size() : 0, ' ');
 }
 
 std::string SettingsText(const CommandHelp& help) {
@@ -284,7 +331,8 @@ std::string SettingsText(const CommandHelp& help) {
 std::string ExamplesText(const CommandHelp& help) {
   const auto line = [](const Example& example) {
     const bool whole = example.command.find("breakwatch ") != std::string_view::npos ||
-                       example.command.find("python ") != std::string_view::npos;
+                       example.command.find("python ") != std::string_view::npos ||
+                       example.command.starts_with("promtool ");
     return (whole ? "" : "breakwatch ") + std::string(example.command);
   };
   std::size_t width = 0;
@@ -322,7 +370,7 @@ std::span<const CommandHelp> AllCommandHelp() {
 std::string HelpFooter(std::string_view command) {
   for (const CommandHelp& help : AllCommandHelp()) {
     if (help.name != command) continue;
-    return SettingsText(help) + ExamplesText(help) + std::string(help.note) + ExitCodesText(help) +
+    return SettingsText(help) + FilterText(help) + ExamplesText(help) + std::string(help.note) + ExitCodesText(help) +
            "\nOptions of all commands: `breakwatch --help`.";
   }
   return {};

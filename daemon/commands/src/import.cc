@@ -103,7 +103,7 @@ int Conclude(App& app, const ImportOptions& options, const Sweep& sweep, const s
   if (!store) return Fail(app, store.error());
   const auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
-  Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app)));
+  Print(app, report::RenderSweep({.sweep = sweep, .results = *results}, FormatOf(app), StyleOf(app)));
   if (!app.json)
     Print(app, "\nNext      breakwatch show " + options.model + ", breakwatch reasons --sweep " + sweep.id + "\n");
   return CodeOf(app, sweep, behind);

@@ -61,12 +61,14 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   auto specs = config::ReadInputsFile(settings.capture.inputs_file);
   if (!specs) return specs.error();
   options.plan.inputs_specs = *std::move(specs);
+  options.plan.rules = settings.models.rules;
   options.plan.repeat = settings.capture.repeat;
   options.extra_toolchains = settings.capture.extra_toolchains;
   options.memory_bytes = settings.capture.memory;
   options.plan.quarantine_after = settings.sweep.quarantine_after;
   options.plan.quarantine_for = std::chrono::ceil<std::chrono::hours>(settings.sweep.quarantine_for);
   options.aggregate.unranked_sweeps = settings.retention.unranked_sweeps;
+  options.aggregate.trend_days = settings.retention.trend_days;
   options.aggregate.extra = settings.metrics.extra;
   options.limits = settings.capture.limits;
   options.snapshot_interval = std::chrono::ceil<std::chrono::seconds>(settings.delivery.metric_interval);

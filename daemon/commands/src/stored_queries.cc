@@ -100,6 +100,10 @@ Result<std::vector<api::Letter>> StoredQueries::LettersAfter(const std::string& 
   return out;
 }
 
+Result<std::vector<TrendFold>> StoredQueries::Trends(const TrendFilter& filter) {
+  return WithStore([&](store::Store& store) { return store.ReadTrends(filter); });
+}
+
 Result<std::shared_ptr<const std::string>> StoredQueries::Compare(const api::ComparisonQuery& query) {
   const std::lock_guard lock(comparing_);
   return WithStore([&](store::Store& store) -> Result<std::shared_ptr<const std::string>> {

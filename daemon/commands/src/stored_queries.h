@@ -36,6 +36,7 @@ class StoredQueries final : public api::Queries {
                                                  bool each_commit) override;
   Result<std::vector<api::Letter>> LettersAfter(const std::string& exporter, const std::string& after_exporter,
                                                 std::int64_t after_event, const PageSize& size) override;
+  Result<std::vector<TrendFold>> Trends(const TrendFilter& filter) override;
   Result<std::shared_ptr<const std::string>> Compare(const api::ComparisonQuery& query) override;
 
  private:

@@ -16,6 +16,8 @@
 #include "breakwatch/report/progress.h"
 #include "commands.h"
 #include "local_gateway.h"
+#include "remote_history.h"
+#include "remote_sweep.h"
 #include "session.h"
 #include "signals.h"
 #include "sweep_files.h"
@@ -38,11 +40,12 @@ int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
 // Prints the summary of a sweep from the store and returns its exit code.
 int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind, bool by_name,
              const compare::GateDecision* gate) {
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
-  const auto results = (*store)->Results(sweep.id);
+  auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
-  Print(app, report::RenderSweep(sweep, *results, FormatOf(app), StyleOf(app), {}, gate));
+  NoteOwners(*results, app.settings().models.rules.owners);
+  Print(app, report::RenderSweep({.sweep = sweep, .results = *results, .gate = gate}, FormatOf(app), StyleOf(app)));
   const int code = CodeOf(app, sweep, behind);
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
 }
@@ -90,7 +93,7 @@ std::string PageCommand(const App& app) {
 
 // `by_us`: this process ran the sweep; a daemon's exporters are unknown here. `reported`: the report is written.
 void PrintPlaces(const App& app, bool by_us, bool reported) {
-  if (app.json) return;
+  if (app.json || !app.server.empty()) return;
   const Settings& settings = app.settings();
   const std::string& state = settings.state_dir;
   std::string text = "\n";
@@ -131,7 +134,7 @@ std::string ResumeCommand(const App& app) {
 
 // Prints the error of an interrupted sweep with the command that resumes it.
 int FailSweep(const App& app, Error error) {
-  if (error.code != ErrorCode::kInterrupted) return Fail(app, error);
+  if (error.code != ErrorCode::kInterrupted || !app.server.empty()) return Fail(app, error);
   const auto store = app.open_store(app.settings(), /*read_only=*/true);
   const auto unfinished = store ? (*store)->NewestUnfinished() : Result<std::optional<Sweep>>(std::optional<Sweep>());
   if (unfinished && *unfinished) error.message += "; to continue: " + ResumeCommand(app);
@@ -203,6 +206,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress,
 }
 
 Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
+  if (auto selected = SelectModels(options); !selected) return selected.error();
   auto models = ResolveSelectors(app, options.models);
   if (!models) return models.error();
   options.models = std::move(*models);
@@ -256,6 +260,13 @@ int RunSweep(App& app, const SweepOptions& options) {
     const std::string planned_by = FlagsTyped(app, /*of_a_request=*/true);
     const std::string toolchain = options.toolchain.empty() ? "" : planned_by.empty() ? "--toolchain" : ", --toolchain";
     NameFlagsWithoutEffect(app, "a resumed sweep keeps its plan", planned_by + toolchain);
+  }
+  if (!app.server.empty()) {
+    NameFlagsWithoutEffect(app, "the daemon at " + app.server + " uses its own settings",
+                           FlagsTyped(app, /*of_a_request=*/false));
+    const auto swept = SweepThere(app, *request, progress);
+    if (!swept) return Fail(app, swept.error());
+    return ConcludeAll(app, *request, *swept, /*by_us=*/false, /*reported=*/true, options.gate);
   }
   const auto followed = HandOver(app, *request, progress);
   if (!followed) return Fail(app, followed.error());

@@ -61,6 +61,7 @@ std::string Lines(const std::vector<store::Damage>& damage) {
 Result<void> Rebuild(store::CurrentState& state, const Settings& settings) {
   engine::AggregateOptions options;
   options.unranked_sweeps = settings.retention.unranked_sweeps;
+  options.trend_days = settings.retention.trend_days;
   return engine::RebuildCurrent(state, options);
 }
 

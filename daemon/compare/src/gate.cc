@@ -77,12 +77,16 @@ using Key = std::pair<std::string, std::string>;                          // mod
 using AllowedSites = std::map<Key, std::map<std::string, std::int64_t>>;  // events by site_id
 
 // The results without their allowed sites.
-std::vector<ModelResult> Without(std::span<const ModelResult> results, Applied& applied, AllowedSites& allowed) {
+// `covered`: entries by site id, if they are wanted.
+std::vector<ModelResult> Without(std::span<const ModelResult> results, Applied& applied, AllowedSites& allowed,
+                                 std::map<std::string, std::string>* covered = nullptr) {
   std::vector<ModelResult> out(results.begin(), results.end());
   for (ModelResult& result : out) {
     CaptureResult& c = result.capture;
     std::erase_if(c.sites, [&](const BreakSite& site) {
-      if (applied.OfSite(site) == nullptr) return false;
+      const AllowEntry* entry = applied.OfSite(site);
+      if (entry == nullptr) return false;
+      if (covered != nullptr) (*covered)[site.site_id] = EntryText(*entry);
       if (c.breaks) *c.breaks -= site.occurrences;
       if (c.break_sites) --*c.break_sites;
       allowed[{result.info.id, c.mode}][site.site_id] += site.occurrences;
@@ -149,7 +153,8 @@ void Decide(const GateRules& rules, Applied& applied, Gated& out) {
   for (ModelComparison& m : out.comparison.models) {
     const bool fails = IsRegression(m, rules);
     const AllowEntry* entry = applied.OfModel(m.model, fails);
-    GateFinding finding{m.model, m.mode, m.verdict, TextOf(m), entry == nullptr ? "" : EntryText(*entry)};
+    GateFinding finding{m.model, m.mode, m.verdict, TextOf(m), entry == nullptr ? "" : EntryText(*entry), {}};
+    for (const SiteChange& site : m.new_sites) finding.new_sites.push_back(site.site.site_id);
     const bool changed = fails || m.verdict == Verdict::kBetter;
     if (changed && entry != nullptr && entry->flaky) {
       m.why = "flaky: " + entry->why + "; without that: " + std::string(VerdictName(m.verdict));
@@ -168,7 +173,8 @@ Gated CompareWithGate(const Side& a, const Side& b, const GateRules& rules) {
   std::vector<ModelResult> named(a.results.begin(), a.results.end());
   NameReasons(named, b);
   AllowedSites allowed_a, allowed_b;
-  std::vector<ModelResult> before = Without(named, applied, allowed_a), after = Without(b.results, applied, allowed_b);
+  std::vector<ModelResult> before = Without(named, applied, allowed_a),
+                           after = Without(b.results, applied, allowed_b, &out.gate.allowed_sites);
   OmitWhatDependsOn(allowed_a, allowed_b, before), OmitWhatDependsOn(allowed_a, allowed_b, after);
   out.comparison = Compare({a.label, before}, {b.label, after}, rules.ignored);
   Decide(rules, applied, out);

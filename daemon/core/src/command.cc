@@ -9,6 +9,7 @@
 
 #include "breakwatch/core/choices.h"
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/model_filter.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch {
@@ -39,6 +40,9 @@ Result<void> CheckPlanned(const PlannedModel& planned, bool imported) {
 Result<void> CheckNames(const SweepRequest& request) {
   for (const std::string& id : request.list.ids) {
     if (auto checked = CheckName(id, "model name", 1); !checked) return checked;
+  }
+  if (!request.list.select.empty()) {
+    if (auto filter = ModelFilter::Parse(request.list.select); !filter) return filter.error();
   }
   if (!request.saved_plan) return {};
   std::set<std::pair<std::string, std::string>> seen;

@@ -53,11 +53,15 @@ class ExpositionWriter {
   }
   void Sample(std::string_view labels, std::string_view more, double value) {
     Open(labels, more);
-    if (std::isfinite(value)) {
-      AppendChars(value, std::chars_format::fixed);  // the shortest form may be "1.7e+09", which is hard to read
-    } else {
-      buffer_.append(std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
-    }
+    AppendValue(value);
+    Close();
+  }
+  // With a timestamp in seconds, as OpenMetrics has it.
+  void SampleAt(std::string_view labels, double value, std::int64_t at) {
+    Open(labels, "");
+    AppendValue(value);
+    buffer_ += ' ';
+    AppendChars(at);
     Close();
   }
   void Finish() {
@@ -82,6 +86,13 @@ class ExpositionWriter {
     header_due_ = false;
     buffer_.append("# HELP ").append(family_->name).append(" ").append(family_->help);
     buffer_.append("\n# TYPE ").append(family_->name).append(" ").append(family_->type).append("\n");
+  }
+  void AppendValue(double value) {
+    if (std::isfinite(value)) {
+      AppendChars(value, std::chars_format::fixed);  // the shortest form may be "1.7e+09", which is hard to read
+    } else {
+      buffer_.append(std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf");
+    }
   }
   template <class... Args>
   void AppendChars(Args... args) {

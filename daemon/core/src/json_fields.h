@@ -43,10 +43,16 @@ void DescribeLimits(V& v, T& l) {
 }
 
 template <class V, class T>
+void DescribeLimitOverrides(V& v, T& l) {
+  v("create_s", l.create), v("inputs_s", l.inputs), v("eager_s", l.eager), v("capture_s", l.capture);
+  v("rss_bytes", l.rss_bytes);
+}
+
+template <class V, class T>
 void DescribeJob(V& v, T& j) {
   v("job", j.id), v("model", j.model), v("revision", j.revision), v("config", Raw{j.config_json});
   v("architecture", j.architecture), v("task", j.task), v("library", j.library), v("mode", j.mode);
-  v("call", WhenAny{j.call});
+  v("call", WhenAny{j.call}), v("dtype", WhenAny{j.dtype}), v("attention", WhenAny{j.attention});
   v("depth", j.depth), v("repeat", j.repeat), v("inputs_spec", Raw{j.inputs_spec_json}), v("structure", j.structure);
   v("limits", j.limits);
 }
@@ -107,7 +113,8 @@ void DescribePlanned(V& v, T& p) {
   v("config", Raw{p.config_json}), v("mode", p.mode), v("structure", p.structure), v("action", p.action);
   v("reason", p.reason), v("status", p.status), v("status_detail", p.detail), v("capture_id", p.capture_id);
   v("shared_from", p.shared_from), v("depth", p.depth), v("repeat", p.repeat);
-  v("inputs_spec", Raw{p.inputs_spec_json});
+  v("inputs_spec", Raw{p.inputs_spec_json}), v("dtype", WhenAny{p.dtype}), v("attention", WhenAny{p.attention});
+  v("limits", WhenAny{p.limits});
 }
 
 template <class V, class T>

@@ -145,6 +145,9 @@ class Reader {
   void Read(const char* n, const json& in, Toolchain& t) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeToolchain(r, t); });
   }
+  void Read(const char* n, const json& in, LimitOverrides& l) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeLimitOverrides(r, l); });
+  }
   void Read(const char* n, const json& in, BreakSite& s) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeSite(r, s); });
   }

@@ -70,6 +70,9 @@ class Writer {
   static ordered_json Value(const CaptureLimits& l) {
     return Of([&](Writer& w) { json_fields::DescribeLimits(w, l); });
   }
+  static ordered_json Value(const LimitOverrides& l) {
+    return Of([&](Writer& w) { json_fields::DescribeLimitOverrides(w, l); });
+  }
   static ordered_json Value(const BreakSite& s) {
     return Of([&](Writer& w) { json_fields::DescribeSite(w, s); });
   }
@@ -140,6 +143,7 @@ std::string ToJson(const ModelResult& r) {
     w("python", c.toolchain.python), w("worker", c.toolchain.worker), w("toolchain_device", c.toolchain.device);
     w("structure", r.structure), w("capture_id", r.capture_id), w("shared_from", r.shared_from);
     w("rebuild_reason", r.rebuild_reason), w("reused", r.reused), w("finished_at", r.finished_at);
+    if (!r.owners.empty()) w("owners", r.owners);
   });
 }
 

@@ -10,6 +10,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/make_plan.h"
 #include "numbers_of.h"
+#include "trend_fold.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -27,9 +28,10 @@ constexpr char kPinned[] = "pinned_architectures";             // JSON list of c
 constexpr char kDepthMismatches[] = "depth_mismatches";        // count
 constexpr char kLastSuccess[] = "last_success";                // RFC 3339: end of the newest complete sweep
 constexpr char kNewestSweep[] = "newest_finished_sweep";       // JSON of a Sweep
+constexpr char kTrendMemory[] = "trend_models";                // JSON of a TrendMemory
 
 // Increase this when the same history produces different rows.
-constexpr char kThisFold[] = "3";
+constexpr char kThisFold[] = "4";
 
 // An untracked model that was not seen for this time is forgotten; its history stays.
 constexpr std::chrono::hours kForgetAfter{30 * 24};
@@ -48,6 +50,12 @@ std::vector<Toolchain> ParseToolchains(const std::string& text) {
     if (auto toolchain = ToolchainFromJson(JsonText(element))) toolchains.push_back(*std::move(toolchain));
   }
   return toolchains;
+}
+
+// Whether the state after this sweep is kept as that of its day.
+bool IsFolded(const Sweep& sweep, const Plan& plan) {
+  return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != SweepTrigger::kBisect &&
+         !IsGivenUp(sweep) && !plan.models.empty();
 }
 
 }  // namespace
@@ -255,15 +263,24 @@ void Aggregate::CountDepthMismatch(const ModelResult& result, Changes& changes) 
 
 store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
   Changes changes(*this);
-  if (sweep.state != SweepState::kFinished) return changes.Take();  // it will be resumed
+  End(sweep, plan, changes);
+  std::vector<TrendFold> folds;
+  if (IsFolded(sweep, plan)) folds = FoldDay(sweep, changes);
+  store::CurrentChange change = changes.Take();
+  change.trends = {std::move(folds), options_.trend_days};
+  return change;
+}
+
+void Aggregate::End(const Sweep& sweep, const Plan& plan, Changes& changes) {
+  if (sweep.state != SweepState::kFinished) return;  // it will be resumed
   if (Meta(kTrackedImport) == sweep.id) changes.SetMeta(kTrackedImport, "");
-  if (IsImport(sweep)) return changes.Take();
+  if (IsImport(sweep)) return;
   if (Meta(kFillingSweep) == sweep.id) changes.SetMeta(kFillingSweep, "");
   // An empty listing does not change any model: most likely a filter was mistyped.
-  if (IsGivenUp(sweep) || !plan.primary || plan.models.empty()) return changes.Take();
+  if (IsGivenUp(sweep) || !plan.primary || plan.models.empty()) return;
 
   changes.SetMeta(kNewestSweep, ToJson(sweep));
-  if (!sweep.complete) return changes.Take();
+  if (!sweep.complete) return;
   changes.SetMeta(kLastSuccess, FormatTime(sweep.finished_at));
   // A sweep of a few models by name must not remove the numbers of all others from the dashboards. The same holds for a
   // sweep without results in the main mode.
@@ -271,10 +288,26 @@ store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
                                      [](const PlannedModel& planned) { return planned.mode == kMainMode; });
   if (main_mode && (sweep.ranked || CoversTrackedSet(plan)))
     changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
-  if (!sweep.ranked) return changes.Take();
+  if (!sweep.ranked) return;
   ReplaceTrackedSet(plan, changes);
   ForgetStale(sweep.finished_at, changes);
-  return changes.Take();
+}
+
+std::vector<TrendFold> Aggregate::FoldDay(const Sweep& sweep, Changes& changes) {
+  std::vector<TrendFold> folds;
+  const auto fold = [&](const std::string& toolchain, bool published) {
+    folds.push_back({DayOf(sweep.finished_at), toolchain, std::string(kMainMode), sweep.id, sweep.finished_at,
+                     published, FoldTrend(models_, toolchain)});
+  };
+  if (sweep.toolchain.Key() != PublishedToolchain()) fold(sweep.toolchain.Key(), /*published=*/false);
+  if (PublishedToolchain().empty()) return folds;
+  fold(PublishedToolchain(), /*published=*/true);
+  const auto known = TrendMemoryFromJson(Meta(kTrendMemory));
+  TrendMemory memory{folds.back().day, TrendModelsOf(models_, PublishedToolchain()), std::nullopt};
+  if (known) memory.before = known->day == memory.day ? known->before : known->last;
+  if (memory.before) AddTrendChanges(*memory.before, memory.last, folds.back().rows);
+  changes.SetMeta(kTrendMemory, ToJson(memory));
+  return folds;
 }
 
 void Aggregate::ForgetStale(SystemTime now, Changes& changes) {

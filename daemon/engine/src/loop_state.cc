@@ -108,7 +108,8 @@ Result<void> LoopState::EnsureAggregate() {
   auto loaded = LoadAggregate(parts.current, options.aggregate);
   if (!loaded) return loaded.error();
   aggregate_ = std::move(loaded->aggregate);
-  return loaded->is_stored ? Result<void>() : parts.current.ReplaceCurrent(aggregate_->ToCurrent());
+  if (loaded->is_stored) return {};
+  return parts.current.ReplaceCurrent(aggregate_->ToCurrent(), loaded->trends);
 }
 
 void LoopState::CountWorkers() {

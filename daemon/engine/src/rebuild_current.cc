@@ -1,12 +1,48 @@
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "breakwatch/engine/aggregate.h"
 
 namespace breakwatch::engine {
 
-Result<Aggregate> FoldHistory(store::CurrentState& state, AggregateOptions options) {
+namespace {
+
+// The last fold of each day, toolchain and mode, in the order in which they were made.
+class LastOfEachDay {
+ public:
+  void Add(std::vector<TrendFold> folds) {
+    for (TrendFold& fold : folds) {
+      const Key key{fold.day, fold.toolchain, fold.mode};
+      if (const auto old = places_.find(key); old != places_.end()) folds_.erase(old->second), places_.erase(old);
+      places_[key] = folds_.emplace(next_++, std::move(fold)).first;
+    }
+  }
+  std::vector<TrendFold> Take() {
+    std::vector<TrendFold> all;
+    for (auto& [order, fold] : folds_) all.push_back(std::move(fold));
+    return all;
+  }
+
+ private:
+  using Key = std::tuple<Day, std::string, std::string>;
+  std::map<std::int64_t, TrendFold> folds_;  // by order
+  std::map<Key, std::map<std::int64_t, TrendFold>::iterator> places_;
+  std::int64_t next_ = 0;
+};
+
+}  // namespace
+
+Result<FoldedHistory> FoldHistory(store::CurrentState& state, AggregateOptions options) {
+  const int keep_days = options.trend_days;
   Aggregate aggregate({}, std::move(options));
+  LastOfEachDay trends;
+  std::int64_t steps = 0, last_step = 0;
   auto folded = state.ReplayHistory([&](const store::HistoryStep& step) -> Result<void> {
+    ++steps, last_step = step.seq;
     switch (step.kind) {
       case store::HistoryStep::Kind::kBegun:
         if (step.plan) (void)aggregate.Begin(step.sweep, *step.plan);
@@ -15,19 +51,20 @@ Result<Aggregate> FoldHistory(store::CurrentState& state, AggregateOptions optio
         if (step.result) (void)aggregate.Apply(*step.result);
         break;
       case store::HistoryStep::Kind::kFinished:
-        if (step.plan) (void)aggregate.Finish(step.sweep, *step.plan);
+        if (step.plan) trends.Add(aggregate.Finish(step.sweep, *step.plan).trends.folds);
         break;
     }
     return {};
   });
   if (!folded) return folded.error().Within("cannot compute the current state from the history");
-  return aggregate;
+  // Steps are numbered from 1. If some were removed or are damaged, the stored trends are truer than these.
+  return FoldedHistory{std::move(aggregate), {trends.Take(), keep_days, /*only_missing=*/steps != last_step}};
 }
 
 Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options) {
-  auto aggregate = FoldHistory(state, std::move(options));
-  if (!aggregate) return aggregate.error();
-  return state.ReplaceCurrent(aggregate->ToCurrent());
+  const auto folded = FoldHistory(state, std::move(options));
+  if (!folded) return folded.error();
+  return state.ReplaceCurrent(folded->aggregate.ToCurrent(), folded->trends);
 }
 
 Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options) {
@@ -38,7 +75,7 @@ Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const Aggregat
   if (loaded.IsOfThisFold() && !damaged) return LoadedAggregate{std::move(loaded)};
   auto folded = FoldHistory(state, options);
   if (!folded) return folded.error();
-  return LoadedAggregate{*std::move(folded), /*is_stored=*/false};
+  return LoadedAggregate{std::move(folded->aggregate), /*is_stored=*/false, std::move(folded->trends)};
 }
 
 }  // namespace breakwatch::engine

@@ -2,7 +2,10 @@
 
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
+#include "comparison_tables.h"
+#include "document.h"
 #include "escape.h"
+#include "gate_text.h"
 #include "table_json.h"
 
 namespace breakwatch::report {
@@ -61,34 +64,6 @@ void AddSites(Table& table, const ModelComparison& m, const char* change, const 
   }
 }
 
-Table TotalsTable(const Comparison& c) {
-  Table table{.title = "Totals",
-              .columns = {{"of", "RESULTS"},
-                          {"models", "MODELS", true},
-                          {"clean", "FULL GRAPH", true},
-                          {"broken", "GRAPH BREAKS", true},
-                          {"without_numbers", "NO NUMBERS", true},
-                          {"breaks", "BREAKS", true},
-                          {"sites", "SITES", true}},
-              .rows = {}};
-  const auto add = [&](const std::string& name, const Totals& t) {
-    table.rows.push_back({name, t.models, t.clean, t.broken, t.without_numbers, t.events, t.sites});
-  };
-  add("A, compared models", c.compared_a), add("B, compared models", c.compared_b);
-  add("A, all", c.all_a), add("B, all", c.all_b);
-  return table;
-}
-
-Table DifferenceTable(const Comparison& c) {
-  Table table{.title = "Other differences",
-              .columns = {{"what", "WHAT"}, {"a", "A"}, {"b", "B"}, {"models", "MODELS", true}},
-              .rows = {},
-              .when_empty = "none: versions, commits, modes, depths and inputs are equal"};
-  for (const auto& [d, models] : c.differences) table.rows.push_back({d.what, d.a, d.b, models});
-  if (table.rows.size() > kMaxReasonsShown) table.rows.resize(kMaxReasonsShown);
-  return table;
-}
-
 Table Cut(Table table, std::size_t rows) {
   if (table.rows.size() > rows) {
     table.title += ", " + std::to_string(rows) + " of " + std::to_string(table.rows.size());
@@ -97,62 +72,18 @@ Table Cut(Table table, std::size_t rows) {
   return table;
 }
 
-constexpr std::size_t kMaxFindingsShown = 20;
-
-// The decision of the gate, a line per finding.
-std::vector<std::string> GateLines(const compare::GateDecision& gate) {
-  std::vector<std::string> lines;
-  const auto add = [&](const char* what, const std::vector<compare::GateFinding>& findings) {
-    for (std::size_t i = 0; i < findings.size(); ++i) {
-      if (i == kMaxFindingsShown) {
-        lines.push_back("  ... " + std::to_string(findings.size() - i) + " more");
-        break;
-      }
-      const compare::GateFinding& f = findings[i];
-      lines.push_back(std::string(what) + "  " + f.model + (f.mode.empty() ? "" : " " + f.mode) + ": " +
-                      (f.text.empty() ? std::string(VerdictName(f.verdict)) : f.text) +
-                      (f.entry.empty() ? "" : "; " + f.entry));
-    }
-  };
-  add("worse  ", gate.failures);
-  for (const std::string& entry : gate.expired) lines.push_back("expired  " + entry);
-  add("allowed", gate.allowed);
-  add("better ", gate.improved);
-  for (const std::string& entry : gate.unused) lines.push_back("unused   " + entry);
-  return lines;
-}
-
-std::string GateSummary(const compare::GateDecision& gate) {
-  if (gate.no_baseline) return "Gate: no_baseline, passed: there is nothing to compare with yet";
-  std::string text = std::string("Gate: ") + (gate.failed ? "failed" : "passed");
-  const auto add = [&](std::size_t count, const char* what) {
-    if (count > 0) text += ", " + std::to_string(count) + " " + what;
-  };
-  add(gate.failures.size(), "worse"), add(gate.expired.size(), "expired in the allow-list");
-  add(gate.allowed.size(), "allowed"), add(gate.improved.size(), "better");
-  add(gate.unused.size(), "unused in the allow-list");
-  return text + "; " + gate.with_numbers;
-}
-
-std::string Document(const Comparison& c, const compare::GateDecision* gate, Format format, Style style, bool all) {
-  const bool markdown = format == Format::kMarkdown;
-  const auto line = [&](const std::string& text) { return (markdown ? MarkdownText(text) : OneLine(text)) + "\n"; };
-  const std::string bullet = markdown ? "- " : "", title = markdown ? "# Comparison\n\n" : "";
-  std::string out = title + bullet + line("A (old): " + c.a) + bullet + line("B (new): " + c.b) + "\n";
-  out += Render(DifferenceTable(c), format, style) + "\n";
-  const Table models = ComparisonTable(c, all);
-  out += Render(models, format, style) + "\n";
-  if (const Table sites = SiteChangeTable(c); !sites.rows.empty())
-    out += Render(Cut(sites, kMaxSitesShown), format, style) + "\n";
-  if (const Table reasons = ReasonChangeTable(c); !reasons.rows.empty())
-    out += Render(Cut(reasons, kMaxReasonsShown), format, style) + "\n";
-  out += Render(TotalsTable(c), format, style) + "\n" + line(ComparisonSummary(c));
-  if (gate == nullptr) return out;
-  if (const auto lines = GateLines(*gate); !lines.empty()) {
-    out += "\n";
-    for (const std::string& text : lines) out += (markdown ? "- " : "") + line(text);
-  }
-  return out + "\n" + line(GateSummary(*gate));
+std::string ComparisonText(const ComparisonReport& report, Style style) {
+  const Comparison& c = report.comparison;
+  const auto line = [](const std::string& text) { return OneLine(text) + "\n"; };
+  std::string out = line("A (old): " + c.a) + line("B (new): " + c.b) + "\n";
+  const auto add = [&](const Table& table) { out += Render(table, Format::kText, style) + "\n"; };
+  add(OtherDifferenceTable(c)), add(ComparisonTable(c, report.all));
+  if (const Table sites = SiteChangeTable(c); !sites.rows.empty()) add(Cut(sites, kMaxSitesShown));
+  if (const Table reasons = ReasonChangeTable(c); !reasons.rows.empty()) add(Cut(reasons, kMaxReasonsShown));
+  add(TotalsTable(c));
+  out += line(ComparisonSummary(c));
+  if (!report.filter.empty()) out += line("Selected: " + std::string(report.filter));
+  return report.gate == nullptr || !report.is_gate ? out : out + "\n" + RenderGate(*report.gate, Format::kText);
 }
 
 Json TotalsJson(const Totals& t) {
@@ -177,30 +108,9 @@ Json SitesJson(const std::vector<SiteChange>& sites) {
   return list;
 }
 
-Json FindingsJson(const std::vector<compare::GateFinding>& findings) {
-  Json list = Json::array();
-  for (const compare::GateFinding& f : findings) {
-    list.push_back({{"model", f.model},
-                    {"mode", f.mode.empty() ? Json() : Json(f.mode)},
-                    {"verdict", std::string(VerdictName(f.verdict))},
-                    {"text", f.text},
-                    {"entry", f.entry.empty() ? Json() : Json(f.entry)}});
-  }
-  return list;
-}
-
-Json GateJson(const compare::GateDecision& gate) {
-  const char* verdict = gate.no_baseline ? "no_baseline" : gate.failed ? "failed" : "passed";
-  return {{"verdict", verdict},
-          {"failures", FindingsJson(gate.failures)},
-          {"allowed", FindingsJson(gate.allowed)},
-          {"improved", FindingsJson(gate.improved)},
-          {"expired", gate.expired},
-          {"unused", gate.unused},
-          {"with_numbers", gate.with_numbers}};
-}
-
-Json ComparisonJson(const Comparison& c, const compare::GateDecision* gate) {
+Json ComparisonJson(const ComparisonReport& report) {
+  const Comparison& c = report.comparison;
+  const compare::GateDecision* gate = report.is_gate ? report.gate : nullptr;
   Json models = RowsAsJson(ComparisonTable(c, /*all=*/true));
   for (std::size_t i = 0; i < c.models.size(); ++i) {
     const ModelComparison& m = c.models[i];
@@ -217,20 +127,51 @@ Json ComparisonJson(const Comparison& c, const compare::GateDecision* gate) {
   }
   Json verdicts = Json::object();
   for (const auto& [verdict, count] : c.verdicts) verdicts[std::string(VerdictName(verdict))] = count;
-  return {{"a", c.a},
+  return {{"format", "breakwatch-comparison"},
+          {"version", kDocumentVersion},
+          {"a", c.a},
           {"b", c.b},
+          {"filter", report.filter.empty() ? Json() : Json(std::string(report.filter))},
           {"gate", gate == nullptr ? Json() : GateJson(*gate)},
           {"summary", ComparisonSummary(c)},
           {"verdicts", std::move(verdicts)},
           {"totals",
            {{"compared", {{"a", TotalsJson(c.compared_a)}, {"b", TotalsJson(c.compared_b)}}},
             {"all", {{"a", TotalsJson(c.all_a)}, {"b", TotalsJson(c.all_b)}}}}},
-          {"differences", RowsAsJson(DifferenceTable(c))},
+          {"differences", RowsAsJson(OtherDifferenceTable(c))},
           {"models", std::move(models)},
           {"reasons", RowsAsJson(ReasonChangeTable(c))}};
 }
 
 }  // namespace
+
+Table TotalsTable(const Comparison& c) {
+  Table table{.title = "Totals",
+              .columns = {{"of", "RESULTS"},
+                          {"models", "MODELS", true},
+                          {"clean", "FULL GRAPH", true},
+                          {"broken", "GRAPH BREAKS", true},
+                          {"without_numbers", "NO NUMBERS", true},
+                          {"breaks", "BREAKS", true},
+                          {"sites", "SITES", true}},
+              .rows = {}};
+  const auto add = [&](const std::string& name, const Totals& t) {
+    table.rows.push_back({name, t.models, t.clean, t.broken, t.without_numbers, t.events, t.sites});
+  };
+  add("A, compared models", c.compared_a), add("B, compared models", c.compared_b);
+  add("A, all", c.all_a), add("B, all", c.all_b);
+  return table;
+}
+
+Table OtherDifferenceTable(const Comparison& c) {
+  Table table{.title = "Other differences",
+              .columns = {{"what", "WHAT"}, {"a", "A"}, {"b", "B"}, {"models", "MODELS", true}},
+              .rows = {},
+              .when_empty = "none: versions, commits, modes, depths and inputs are equal"};
+  for (const auto& [d, models] : c.differences) table.rows.push_back({d.what, d.a, d.b, models});
+  if (table.rows.size() > kMaxReasonsShown) table.rows.resize(kMaxReasonsShown);
+  return table;
+}
 
 Table ComparisonTable(const Comparison& c, bool all) {
   Table table{.title = {},
@@ -314,18 +255,10 @@ std::string ComparisonSummary(const Comparison& c) {
          breaks(c.compared_b) + " in B";
 }
 
-std::string RenderComparison(const Comparison& comparison, Format format, Style style, bool all,
-                             const compare::GateDecision* gate) {
-  if (format == Format::kJson) return Dump(ComparisonJson(comparison, gate));
-  if (format == Format::kCsv) return Render(ComparisonTable(comparison, /*all=*/true), format);
-  return Document(comparison, gate, format, style, all);
-}
-
-std::string RenderGate(const compare::GateDecision& gate, Format format) {
-  if (format == Format::kJson) return Dump(GateJson(gate));
-  std::string out;
-  for (const std::string& text : GateLines(gate)) out += OneLine(text) + "\n";
-  return out + GateSummary(gate) + "\n";
+std::string ComparisonInText(const ComparisonReport& report, Format format, Style style) {
+  if (format == Format::kJson) return Dump(ComparisonJson(report));
+  if (format == Format::kCsv) return Render(ComparisonTable(report.comparison, /*all=*/true), format);
+  return ComparisonText(report, style);
 }
 
 }  // namespace breakwatch::report

@@ -44,7 +44,7 @@ Result<void> WriteAll(const std::string& folder, const Sweep& sweep, const Plan&
       {"plan.json", ToJson(plan) + "\n"},
       {"reasons.csv", Render(ReasonTable(results), Format::kCsv)},
       {"failures.csv", Render(FailureTable(results), Format::kCsv)},
-      {"report.md", RenderSweep(sweep, results, Format::kMarkdown)},
+      {"report.md", RenderSweep({.sweep = sweep, .results = results}, Format::kMarkdown)},
       {"environment.json", std::string(environment_json)},
   };
   for (const auto& [name, text] : files) {

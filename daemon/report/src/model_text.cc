@@ -379,16 +379,15 @@ const ModelResult* SelectResult(std::span<const ModelResult> results, std::strin
 
 std::string RenderModel(const ModelResult& result, Format format, Style style, std::span<const ModelResult> all) {
   switch (format) {
-    case Format::kText:
-      return ModelText(result, style, all);
     case Format::kJson:
       return Dump(ModelJson(result, all));
     case Format::kMarkdown:
       return ModelMarkdown(result, style, all);
     case Format::kCsv:
       return Render(SiteTable(result), Format::kCsv);
+    default:
+      return ModelText(result, style, all);
   }
-  return {};
 }
 
 }  // namespace breakwatch::report

@@ -8,7 +8,9 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "breakwatch/report/sweep.h"
+#include "document.h"
 #include "escape.h"
+#include "gate_text.h"
 #include "segments.h"
 #include "table_json.h"
 
@@ -25,68 +27,31 @@ Table Titled(Table table, const std::string& title) {
 
 Json AsJson(const std::string& text) { return Json::parse(text, nullptr, false); }
 
-std::string DurationOf(const Sweep& sweep) {
-  if (sweep.finished_at == SystemTime{}) return "not finished";
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(sweep.finished_at - sweep.started_at).count();
-  return std::to_string(seconds) + " s";
-}
-
-std::string SecondsOf(SystemTime time) { return FormatTime(time).substr(0, 19) + "Z"; }
-
-// The note for a table whose OPS may come from another run than the other numbers.
-std::string OpsNote(std::span<const ModelResult> results) {
-  const bool mixed =
-      std::any_of(results.begin(), results.end(), [](const ModelResult& r) { return HasOpsOfAnotherRun(r.capture); });
-  return mixed ? "OPS of models captured at full depth come from the reduced run; all other columns come from the "
-                 "full-depth run."
-               : "";
-}
-
-std::string SweepText(const Sweep& sweep, std::span<const ModelResult> results, Style style,
-                      std::span<const ModelResult> others) {
-  const Table failures = FailureTable(results), differences = DifferenceTable(results, others);
+std::string SweepText(const SweepReport& report, Style style) {
+  const std::span<const ModelResult> results = report.results;
+  const Table failures = FailureTable(results), differences = DifferenceTable(results, report.others);
   std::string out = Render(ResultTable(results), Format::kText, style);
   if (const std::string note = OpsNote(results); !note.empty()) out += note + "\n";
   if (!differences.rows.empty()) out += "\n" + Render(Titled(differences, kDifferences), Format::kText, style);
   out += "\n" +
          Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kText, style);
   if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, "Models without numbers"), Format::kText, style);
-  return out + "\n" + SummaryLine(sweep) + "\n";
+  return out + "\n" + OneLine(SweepSummary(report)) + "\n";
 }
 
-std::string SweepJson(const Sweep& sweep, std::span<const ModelResult> results, std::span<const ModelResult> others,
-                      const compare::GateDecision* gate) {
+std::string SweepJson(const SweepReport& report) {
   Json lines = Json::array();
-  for (const ModelResult& result : results) lines.push_back(AsJson(ToJson(result)));
-  Json document = {{"sweep", AsJson(ToJson(sweep))},
+  for (const ModelResult& result : report.results) lines.push_back(AsJson(ToJson(result)));
+  Json document = {{"format", "breakwatch-sweep"},
+                   {"version", kDocumentVersion},
+                   {"sweep", AsJson(ToJson(report.sweep))},
+                   {"filter", report.filter.empty() ? Json() : Json(std::string(report.filter))},
                    {"results", std::move(lines)},
-                   {"differences", RowsAsJson(DifferenceTable(results, others))},
-                   {"reasons", RowsAsJson(ReasonTable(results))},
-                   {"failures", RowsAsJson(FailureTable(results))}};
-  if (gate != nullptr) document["gate"] = AsJson(RenderGate(*gate, Format::kJson));
+                   {"differences", RowsAsJson(DifferenceTable(report.results, report.others))},
+                   {"reasons", RowsAsJson(ReasonTable(report.results))},
+                   {"failures", RowsAsJson(FailureTable(report.results))}};
+  if (report.gate != nullptr) document["gate"] = GateJson(*report.gate);
   return Dump(document);
-}
-
-std::string SweepMarkdown(const Sweep& sweep, std::span<const ModelResult> results,
-                          std::span<const ModelResult> others) {
-  Table facts{.title = {}, .columns = {{"fact", "Sweep"}, {"value", sweep.id}}, .rows = {}};
-  facts.rows = {{std::string("source"), sweep.source},
-                {std::string("trigger"), std::string(SweepTriggerName(sweep.trigger))},
-                {std::string("started"), SecondsOf(sweep.started_at)},
-                {std::string("took"), DurationOf(sweep)},
-                {std::string("complete"), sweep.complete},
-                {std::string("toolchain"), sweep.toolchain.Key()}};
-  std::string out = "# Where torch.compile breaks\n\n" + MarkdownText(SummaryLine(sweep)) + "\n\n";
-  out += Render(facts, Format::kMarkdown);
-  out +=
-      "\n" + Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kMarkdown);
-  out += "\n" + Render(Titled(FailureTable(results), "Models without numbers"), Format::kMarkdown);
-  if (const Table differences = DifferenceTable(results, others); !differences.rows.empty()) {
-    out += "\n" + Render(Titled(differences, kDifferences), Format::kMarkdown);
-  }
-  out += "\n" + Render(Titled(ResultTable(results), "Models"), Format::kMarkdown);
-  const std::string note = OpsNote(results);
-  return note.empty() ? out : out + "\n" + MarkdownText(note) + "\n";
 }
 
 std::string CountActions(const Plan& plan) {
@@ -104,6 +69,14 @@ std::string CountActions(const Plan& plan) {
 }
 
 }  // namespace
+
+std::string OpsNote(std::span<const ModelResult> results) {
+  const bool mixed =
+      std::any_of(results.begin(), results.end(), [](const ModelResult& r) { return HasOpsOfAnotherRun(r.capture); });
+  return mixed ? "OPS of models captured at full depth come from the reduced run; all other columns come from the "
+                 "full-depth run."
+               : "";
+}
 
 std::string SummaryLine(const Sweep& sweep) {
   int total = 0, with_numbers = 0;
@@ -129,19 +102,16 @@ std::string SummaryLine(const Sweep& sweep) {
   return sweep.complete ? text : text + "; incomplete";
 }
 
-std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style,
-                        std::span<const ModelResult> others, const compare::GateDecision* gate) {
-  switch (format) {
-    case Format::kText:
-      return SweepText(sweep, results, style, others);
-    case Format::kJson:
-      return SweepJson(sweep, results, others, gate);
-    case Format::kMarkdown:
-      return SweepMarkdown(sweep, results, others);
-    case Format::kCsv:
-      return Render(ResultTable(results, others), Format::kCsv);
-  }
-  return {};
+std::string SweepSummary(const SweepReport& report) {
+  const std::string text = SummaryLine(report.sweep);
+  if (report.filter.empty()) return text;
+  return text + "; selected: " + Counted(report.results.size(), "result") + ", " + std::string(report.filter);
+}
+
+std::string SweepInText(const SweepReport& report, Format format, Style style) {
+  if (format == Format::kJson) return SweepJson(report);
+  if (format == Format::kCsv) return Render(ResultTable(report.results, report.others), format);
+  return SweepText(report, style);
 }
 
 std::string RenderPlan(const Plan& plan, Format format, Style style) {

@@ -10,6 +10,7 @@
 #include "breakwatch/core/status.h"
 #include "escape.h"
 #include "table_json.h"
+#include "table_rows.h"
 
 namespace breakwatch::report {
 namespace {
@@ -48,18 +49,6 @@ struct JsonValue {
     return value;
   }
 };
-
-std::vector<std::size_t> VisibleColumns(const Table& table) {
-  std::vector<std::size_t> visible;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    if (!table.columns[i].title.empty()) visible.push_back(i);
-  }
-  return visible;
-}
-
-std::string Shown(const Table& table, const std::vector<Cell>& row, std::size_t column) {
-  return OneLine(std::visit(PlainText{table.columns[column].decimals}, row[column]));
-}
 
 std::string_view ColorOf(std::string_view status_name) {
   const auto status = ParseStatus(status_name);
@@ -189,19 +178,8 @@ std::string TextOf(const Table& table, Style style) {
 std::string MarkdownOf(const Table& table) {
   std::string out = table.title.empty() ? "" : "## " + MarkdownText(table.title) + "\n\n";
   if (table.rows.empty()) return out + MarkdownText(table.when_empty) + "\n";
-  const auto visible = VisibleColumns(table);
-  std::string rule = "|";
-  out += "|";
-  for (const std::size_t column : visible) {
-    out += " " + MarkdownText(table.columns[column].title) + " |";
-    rule += table.columns[column].right ? " ---: |" : " --- |";
-  }
-  out += "\n" + rule + "\n";
-  for (const auto& row : table.rows) {
-    out += "|";
-    for (const std::size_t column : visible) out += " " + MarkdownText(Shown(table, row, column)) + " |";
-    out += "\n";
-  }
+  out += MarkdownHead(table);
+  for (const auto& row : table.rows) out += MarkdownRow(table, row);
   return out;
 }
 
@@ -217,6 +195,33 @@ std::string CsvOf(const Table& table) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> VisibleColumns(const Table& table) {
+  std::vector<std::size_t> visible;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (!table.columns[i].title.empty()) visible.push_back(i);
+  }
+  return visible;
+}
+
+std::string Shown(const Table& table, const std::vector<Cell>& row, std::size_t column) {
+  return OneLine(std::visit(PlainText{table.columns[column].decimals}, row[column]));
+}
+
+std::string MarkdownHead(const Table& table) {
+  std::string titles = "|", rule = "|";
+  for (const std::size_t column : VisibleColumns(table)) {
+    titles += " " + MarkdownText(table.columns[column].title) + " |";
+    rule += table.columns[column].right ? " ---: |" : " --- |";
+  }
+  return titles + "\n" + rule + "\n";
+}
+
+std::string MarkdownRow(const Table& table, const std::vector<Cell>& row) {
+  std::string line = "|";
+  for (const std::size_t column : VisibleColumns(table)) line += " " + MarkdownText(Shown(table, row, column)) + " |";
+  return line + "\n";
+}
 
 Json RowsAsJson(const Table& table) {
   Json rows = Json::array();
@@ -241,16 +246,15 @@ std::optional<Format> ParseFormat(std::string_view name) {
 
 std::string Render(const Table& table, Format format, Style style) {
   switch (format) {
-    case Format::kText:
-      return TextOf(table, style);
     case Format::kJson:
       return Dump(RowsAsJson(table));
     case Format::kMarkdown:
       return MarkdownOf(table);
     case Format::kCsv:
       return CsvOf(table);
+    default:
+      return TextOf(table, style);
   }
-  return {};
 }
 
 }  // namespace breakwatch::report

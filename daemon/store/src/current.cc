@@ -25,6 +25,7 @@ void SqlStore::WriteChange(soci::session& sql, const CurrentChange& change) {
          "INSERT INTO current_meta (key, value) VALUES (:key, :value)"
          " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
          ToUtf8(key), ToUtf8(value));
+  WriteTrends(sql, change.trends);
 }
 
 Result<Current> SqlStore::LoadCurrent() {
@@ -48,10 +49,10 @@ Result<Current> SqlStore::LoadCurrent() {
   return current;
 }
 
-Result<void> SqlStore::ReplaceCurrent(const Current& current) {
+Result<void> SqlStore::ReplaceCurrent(const Current& current, const TrendChange& trends) {
   const auto fill = [&](soci::session& sql) {
     WriteModels(sql, current.models);
-    WriteChange(sql, {.meta = current.meta});
+    WriteChange(sql, {.meta = current.meta, .trends = trends});
   };
   auto replaced = db_.Write([&](soci::session& sql) -> Result<void> {
     Exec(sql, "DELETE FROM current");

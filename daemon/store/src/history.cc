@@ -87,7 +87,7 @@ Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const Hist
           Report({"steps", std::to_string(row.seq), row.model, result.error().message});
           continue;
         }
-        next = {HistoryStep::Kind::kResult, open[row.sweep_id], std::nullopt, std::move(*result)};
+        next = {HistoryStep::Kind::kResult, open[row.sweep_id], std::nullopt, std::move(*result), row.seq};
       } else {
         auto sweep = SweepFromJson(row.document);
         auto plan = LoadPlan(row.sweep_id);
@@ -97,7 +97,8 @@ Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const Hist
           continue;
         }
         const bool begun = row.kind == StepKindName(HistoryStep::Kind::kBegun);
-        next = {begun ? HistoryStep::Kind::kBegun : HistoryStep::Kind::kFinished, *sweep, std::move(*plan), {}};
+        next = {
+            begun ? HistoryStep::Kind::kBegun : HistoryStep::Kind::kFinished, *sweep, std::move(*plan), {}, row.seq};
         if (begun)
           open[row.sweep_id] = *sweep;
         else if (sweep->state == SweepState::kFinished)

@@ -76,6 +76,7 @@ constexpr std::array kTables{
     Table{"dead_letters", {"exporter", "event_id"}, "line", OfLine},
     Table{"requeued", {"exporter", "event_id"}, "", NoCause},
     Table{"paused", {"exporter"}, "", NoCause},
+    Table{"trends", {"day", "scope", "name"}, "", NoCause},
     Table{"gateway_groups", {"gateway", "position"}, "", NoCause},
 };
 

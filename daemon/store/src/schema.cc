@@ -89,8 +89,19 @@ const Migration kVersion4{
     "CREATE TABLE paused (exporter $TEXT PRIMARY KEY, at_ns $INT NOT NULL, detail $TEXT NOT NULL)",
 };
 
-const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3,
-                                        &kVersion4};  // [i] migrates from version i to i + 1
+const Migration kVersion5{
+    // The published state at the end of each day (UTC).
+    "CREATE TABLE trends (day $TEXT NOT NULL, toolchain $TEXT NOT NULL, mode $TEXT NOT NULL, scope $TEXT NOT NULL,"
+    " name $TEXT NOT NULL, gb_id $TEXT NOT NULL, sweep_id $TEXT NOT NULL, at_ns $INT NOT NULL,"
+    " published $INT NOT NULL, models_tracked $INT NOT NULL, models_with_numbers $INT NOT NULL,"
+    " full_graph $INT NOT NULL, models $INT NOT NULL, breaks $INT NOT NULL, break_sites $INT NOT NULL,"
+    " leverage $INT NOT NULL, fixed $INT NOT NULL, broken $INT NOT NULL, breaks_change $INT NOT NULL,"
+    " came $INT NOT NULL, came_full_graph $INT NOT NULL, departed $INT NOT NULL, departed_full_graph $INT NOT NULL,"
+    " PRIMARY KEY (day, toolchain, mode, scope, name, gb_id))",
+};
+
+const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3, &kVersion4,
+                                        &kVersion5};  // [i] migrates from version i to i + 1
 
 Result<int> ReadVersion(const Database& database, soci::session& sql) {
   if (!database.dialect().HasTable(sql, "meta")) {
@@ -138,8 +149,9 @@ Result<void> PrepareSchema(Database& database, bool read_only) {
   if (*version > NewestSchemaVersion()) return NewerVersion(database, *version);
   if (read_only && *version == 0) return Error{ErrorCode::kNotFound, database.name() + " is empty; run a sweep first"};
   // Every older version can be read without migration. Only sweeps use `costs`. Without sequence columns, the start of
-  // a sweep determines the order (SqlStore::Newest). `requeued` and `paused` are used only if they exist. A migration
-  // that changes the readers' queries must reject older versions here, and advise to run a command that writes.
+  // a sweep determines the order (SqlStore::Newest). `requeued`, `paused` and `trends` are used only if they exist. A
+  // migration that changes the readers' queries must reject older versions here, and advise to run a command that
+  // writes.
   if (read_only) return {};
   return database.Migrate([&](soci::session& sql) -> Result<void> {
     // Another session may have migrated first: check again under the lock.

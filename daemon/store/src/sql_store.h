@@ -87,10 +87,13 @@ class SqlStore final : public Store {
   // --- CurrentState
   // current.cc
   Result<Current> LoadCurrent() override;
-  Result<void> ReplaceCurrent(const Current& current) override;
+  Result<void> ReplaceCurrent(const Current& current, const TrendChange& trends) override;
 
   // history.cc
   Result<void> ReplayHistory(const std::function<Result<void>(const HistoryStep&)>& step) override;
+
+  // --- Trends, trends.cc
+  Result<std::vector<TrendFold>> ReadTrends(const TrendFilter& filter) override;
 
   // --- GatewayGroups, gateway_groups.cc
   Result<std::vector<std::string>> OwnedGroups(const std::string& gateway) override;
@@ -111,6 +114,7 @@ class SqlStore final : public Store {
   void WriteEvents(soci::session& sql, std::span<const Event> events);
   void WriteChange(soci::session& sql, const CurrentChange& change);
   void WriteModels(soci::session& sql, std::span<const TrackedModel> models);
+  void WriteTrends(soci::session& sql, const TrendChange& change);
   void WriteSites(soci::session& sql, const std::string& capture_id, const std::vector<BreakSite>& sites);
   Result<void> WriteResult(soci::session& sql, const ModelResult& result, std::span<const Event> events,
                            const CurrentChange& change);

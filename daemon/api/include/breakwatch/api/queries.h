@@ -12,6 +12,7 @@
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/result.h"
 #include "breakwatch/core/sweep.h"
+#include "breakwatch/core/trend_query.h"
 
 namespace breakwatch::api {
 
@@ -56,6 +57,8 @@ class Queries {
                                                          bool each_commit) = 0;
   virtual Result<std::vector<Letter>> LettersAfter(const std::string& exporter, const std::string& after_exporter,
                                                    std::int64_t after_event, const PageSize& size) = 0;
+  // By day, and then by toolchain.
+  virtual Result<std::vector<TrendFold>> Trends(const TrendFilter& filter) = 0;
   // The document of `breakwatch compare --json`. Shared: the newest ones are kept.
   virtual Result<std::shared_ptr<const std::string>> Compare(const ComparisonQuery& query) = 0;
 };

@@ -14,6 +14,7 @@
 #include "breakwatch/api/request_log.h"
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/command.h"
+#include "breakwatch/core/filter_subject.h"
 #include "breakwatch/core/result.h"
 #include "breakwatch/core/snapshot.h"
 
@@ -55,6 +56,7 @@ struct ServerParts {
   RequestLog& requests;                           // receives the sweeps as a ProgressListener
   EventFeed& feed;                                // so does it
   std::vector<std::string> toolchains;            // that a request may name
+  ModelOwners owners{};                                         // for filters
   std::function<std::string()> settings{};        // the document of `config show --json`
   std::function<Result<void>()> held{};           // error: why the daemon is not ready; may be empty
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct GateFinding {
   Verdict verdict = Verdict::kSame;
   std::string text;   // what changed: "breaks 3 -> 4, 1 new site"
   std::string entry;  // the entry that covers it: "model org/name, owner team, until 2027-01-31"; empty: none
+  std::vector<std::string> new_sites{};  // site ids
 };
 
 struct GateDecision {
@@ -34,7 +36,8 @@ struct GateDecision {
   std::vector<GateFinding> improved;  // better
   std::vector<std::string> expired;   // entries past their date; each fails the gate and names its owner
   std::vector<std::string> unused;    // entries that cover nothing
-  std::string with_numbers;           // "27 of 30 -> 28 of 30 models have numbers"
+  std::map<std::string, std::string> allowed_sites{};  // of B: the entry that covers each, by site id
+  std::string with_numbers;                            // "27 of 30 -> 28 of 30 models have numbers"
 };
 
 struct Gated {

@@ -1,6 +1,7 @@
 // One graph capture: the job for a worker, and its result.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <compare>
 #include <cstdint>
@@ -46,11 +47,25 @@ struct CaptureLimits {
   std::int64_t output_bytes = 1LL << 20;  // how much of the model's output is kept
 };
 
+// Limits of one model that differ from the settings'; absent: as there.
+struct LimitOverrides {
+  std::optional<std::chrono::milliseconds> create{}, inputs{}, eager{}, capture{};
+  std::optional<std::int64_t> rss_bytes{};
+
+  CaptureLimits Over(CaptureLimits limits) const;
+  bool empty() const { return *this == LimitOverrides(); }
+  bool operator==(const LimitOverrides&) const = default;
+};
+
 enum class Depth {
   kAuto,    // reduced; again at full depth if a layer breaks
   kVerify,  // always reduced and full, compared
   kFull,    // full only: the class is pinned
 };
+
+// What a job may ask for instead of float32 and of the library's choice.
+inline constexpr std::array<std::string_view, 3> kDtypes = {"float32", "bfloat16", "float16"};
+inline constexpr std::array<std::string_view, 3> kAttentions = {"eager", "sdpa", "flex_attention"};
 
 struct CaptureJob {
   std::string id;  // unique while the runner lives
@@ -64,6 +79,8 @@ struct CaptureJob {
   Depth depth = Depth::kAuto;
   int repeat = 1;                // captures to make and compare
   std::string inputs_spec_json;  // the user's own inputs, override the recipes: JSON object; empty: none
+  std::string dtype;             // one of kDtypes; empty: float32
+  std::string attention;         // one of kAttentions; empty: the library's choice
   std::string structure;         // digest; names the capture in logs
   CaptureLimits limits;
 };

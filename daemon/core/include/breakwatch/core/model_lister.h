@@ -24,6 +24,9 @@ struct ListRequest {
   std::optional<std::int64_t> min_params, max_params;  // outside: skipped_too_large or skipped_filtered
   // By name: "id" or "id@revision". Not ranked.
   std::vector<std::string> ids;
+  // A ModelFilter without @FILE: of the models listed by rank, only those that match are planned; then the list is not
+  // ranked. Empty: all. Applied by the planner, not by the lister: it may need what is stored of a model.
+  std::string select;
 
   bool operator==(const ListRequest&) const = default;
 };

@@ -38,6 +38,8 @@ struct PlannedModel {
   Depth depth = Depth::kAuto;
   int repeat = 1;                // as in CaptureJob
   std::string inputs_spec_json;  // as in CaptureJob
+  std::string dtype, attention;  // as in CaptureJob
+  LimitOverrides limits;
 };
 
 struct Plan {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/model.h"
@@ -55,6 +56,7 @@ struct ModelResult {
   bool reused = false;         // the capture is of an earlier sweep
   CaptureResult capture;       // status and detail also for models that were never captured
   SystemTime finished_at{};
+  std::vector<std::string> owners{};  // by models.file, filled in to be printed; not stored
 };
 
 // What was read from the traces of a job: history like any other, but no sweep of this daemon's ranking or schedule.

@@ -21,6 +21,7 @@ namespace breakwatch::engine {
 struct AggregateOptions {
   int unranked_sweeps = 3;           // complete ranked sweeps for which a model stays after it left the ranking
   std::vector<std::string> extra{};  // NAME or NAME/MODE: further toolchains to publish
+  int trend_days = 0;                // days whose folds are kept; 0: all
 };
 
 using store::IsGivenUp;
@@ -34,6 +35,7 @@ class Aggregate {
   // store: the caller creates a new Aggregate from the store.
   store::CurrentChange Begin(const Sweep& sweep, const Plan& plan);
   store::CurrentChange Apply(const ModelResult& result);
+  // Also folds the day: the published numbers, and those of the sweep's toolchain if it is another one.
   store::CurrentChange Finish(const Sweep& sweep, const Plan& plan);
 
   // Whether the rows were folded by these rules; if not, the history must be folded again.
@@ -62,21 +64,28 @@ class Aggregate {
   bool IsMain(const ModelResult& result) const;
   void ForgetStale(SystemTime now, Changes& changes);
   void CountDepthMismatch(const ModelResult& result, Changes& changes);
+  void End(const Sweep& sweep, const Plan& plan, Changes& changes);
+  std::vector<TrendFold> FoldDay(const Sweep& sweep, Changes& changes);
 
   std::map<std::string, TrackedModel> models_;
   std::map<std::string, std::string> meta_;
   AggregateOptions options_;
 };
 
-// Folds the whole history of a store.
-Result<Aggregate> FoldHistory(store::CurrentState& state, AggregateOptions options);
-// The same, and replaces the store's `current`.
+// The whole history of a store, folded.
+struct FoldedHistory {
+  Aggregate aggregate;
+  TrendChange trends;
+};
+Result<FoldedHistory> FoldHistory(store::CurrentState& state, AggregateOptions options);
+// The same, and replaces the store's `current` and the trends of the days that the history has.
 Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options);
 
 // The store's `current`, or the folded history if `current` is of an older program or has damaged rows.
 struct LoadedAggregate {
   Aggregate aggregate;
   bool is_stored = true;  // false: it was folded again, and `current` is out of date
+  TrendChange trends{};   // if it was folded again
 };
 // Writes nothing.
 Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options);

@@ -1,11 +1,14 @@
 // Comparisons and bisections as tables and documents. Pure.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "breakwatch/compare/attribute.h"
 #include "breakwatch/compare/compare.h"
 #include "breakwatch/compare/gate.h"
+#include "breakwatch/core/sweep.h"
 #include "breakwatch/report/table.h"
 
 namespace breakwatch::report {
@@ -23,10 +26,21 @@ Table ReasonChangeTable(const compare::Comparison& comparison);
 // B". Compared are the models with comparable numbers on both sides. One line, no line end.
 std::string ComparisonSummary(const compare::Comparison& comparison);
 
-// Text and Markdown: other differences, the tables, totals, summary, the gate's decision if given. JSON: all of it.
-// CSV: ComparisonTable of all models.
-std::string RenderComparison(const compare::Comparison& comparison, Format format, Style style = {}, bool all = false,
-                             const compare::GateDecision* gate = nullptr);
+// What RenderComparison renders. Owner: the caller; it outlives the call.
+struct ComparisonReport {
+  const compare::Comparison& comparison;
+  // What the gate decides: the failures of kJunit, kSarif, kWarningsNg and kGithub. Null: there are none.
+  const compare::GateDecision* gate = nullptr;
+  bool is_gate = true;                     // the decision is also printed
+  std::span<const ModelResult> results{};  // of B: the cases and sites of these formats
+  std::string_view filter{};               // which results were selected, in a line; empty: all
+  bool all = false;                        // text: also the models that did not change
+  SystemTime made_at{};                    // kMail: its date; the epoch: the message has none
+};
+
+// Text: other differences, the tables, totals, summary, the gate's decision. JSON: all of it, as in
+// schema/comparison.schema.json. CSV: ComparisonTable of all models. Other formats: see README.md.
+std::string RenderComparison(const ComparisonReport& report, Format format, Style style = {});
 
 // The gate's decision alone: a line per finding and the outcome. Text or JSON.
 std::string RenderGate(const compare::GateDecision& gate, Format format);

@@ -17,7 +17,7 @@ struct GateDecision;
 namespace breakwatch::report {
 
 // A row per model and mode. Fields: model, revision, family, mode, status, graphs, breaks, break_sites, ops_captured,
-// capture_s, peak_rss_mb, reused, shared_from, config_source, status_detail, differs (DifferenceTable's texts).
+// capture_s, peak_rss_mb, reused, shared_from, config_source, owner, status_detail, differs (DifferenceTable's texts).
 Table ResultTable(std::span<const ModelResult> results, std::span<const ModelResult> others = {});
 
 // A row per pair of results of one model, commit and toolchain that differ only by mode or call: eval (the steady
@@ -50,11 +50,19 @@ Table PlanTable(const Plan& plan);
 // "30 models: 21 full_graph, 6 graph_breaks, 3 skipped_gated; 27 of 30 have numbers". One line, no line end.
 std::string SummaryLine(const Sweep& sweep);
 
-// A whole sweep. Text: the table, differences between modes and calls, top reasons, failures, summary. JSON: {"sweep",
-// "results", "differences", "reasons", "failures"}, and "gate" as in RenderGate if there is one. Markdown: the report.
-// CSV: the rows of ResultTable. `others`: as in DifferenceTable.
-std::string RenderSweep(const Sweep& sweep, std::span<const ModelResult> results, Format format, Style style = {},
-                        std::span<const ModelResult> others = {}, const compare::GateDecision* gate = nullptr);
+// What RenderSweep renders. Owner: the caller; it outlives the call.
+struct SweepReport {
+  const Sweep& sweep;
+  std::span<const ModelResult> results;
+  std::span<const ModelResult> others{};        // as in DifferenceTable
+  const compare::GateDecision* gate = nullptr;  // null: there was no gate
+  std::string_view filter{};                    // which results were selected, in a line; empty: all
+  SystemTime made_at{};                         // kMail: its date; the epoch: when the sweep ended
+};
+
+// Text: the table, differences between modes and calls, top reasons, failures, summary. JSON: all of it, as in
+// schema/sweep.schema.json. CSV: the rows of ResultTable. Other formats: see README.md.
+std::string RenderSweep(const SweepReport& report, Format format, Style style = {});
 
 // {"plan": fields of a plan without configs, "models": rows of PlanTable} for JSON; else the table and counts by
 // action.

@@ -28,8 +28,9 @@ struct Table {
   std::string when_empty = "nothing";   // printed for people if there are no rows
 };
 
-enum class Format { kText, kJson, kMarkdown, kCsv };
-std::optional<Format> ParseFormat(std::string_view name);  // "text", "json", "md", "csv"
+// The first four render tables and documents, the others whole reports only: see formats.h.
+enum class Format { kText, kJson, kMarkdown, kCsv, kHtml, kJunit, kSarif, kWarningsNg, kGithub, kMail };
+std::optional<Format> ParseFormat(std::string_view name);  // of a table: "text", "json", "md", "csv"
 
 struct Style {
   bool color = false;               // only for a terminal
@@ -40,7 +41,7 @@ struct Style {
 // Text: aligned columns under a heading; if the terminal is too narrow, a line per value. JSON: an array of
 // objects, absent cells null. Markdown: a pipe table, pipes, line ends, "<" and backticks escaped. CSV: RFC 4180 with
 // "\n", a header row first; an apostrophe precedes text that a spreadsheet would read as a formula. Always
-// ends with a line end; invalid UTF-8 is replaced.
+// ends with a line end; invalid UTF-8 is replaced. Other formats: text.
 std::string Render(const Table& table, Format format, Style style = {});
 
 }  // namespace breakwatch::report

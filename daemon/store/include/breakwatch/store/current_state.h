@@ -1,9 +1,11 @@
-// CurrentState: the rows that the fold of the history gives: tracked models, their numbers, fold-wide values.
+// CurrentState: the rows that the fold of the history gives: tracked models, their numbers, fold-wide values. The
+// trends of each day are written with them and read by Trends.
 //
 // The loop loads them at its start. Their changes are written by SweepStore, in the transaction of their cause.
 // Owner, thread and errors: store.h.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "breakwatch/core/result.h"
 #include "breakwatch/core/snapshot.h"
 #include "breakwatch/core/sweep.h"
+#include "breakwatch/core/trend.h"
 
 namespace breakwatch::store {
 
@@ -22,6 +25,7 @@ struct CurrentChange {
   std::vector<TrackedModel> upserts{};
   std::vector<std::string> removals{};        // models whose rows are removed
   std::map<std::string, std::string> meta{};  // fold-wide values: "published_toolchain", "filling_sweep", ...
+  TrendChange trends{};
 };
 
 struct Current {
@@ -36,6 +40,7 @@ struct HistoryStep {
   Sweep sweep;
   std::optional<Plan> plan;           // kBegun, kFinished
   std::optional<ModelResult> result;  // kResult
+  std::int64_t seq = 0;               // from 1 on, without gaps unless steps were removed or are damaged
 };
 
 class CurrentState {
@@ -43,7 +48,8 @@ class CurrentState {
   virtual ~CurrentState() = default;
 
   virtual Result<Current> LoadCurrent() = 0;
-  virtual Result<void> ReplaceCurrent(const Current& current) = 0;
+  // Also writes `trends`; those of other days stay.
+  virtual Result<void> ReplaceCurrent(const Current& current, const TrendChange& trends) = 0;
   // Calls `step` for the whole history, in order. An error of `step` ends the replay and is returned.
   virtual Result<void> ReplayHistory(const std::function<Result<void>(const HistoryStep&)>& step) = 0;
 };

@@ -1,4 +1,4 @@
-// Store: one session on the durable history and state, as five seams: SweepStore, Pages, EventLog, CurrentState
+// Store: one session on the durable history and state, as six seams: SweepStore, Pages, EventLog, CurrentState, Trends
 // and GatewayGroups. A user names the seam that it needs; who opens a store holds the Store.
 //
 // SQLite (WAL, synchronous=FULL) by default, PostgreSQL when shared; same code. Formats: FORMAT.md.
@@ -23,6 +23,7 @@
 #include "breakwatch/store/gateway_groups.h"
 #include "breakwatch/store/pages.h"
 #include "breakwatch/store/sweep_store.h"
+#include "breakwatch/store/trends.h"
 
 namespace breakwatch::store {
 
@@ -42,7 +43,12 @@ struct StoreOptions {
   std::function<void(const Damage&)> on_damage{};  // a row was skipped; once per row and session
 };
 
-class Store : public SweepStore, public Pages, public EventLog, public CurrentState, public GatewayGroups {
+class Store : public SweepStore,
+              public Pages,
+              public EventLog,
+              public CurrentState,
+              public Trends,
+              public GatewayGroups {
  public:
   static Result<std::unique_ptr<Store>> Open(const StoreOptions& options, const Clock& clock);
 

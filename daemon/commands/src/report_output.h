@@ -1,0 +1,20 @@
+// Writes a report in the requested format.
+#pragma once
+
+#include <string>
+
+#include "breakwatch/report/formats.h"
+#include "commands.h"
+
+namespace breakwatch::commands {
+
+// The format of a report; with --json it is JSON. Error: kUsage with the formats.
+Result<report::Format> ReportFormatOf(const App& app, const std::string& name);
+
+// Writes to a file; "" and "-" mean standard output. Of kGithub, the annotations always go to standard output, and the
+// summary to `path`; without it, it is appended to the file that $GITHUB_STEP_SUMMARY names, if any. Returns the exit
+// code.
+int WriteReport(const App& app, const std::string& path, report::Format format, const report::SweepReport& report);
+int WriteReport(const App& app, const std::string& path, report::Format format, const report::ComparisonReport& report);
+
+}  // namespace breakwatch::commands

@@ -1,0 +1,106 @@
+// Break sites over all models.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "breakwatch/core/mode.h"
+#include "breakwatch/core/text.h"
+#include "document.h"
+
+namespace breakwatch::report {
+namespace {
+
+// A site without an id is told from others by its reason and place.
+std::string KeyOf(const BreakSite& site) {
+  if (!site.site_id.empty()) return site.site_id;
+  return site.reason + '\n' + site.gb_id + '\n' + PlaceOf(site) + '\n' + site.function;
+}
+
+// New: no model had it before. Absent: no model has it now.
+std::string StateOf(const SiteGroup& group) {
+  std::set<std::string> states;
+  for (const Issue* issue : group.issues) states.insert(issue->state);
+  return states.size() == 1 ? *states.begin() : "updated";
+}
+
+std::string EntryOf(const SiteGroup& group) {
+  const bool all =
+      std::all_of(group.issues.begin(), group.issues.end(), [](const Issue* i) { return !i->allowed_by.empty(); });
+  return all ? group.issues.front()->allowed_by : "";
+}
+
+std::int64_t ModelsOf(const SiteGroup& group) {
+  std::set<std::string_view> models;
+  for (const Issue* issue : group.issues) models.insert(issue->model);
+  return static_cast<std::int64_t>(models.size());
+}
+
+}  // namespace
+
+std::vector<SiteGroup> GroupSites(const std::vector<Issue>& issues) {
+  std::map<std::string, SiteGroup> by_key;
+  for (const Issue& issue : issues) {
+    SiteGroup& group = by_key[KeyOf(*issue.site)];
+    if (group.site == nullptr || group.issues.front()->result == nullptr) group.site = issue.site;
+    group.events += issue.result == nullptr ? 0 : issue.events;
+    group.severity = std::max(group.severity, issue.severity);
+    group.issues.push_back(&issue);
+  }
+  std::vector<SiteGroup> groups;
+  for (auto& [key, group] : by_key) {
+    group.state = StateOf(group), group.allowed_by = EntryOf(group);
+    groups.push_back(std::move(group));
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const SiteGroup& a, const SiteGroup& b) {
+    return std::tuple(a.severity, a.issues.size(), a.events) > std::tuple(b.severity, b.issues.size(), b.events);
+  });
+  return groups;
+}
+
+Table SiteTable(const std::vector<SiteGroup>& groups) {
+  Table table{.title = {},
+              .columns = {{"reason", "REASON", false, 56},
+                          {"gb_id", "ID"},
+                          {"fixability", ""},
+                          {"events", "BREAKS", true},
+                          {"models", "MODELS", true},
+                          {.name = "place", .title = "AT", .widest = 64, .keep_end = true},
+                          {"function", "IN"},
+                          {"source_line", "CODE", false, 72},
+                          {"example_model", "EXAMPLE", false, 40},
+                          {"site_id", ""}},
+              .rows = {},
+              .when_empty = "no graph breaks"};
+  for (const SiteGroup& group : groups) {
+    const BreakSite& site = *group.site;
+    table.rows.push_back({site.reason, site.gb_id, site.fixability, group.events, ModelsOf(group), PlaceOf(site),
+                          site.function, site.source_line,
+                          ModelAndMode(group.issues.front()->model, group.issues.front()->mode), site.site_id});
+  }
+  return table;
+}
+
+std::string ModelAndMode(const std::string& model, const std::string& mode) {
+  return mode.empty() || mode == kMainMode ? model : model + " (" + mode + ")";
+}
+
+std::string PlaceOf(const BreakSite& site) {
+  if (site.file.empty()) return {};
+  return site.line > 0 ? site.file + ":" + std::to_string(site.line) : site.file;
+}
+
+std::string OccurrencesText(const SiteGroup& group) {
+  const Issue& first = *group.issues.front();
+  const std::string name = ModelAndMode(first.model, first.mode);
+  const std::string breaks = group.state == "absent" ? "no breaks any more" : Counted(group.events, "break");
+  if (group.issues.size() == 1) return breaks + " in " + name;
+  return breaks + " in " + std::to_string(group.issues.size()) + " results, for example " + name;
+}
+
+std::string ReasonText(const BreakSite& site) {
+  return site.gb_id.empty() ? site.reason : site.reason + " [" + site.gb_id + "]";
+}
+
+}  // namespace breakwatch::report
