@@ -66,6 +66,7 @@ def test_the_stand_in_answers_as_the_api_is_described():
         "compare?a=previous&b=latest",
         "trends",
         "trends?by=family",
+        "trends?by=reason&reason=GB0170",
         "quarantine",
         "dead-letters",
         "exporters",

@@ -477,10 +477,6 @@ class World:
                         for row, one in models
                     ],
                     "at": [self.site_row(s) for s, site in enumerate(SITES) if site["reason"] == reason],
-                    "trend": [
-                        {"day": day(n), "breaks": 4000 + 9 * n, "break_sites": 300 + n, "models": 1900 + 4 * n}
-                        for n in reversed(range(90))
-                    ],
                 }
         return 404, f'no reason "{name}"'
 
@@ -599,32 +595,49 @@ class World:
         }
 
     def trends(self, query):
+        changes = dict.fromkeys(("fixed", "broken", "breaks_change", "came", "came_full_graph", "departed"), 0)
+
         def points(offset):
+            common = {"models_tracked": 50000, "models_with_numbers": 45000, "full_graph": 30000, "models": 15000}
+            common |= {"break_sites": 31000, "departed_full_graph": 0} | changes
             return [
-                {
-                    "day": day(n),
-                    "models_tracked": 50000,
-                    "models_with_numbers": 45000,
-                    "full_graph": 30000,
-                    "full_graph_share": 0.72 - offset - n * 0.0011 + 0.01 * (n % 7 == 0),
-                    "breaks": 67000 + 10 * n,
-                    "break_sites": 31000,
-                }
-                for n in reversed(range(120))
-                if day(n) >= query.get("since", "")
+                common
+                | {"day": day(n), "breaks": 67000 + 10 * n}
+                | {"full_graph_share": 0.72 - offset - n * 0.0011 + 0.01 * (n % 7 == 0)}
+                for n in days
             ]
 
-        series = (
-            [{"points": points(0)}]
-            if query.get("by", "all") == "all"
-            else [{"family": name, "points": points(0.05 * n)} for n, name in enumerate(FAMILIES)]
-        )
+        by = query.get("by", "all")
+        days = [n for n in reversed(range(120)) if day(n) >= query.get("since", "")]
+        series = [{"points": points(0)}]
+        if by == "family":
+            series = [{"family": name, "points": points(0.05 * n)} for n, name in enumerate(FAMILIES)]
+        if by == "reason":
+            series = [
+                {
+                    "reason": REASONS[0][0],
+                    "gb_id": REASONS[0][1],
+                    "points": [
+                        {
+                            "day": day(n),
+                            "models_tracked": 50000,
+                            "models_with_numbers": 45000,
+                            "breaks": 4000 + 9 * n,
+                            "break_sites": 300 + n,
+                            "models": 1900 + 4 * n,
+                            "leverage": 600,
+                        }
+                        for n in days
+                    ],
+                }
+            ]
         return {
-            "by": query.get("by", "all"),
+            "by": by,
             "since": query.get("since"),
             "until": None,
             "toolchain": "default",
             "series": series,
+            "series_left_out": 0,
         }
 
     def quarantine(self, _):
@@ -694,7 +707,6 @@ class World:
     def version(self, _):
         return {
             "version": "0.1.0",
-            "store_schema": 4,
             "toolchains": [TOOLCHAIN],
             "configured_toolchains": ["default", "torch2.13.0"],
         }

@@ -47,7 +47,7 @@ function Quarantine() {
 
 function Versions() {
   const version = useRead('version');
-  return html`<${Section} title="Versions"><${Body} of=${version}>${(data) => html`<p>breakwatch ${data.version}, store schema ${data.store_schema ?? 'unknown'}</p>
+  return html`<${Section} title="Versions"><${Body} of=${version}>${(data) => html`<p>breakwatch ${data.version}</p>
     <${Table} label="Toolchains" rows=${data.toolchains} empty="No toolchain has published results." columns=${[
       { title: 'Toolchain', cell: (row) => row.name },
       { title: 'torch', cell: (row) => row.torch },

@@ -5,7 +5,7 @@ import { useRead } from '../api.js';
 import { Chart } from '../chart.js';
 import { Badge, Bars, Body, Figure, Figures, ModelLink, Problem, ReasonLink, Section, Select, SweepLink, Table, Time, counted, duration, number, percent, share, visible } from '../parts.js';
 
-const kRunningS = 2, kIdleS = 15, kRanges = { month: 31, quarter: 92, year: 366 };
+const kRunningS = 2, kIdleS = 15, kRanges = { month: 31, quarter: 92, year: 366, all: null };
 
 export function List({ query }) {
   const [every, setEvery] = useState(kIdleS);
@@ -15,7 +15,7 @@ export function List({ query }) {
   return html`<h1 tabindex="-1">Overview</h1>
     <${Problem} problem=${status.problem} />
     ${now && html`<${Head} status=${now} />${now.running && html`<${Running} sweep=${now.running} />`}`}
-    <${Trend} query=${query} />
+    <${Trend} query=${query} sweep=${now?.last_sweep_id} />
     <div class="columns">
       <${Families} sweep=${now?.last_sweep_id} />
       <${Changes} sweep=${now?.last_sweep_id} />
@@ -45,11 +45,11 @@ function Running({ sweep }) {
   </${Section}>`;
 }
 
-function Trend({ query }) {
+function Trend({ query, sweep }) {
   const by = query.by === 'family' ? 'family' : 'all';
-  const days = kRanges[query.range] ?? kRanges.quarter;
-  const since = new Date(Date.now() - days * 86400000).toISOString().slice(0, 10);
-  const trends = useRead('trends', { by, since });
+  const days = kRanges[query.range in kRanges ? query.range : 'quarter'];
+  const since = days && new Date(Date.now() - days * 86400000).toISOString().slice(0, 10);
+  const trends = useRead('trends', { by, since }, 0, sweep);
   const fields = html`<div class="filters">
     <${Select} label="Lines" name="by" value=${by === 'family' ? 'family' : ''} options=${['family']} none="all models" />
     <${Select} label="Range" name="range" value=${query.range in kRanges ? query.range : 'quarter'} options=${Object.keys(kRanges)} none=${null} />

@@ -3,7 +3,7 @@ import { html } from '../vendor/preact-htm.js';
 import { address } from '../address.js';
 import { segment, useRead } from '../api.js';
 import { Chart } from '../chart.js';
-import { Body, Figure, Figures, ModelLink, Outside, ReasonLink, Section, Select, SiteLink, Table, counted, kFamilies, number, short } from '../parts.js';
+import { Body, Figure, Figures, ModelLink, Outside, ReasonLink, Section, Select, SiteLink, Table, counted, kFamilies, number, reasonKey, short } from '../parts.js';
 
 const kShown = 25;
 
@@ -32,9 +32,15 @@ export function One({ name }) {
   return html`<${Body} of=${reason}>${(data) => html`<${Detail} reason=${data} />`}</${Body}>${!reason.data && html`<h1 tabindex="-1">${name}</h1>`}`;
 }
 
+function Trend({ reason }) {
+  const trends = useRead('trends', { by: 'reason', reason });
+  const points = (data) => data.series.flatMap((one) => one.points);
+  const line = (data, name, key) => ({ name, points: points(data).map((point) => ({ day: point.day, value: point[key] })) });
+  return html`<${Section} title="Trend"><${Body} of=${trends}>${(data) => html`<${Chart} label="Break events and models with this reason, by day"
+    series=${[line(data, 'Break events', 'breaks'), line(data, 'Models', 'models')]} format=${short} />`}</${Body}></${Section}>`;
+}
+
 function Detail({ reason }) {
-  const trend = [{ name: 'Break events', points: reason.trend.map((point) => ({ day: point.day, value: point.breaks })) },
-    { name: 'Models', points: reason.trend.map((point) => ({ day: point.day, value: point.models })) }];
   const siteColumns = [
     { title: 'Place', wide: true, cell: (row) => html`<${SiteLink} row=${row} />` },
     { title: 'Function', cell: (row) => html`<span class="code">${row.function}</span>` },
@@ -56,7 +62,7 @@ function Detail({ reason }) {
       <${Figure} label="Models" value=${number(reason.models)} note="${short(reason.downloads)} downloads" />
       <${Figure} label="Unblocked by a fix" value=${number(reason.leverage)} note="models, at most" />
     </${Figures}>
-    <${Section} title="Trend"><${Chart} label="Break events and models with this reason, by day" series=${trend} format=${short} /></${Section}>
+    <${Trend} reason=${reasonKey(reason)} />
     <div class="columns">
       <${Section} title="Sites" more=${more(reason.at, address(['sites'], filter))}><${Table} label="Sites with this reason" columns=${siteColumns} rows=${reason.at.slice(0, kShown)} /></${Section}>
       <${Section} title="Models" more=${more(reason.with_reason, address(['models'], filter))}><${Table} label="Models with this reason" columns=${modelColumns} rows=${reason.with_reason.slice(0, kShown)} /></${Section}>
