@@ -69,6 +69,7 @@ class ServerTest : public testing::Test {
             requests_,
             feed_,
             {"default", "old"},
+            {},
             [] { return std::string(R"({"settings": [], "files": [], "warnings": []})"); }};
   }
   // The server's response to these bytes. Reads until the server closes the connection, or sends nothing for a time
@@ -399,6 +400,22 @@ TEST_F(ServerTest, PagesOfModelsFollowEachOtherInEveryOrder) {
     EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), 25u) << sort;
     if (sort == "rank") EXPECT_EQ(seen.back(), "org/y") << "those without a rank come last";
   }
+}
+
+TEST_F(ServerTest, AFilterSelectsModels) {
+  Start();
+  const auto matched = [&](const std::string& filter) {
+    const auto response = client_->Get("/api/v1/models", httplib::Params{{"filter", filter}}, httplib::Headers{});
+    return json::parse(response->body).value("models_matched", -1);
+  };
+  EXPECT_EQ(matched("family:vision"), 1);
+  EXPECT_EQ(matched("org/* and not reason:GB0170"), 1);
+  EXPECT_EQ(matched("family:vision or status:graph_breaks"), 2);
+  EXPECT_EQ(matched("other/*"), 0);
+  for (const char* wrong : {"familly:vision", "@/etc/passwd", "owner:nobody", "family:text", "("})
+    EXPECT_EQ(matched(wrong), -1) << wrong;
+  EXPECT_EQ(GetJson("/api/v1/sites?filter=family:vision")["sites_matched"], 0);
+  EXPECT_EQ(GetJson("/api/v1/sweeps/s1/results?filter=other/*")["results"].size(), 0u);
 }
 
 TEST_F(ServerTest, ListsOfTheStoreArePaged) {

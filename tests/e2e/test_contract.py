@@ -1,10 +1,12 @@
 """The HTTP API of a real daemon against its OpenAPI document, with generated requests."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
 from e2e_support import get
 from test_api import TOKEN, ended, post
@@ -32,6 +34,13 @@ def address(breakwatch, hub):
     child.wait(timeout=DEADLINE_S)
 
 
+def schema_of(document, path):
+    """JSON pointer to the schema of a 200 of the most literal template that matches a path."""
+    templates = [t for t in document["paths"] if re.fullmatch(re.sub(r"{[^}]+}", "[^/]+", t), path)]
+    template = min(templates or ["/api/v1/models/{model}"], key=lambda t: t.count("{"))
+    return f"/paths/{template.replace('/', '~1')}/get/responses/200/content/application~1json/schema"
+
+
 def test_every_response_is_as_the_document_says(address, tmp_path):
     schemathesis = Path(sys.executable).with_name("schemathesis")
     if not schemathesis.exists():
@@ -47,8 +56,12 @@ def test_every_response_is_as_the_document_says(address, tmp_path):
 
 
 def test_lists_of_a_real_store_agree(address):
+    document = json.loads(get(address + "/api/v1/openapi.json")[1])
+
     def ask(path):
-        return json.loads(get(address + "/api/v1/" + path)[1])
+        answer = json.loads(get(address + "/api/v1/" + path)[1])
+        jsonschema.validate(answer, document | {"$ref": "#" + schema_of(document, "/api/v1/" + path.split("?")[0])})
+        return answer
 
     models = ask("models?sort=-breaks")
     assert [m["model"] for m in models["models"]] == ["org/broken", "org/whole", "org/failing"]
@@ -71,5 +84,10 @@ def test_lists_of_a_real_store_agree(address):
     assert ask("compare?a=previous&b=latest")["models"] == []
     assert ask("captures/" + models["models"][0]["capture_id"])["breaks"] == 4
     assert ask("families")["families"][0]["full_graph_share"] == 0.5
+    assert ask("models/org/broken")["breaks"] == 4
+    assert [row["example_model"] for row in ask(f"sweeps/{newest}/failures")["failures"]] == ["org/failing"]
+    for path in ("status", "exporters", "quarantine", "version", "requests", "dead-letters", "model-ids", "results",
+                 "trends", "trends?by=family", "trends?by=reason", f"sweeps/{newest}", f"sweeps/{newest}/reasons"):
+        ask(path)
     assert {setting["key"] for setting in ask("settings")["settings"]} >= {"web.token", "hub.top"}
     assert TOKEN not in get(address + "/api/v1/settings")[1]

@@ -44,7 +44,10 @@ bool Connection::WaitFor(short events, milliseconds time) const {
 }
 
 bool Connection::is_readable() const { return taken_ < bytes_.size() || WaitFor(POLLIN, milliseconds(0)); }
-bool Connection::is_writable() const { return WaitFor(POLLOUT, kWritePatience); }
+bool Connection::is_writable() const {
+  const auto left = std::chrono::ceil<milliseconds>(last_write_ - steady_clock::now());
+  return left > milliseconds(0) && WaitFor(POLLOUT, std::min(left, kWritePatience));
+}
 
 ssize_t Connection::read(char* to, std::size_t size) {
   if (taken_ < bytes_.size()) {
@@ -69,7 +72,7 @@ ssize_t Connection::read(char* to, std::size_t size) {
 
 ssize_t Connection::write(const char* from, std::size_t size) {
   while (true) {
-    if (!WaitFor(POLLOUT, kWritePatience)) return -1;
+    if (!is_writable()) return -1;
     const ssize_t sent = send(fd_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0 || (errno != EINTR && errno != EAGAIN)) return sent;
   }

@@ -16,11 +16,15 @@ class Connection final : public httplib::Stream {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // The rest of a request must arrive within this time, and each part of a response be taken.
-  static constexpr std::chrono::milliseconds kReadPatience{10'000}, kReadPause{5'000}, kWritePatience{30'000};
+  // The rest of a request must arrive within this time; each part of a response must be taken, and all of it.
+  static constexpr std::chrono::milliseconds kReadPatience{10'000}, kReadPause{5'000}, kWritePatience{30'000},
+      kWholePatience{300'000};
 
   // Starts the time of a request.
-  void Begin() { deadline_ = std::chrono::steady_clock::now() + kReadPatience; }
+  void Begin() {
+    deadline_ = std::chrono::steady_clock::now() + kReadPatience;
+    last_write_ = std::chrono::steady_clock::now() + kWholePatience;
+  }
   // Ends reads and writes that run, and later ones.
   void Abort() const;
   // Ends the writing, and takes what the client still sent: what it did not read yet would otherwise be lost.
@@ -42,7 +46,7 @@ class Connection final : public httplib::Stream {
   int fd_;
   std::string bytes_;
   std::size_t taken_ = 0;
-  std::chrono::steady_clock::time_point deadline_{};
+  std::chrono::steady_clock::time_point deadline_{}, last_write_{};
 };
 
 }  // namespace breakwatch::api

@@ -47,6 +47,9 @@ void RefuseAtOnce(const Connection& connection) {
 Front::Front(std::size_t max_requests, EventFeed& feed, StreamBounds streams)
     : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), streams_(feed, streams) {
   set_tcp_nodelay(true);
+  // What the library tells clients; the lobby waits.
+  set_keep_alive_timeout(std::chrono::duration_cast<std::chrono::seconds>(LobbyOptions{}.idle).count());
+  set_keep_alive_max_count(1000);
   // The library's default silently lets two servers share a port.
   set_socket_options([](socket_t socket) {
     const int yes = 1;

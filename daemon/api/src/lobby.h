@@ -20,7 +20,7 @@ namespace breakwatch::api {
 struct LobbyOptions {
   std::size_t max_connections = 1024;         // further ones are closed
   std::chrono::milliseconds patience{5'000};  // for a whole request, from its first byte; also for that byte
-  std::chrono::milliseconds idle{2'000};      // between two requests of a connection
+  std::chrono::milliseconds idle{15'000};     // between two requests of a connection
 };
 
 // Owns its thread and the connections that wait.

@@ -4,13 +4,19 @@
 
 namespace breakwatch::api {
 
-Result<Selection> Selection::Of(const Call& call, const ServerParts&) {
+Result<Selection> Selection::Of(const Call& call, const ServerParts& parts) {
   Selection selection;
   selection.family_ = call.Get("family");
   selection.status_ = call.Get("status");
   selection.reason_ = call.Get("reason");
   selection.gb_id_ = call.Get("gb_id");
-  if (!call.Get("filter").empty()) return Error{ErrorCode::kUsage, "filter is not available in this version"};
+  selection.owners_ = &parts.owners;
+  if (const std::string& text = call.Get("filter"); !text.empty()) {
+    auto filter = ModelFilter::Parse(text);  // without files: a request must not read any
+    if (!filter) return filter.error().Within("filter");
+    if (auto known = filter->CheckOwners(OwnerNames(parts.owners)); !known) return known.error().Within("filter");
+    selection.filter_ = *std::move(filter);
+  }
   return selection;
 }
 
@@ -24,9 +30,12 @@ bool Selection::HasReason(const Numbers* numbers) const {
 
 bool Selection::Matches(const TrackedModel& model, const Numbers* numbers) const {
   return (family_.empty() || FamilyName(model.family) == family_) &&
-         (status_.empty() || StatusName(model.status) == status_) && HasReason(numbers);
+         (status_.empty() || StatusName(model.status) == status_) && HasReason(numbers) &&
+         (filter_.MatchesEverything() || filter_.Matches(SubjectOf(model, *owners_)));
 }
 
-bool Selection::Matches(const ModelResult&) const { return true; }
+bool Selection::Matches(const ModelResult& result) const {
+  return filter_.MatchesEverything() || filter_.Matches(SubjectOf(result, *owners_));
+}
 
 }  // namespace breakwatch::api

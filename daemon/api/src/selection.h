@@ -4,6 +4,7 @@
 #include <string>
 
 #include "breakwatch/api/server.h"
+#include "breakwatch/core/filter_subject.h"
 #include "breakwatch/core/snapshot.h"
 #include "breakwatch/core/sweep.h"
 #include "call.h"
@@ -12,7 +13,7 @@ namespace breakwatch::api {
 
 class Selection {
  public:
-  // Error: kUsage, the filter is wrong.
+  // `parts` outlives it. Error: kUsage, the filter is wrong.
   static Result<Selection> Of(const Call& call, const ServerParts& parts);
 
   bool Matches(const TrackedModel& model, const Numbers* numbers) const;
@@ -22,6 +23,8 @@ class Selection {
   bool HasReason(const Numbers* numbers) const;
 
   std::string family_, status_, reason_, gb_id_;
+  ModelFilter filter_;
+  const ModelOwners* owners_ = nullptr;  // of the server
 };
 
 }  // namespace breakwatch::api

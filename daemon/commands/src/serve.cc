@@ -155,11 +155,11 @@ int RunServe(App& app, const ServeOptions& options) {
   api::ServerOptions web{settings.web.listen_address,   *token,      settings.web.max_requests,
                          settings.web.enable_lifecycle, app.version, {},
                          settings.web.allowed_hosts};
-  auto server =
-      api::Server::Start(web, {parts.commands(), queries, *app.clock, [&] { return parts.LatestSnapshot(); },
-                               [&] { return parts.Delivery(); }, [&] { return parts.Workers(); },
-                               [&] { return reloads.State(); }, [&] { return reloads.Request(); }, requests, feed,
-                               toolchains, [&] { return config::ShowJson(app.loaded); }, [&] { return parts.Held(); }});
+  auto server = api::Server::Start(
+      web, {parts.commands(), queries, *app.clock, [&] { return parts.LatestSnapshot(); },
+            [&] { return parts.Delivery(); }, [&] { return parts.Workers(); }, [&] { return reloads.State(); },
+            [&] { return reloads.Request(); }, requests, feed, toolchains, settings.models.rules.owners,
+            [&] { return config::ShowJson(app.loaded); }, [&] { return parts.Held(); }});
   if (!server) {
     Fail(app, server.error());
     return kExitFailure;

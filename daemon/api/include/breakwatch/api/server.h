@@ -56,7 +56,7 @@ struct ServerParts {
   RequestLog& requests;                           // receives the sweeps as a ProgressListener
   EventFeed& feed;                                // so does it
   std::vector<std::string> toolchains;            // that a request may name
-  ModelOwners owners{};                                         // for filters
+  ModelOwners owners{};                           // for filters
   std::function<std::string()> settings{};        // the document of `config show --json`
   std::function<Result<void>()> held{};           // error: why the daemon is not ready; may be empty
 };
