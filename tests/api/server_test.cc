@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "api/fake_queries.h"
 #include "breakwatch/core/json.h"
 
 namespace breakwatch::api {
@@ -22,31 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class FakeQueries final : public Queries {
- public:
-  Result<std::vector<Sweep>> Sweeps(int limit) override {
-    if (broken) return Error{ErrorCode::kStore, "the store is away"};
-    return std::vector<Sweep>(static_cast<std::size_t>(std::min(limit, 2)));
-  }
-  Result<Sweep> FindSweep(const std::string& id) override {
-    if (id != "s1") return Error{ErrorCode::kNotFound, "no sweep \"" + id + "\""};
-    Sweep sweep;
-    sweep.id = id;
-    return sweep;
-  }
-  Result<std::vector<ModelResult>> Results(const std::string&) override { return std::vector<ModelResult>(3); }
-  Result<std::vector<ModelResult>> ResultsOf(const std::string& model) override {
-    if (model != "org/name") return std::vector<ModelResult>{};
-    ModelResult eval, train;
-    eval.info.id = train.info.id = model;
-    eval.capture.mode = "eval", train.capture.mode = "train";
-    eval.capture.segments = {GraphSegment{}, GraphSegment{}};
-    eval.capture.segments[0].ended_by = "a site";
-    return std::vector<ModelResult>{train, eval};
-  }
-  bool broken = false;
-};
-
 SnapshotPtr TwoModels() {
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->toolchain_key = "k";
@@ -57,6 +33,7 @@ SnapshotPtr TwoModels() {
   broken.commit = broken.status_commit = std::string(40, 'a');
   broken.status = Status::kGraphBreaks;
   broken.numbers["k"].commit = broken.commit;
+  broken.numbers["k"].capture_id = "c1";
   broken.numbers["k"].reasons = {{"Data-dependent branching", "GB0170", "supportable", 4, 2}};
   clean.model = "org/clean";
   clean.family = Family::kVision;
@@ -90,7 +67,10 @@ class ServerTest : public testing::Test {
             [] { return ReloadState{}; },
             [] { return SweepRequest{}; },
             requests_,
-            {"default", "old"}};
+            feed_,
+            {"default", "old"},
+            {},
+            [] { return std::string(R"({"settings": [], "files": [], "warnings": []})"); }};
   }
   // The server's response to these bytes. Reads until the server closes the connection, or sends nothing for a time
   // below its own read timeout.
@@ -120,7 +100,7 @@ class ServerTest : public testing::Test {
   }
   std::string MessageOf(const std::string& body) {
     const auto response = client_->Post("/api/v1/sweeps", body, "application/json");
-    return response ? json::parse(response->body)["error"]["message"].get<std::string>() : std::string();
+    return response ? json::parse(response->body)["detail"].get<std::string>() : std::string();
   }
   void StartWith(const std::string& token, bool lifecycle = false) {
     ServerOptions options;
@@ -137,6 +117,7 @@ class ServerTest : public testing::Test {
   FakeQueries queries_;
   RequestLog requests_{RealClock(), [](const std::stop_token&) { return std::vector<std::string>(); },
                        [](const Followed&, bool) { return 0; }};
+  EventFeed feed_{RealClock()};
   SnapshotPtr snapshot_ = TwoModels();
   DeliveryStats loki_{.exporter = "loki", .events_pending = 7};
   std::unique_ptr<Server> server_;
@@ -224,7 +205,7 @@ TEST_F(ServerTest, AnswersFromTheStore) {
   Start();
   EXPECT_EQ(GetJson("/api/v1/sweeps")["sweeps"].size(), 2u);
   EXPECT_EQ(GetJson("/api/v1/sweeps/s1")["sweep_id"], "s1");
-  EXPECT_EQ(GetJson("/api/v1/sweeps/s1/results")["results"].size(), 3u);
+  EXPECT_EQ(GetJson("/api/v1/sweeps/s1/results")["results"].size(), 2u);
   const json model = GetJson("/api/v1/models/org/name");
   EXPECT_EQ(model["model"], "org/name");
   EXPECT_EQ(model["mode"], "eval");
@@ -234,7 +215,7 @@ TEST_F(ServerTest, AnswersFromTheStore) {
   EXPECT_EQ(GetJson("/api/v1/models/org/name?mode=train")["mode"], "train");
   EXPECT_EQ(client_->Get("/api/v1/models/org/name?mode=export")->status, 404);
   EXPECT_EQ(client_->Get("/api/v1/models/org/name?toolchain=other")->status, 404);
-  EXPECT_EQ(client_->Get("/api/v1/sweeps/s2")->status, 404);
+  EXPECT_EQ(client_->Get("/api/v1/sweeps/s9")->status, 404);
   EXPECT_EQ(client_->Get("/api/v1/models/org/other")->status, 404);
   queries_.broken = true;
   EXPECT_EQ(client_->Get("/api/v1/sweeps")->status, 500);
@@ -262,7 +243,7 @@ TEST_F(ServerTest, RefusesChangesWithoutAConfiguredToken) {
   for (const char* path : {"/api/v1/sweeps", "/-/reload"}) {
     const auto refused = client_->Post(path, "{}", "application/json");
     EXPECT_EQ(refused->status, 403) << path;
-    EXPECT_EQ(json::parse(refused->body)["error"]["code"], "forbidden") << path;
+    EXPECT_EQ(json::parse(refused->body)["code"], "forbidden") << path;
   }
 }
 
@@ -391,6 +372,186 @@ TEST_F(ServerTest, WhatHasNoHandlerIsAnsweredAtOnceWithOrWithoutABody) {
   EXPECT_THAT(AnswerTo("PUT /api/v1/sweeps HTTP/1.1\r\nConnection: close\r\n\r\n"),
               HasSubstr("Allow: GET, HEAD, POST\r\n"));
   EXPECT_THAT(AnswerTo("GET /-/reload HTTP/1.1\r\nConnection: close\r\n\r\n"), HasSubstr("Allow: POST\r\n"));
+}
+
+TEST_F(ServerTest, PagesOfModelsFollowEachOtherInEveryOrder) {
+  auto many = std::make_shared<Snapshot>();
+  many->toolchain_key = "k";
+  for (int i = 0; i < 25; ++i) {
+    TrackedModel model;
+    model.model = "org/" + std::string(1, static_cast<char>('a' + i));
+    model.rank = i % 3;  // ties, and models without a rank
+    if (i % 2 == 0) model.downloads = i % 5;
+    many->models.push_back(model);
+  }
+  snapshot_ = many;
+  Start();
+  for (const std::string sort : {"rank", "-rank", "model", "-downloads", "breaks", "status"}) {
+    std::vector<std::string> seen;
+    std::string path = "/api/v1/models?limit=4&sort=" + sort;
+    for (json page = GetJson(path.c_str());; page = GetJson(path.c_str())) {
+      ASSERT_TRUE(page.contains("models")) << page;
+      EXPECT_EQ(page["models_matched"], 25);
+      for (const json& model : page["models"]) seen.push_back(model["model"]);
+      if (page["next"].is_null()) break;
+      path = "/api/v1/models?limit=4&sort=" + sort + "&cursor=" + page["next"].get<std::string>();
+    }
+    EXPECT_EQ(seen.size(), 25u) << sort;
+    EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), 25u) << sort;
+    if (sort == "rank") EXPECT_EQ(seen.back(), "org/y") << "those without a rank come last";
+  }
+}
+
+TEST_F(ServerTest, AFilterSelectsModels) {
+  Start();
+  const auto matched = [&](const std::string& filter) {
+    const auto response = client_->Get("/api/v1/models", httplib::Params{{"filter", filter}}, httplib::Headers{});
+    return json::parse(response->body).value("models_matched", -1);
+  };
+  EXPECT_EQ(matched("family:vision"), 1);
+  EXPECT_EQ(matched("org/* and not reason:GB0170"), 1);
+  EXPECT_EQ(matched("family:vision or status:graph_breaks"), 2);
+  EXPECT_EQ(matched("other/*"), 0);
+  for (const char* wrong : {"familly:vision", "@/etc/passwd", "owner:nobody", "family:text", "("})
+    EXPECT_EQ(matched(wrong), -1) << wrong;
+  EXPECT_EQ(GetJson("/api/v1/sites?filter=family:vision")["sites_matched"], 0);
+  EXPECT_EQ(GetJson("/api/v1/sweeps/s1/results?filter=other/*")["results"].size(), 0u);
+}
+
+TEST_F(ServerTest, ListsOfTheStoreArePaged) {
+  Start();
+  for (const auto& [path, list, rows] : {std::tuple("/api/v1/sweeps?", "sweeps", 2),
+                                         {"/api/v1/sweeps/s1/results?", "results", 2},
+                                         {"/api/v1/sweeps/s1/plan?", "models", 3},
+                                         {"/api/v1/plan?", "models", 3},
+                                         {"/api/v1/history?model=org/name&", "history", 2},
+                                         {"/api/v1/model-ids?", "models", 2},
+                                         {"/api/v1/dead-letters?", "dead_letters", 2},
+                                         {"/api/v1/compare?a=s1&b=s2&", "models", 2}}) {
+    int pages = 0;
+    std::string cursor;
+    do {
+      const json page = GetJson((std::string(path) + "limit=1" + cursor).c_str());
+      ASSERT_TRUE(page.contains(list)) << path << page;
+      EXPECT_EQ(page[list].size(), 1u) << path;
+      cursor = page["next"].is_null() ? "" : "&cursor=" + page["next"].get<std::string>();
+      ++pages;
+    } while (!cursor.empty() && pages < 9);
+    EXPECT_EQ(pages, rows) << path;
+  }
+  EXPECT_EQ(GetJson("/api/v1/results")["results"].size(), 2u);
+  EXPECT_EQ(client_->Get("/api/v1/sweeps/s1/results?cursor=x")->status, 400);
+  EXPECT_EQ(client_->Get("/api/v1/models?cursor=00")->status, 400);
+}
+
+TEST_F(ServerTest, SitesAreReadOncePerCapture) {
+  Start();
+  const json sites = GetJson("/api/v1/sites");
+  ASSERT_EQ(sites["sites"].size(), 2u) << sites;
+  EXPECT_EQ(sites["sites"][0]["site_id"], "site-1");
+  EXPECT_EQ(sites["sites"][0]["families"], json{"nlp"});
+  EXPECT_EQ(GetJson("/api/v1/sites?file=c.py")["sites_matched"], 1);
+  EXPECT_EQ(GetJson("/api/v1/sites?family=vision")["sites_matched"], 0);
+  const json site = GetJson("/api/v1/sites/site-1");
+  EXPECT_EQ(site["explanation"], "it depends on data") << site;
+  EXPECT_EQ(site["with_site"][0]["model"], "org/broken");
+  EXPECT_EQ(client_->Get("/api/v1/sites/site-9")->status, 404);
+  EXPECT_EQ(GetJson("/api/v1/reasons/GB0170")["at"].size(), 2u);
+  EXPECT_EQ(GetJson("/api/v1/reasons/Data-dependent%20branching")["with_reason"][0]["only_reason"], true);
+  EXPECT_EQ(queries_.captures_read, std::vector<std::string>{"c1"});
+}
+
+TEST_F(ServerTest, AClientThatHasTheDocumentGetsNoCopy) {
+  Start();
+  const auto first = client_->Get("/api/v1/models");
+  const std::string tag = first->get_header_value("ETag");
+  ASSERT_THAT(tag, StartsWith("W/\""));
+  const auto again = client_->Get("/api/v1/models", httplib::Headers{{"If-None-Match", "\"x\", " + tag}});
+  EXPECT_EQ(again->status, 304);
+  EXPECT_TRUE(again->body.empty());
+  EXPECT_EQ(again->get_header_value("ETag"), tag);
+  EXPECT_EQ(client_->Get("/api/v1/models", httplib::Headers{{"If-None-Match", "W/\"other\""}})->status, 200);
+}
+
+TEST_F(ServerTest, DocumentsAreCompressedForClientsThatTakeIt) {
+  Start();
+  client_->set_decompress(false);
+  const auto packed = client_->Get("/api/v1/openapi.json", httplib::Headers{{"Accept-Encoding", "br, gzip"}});
+  EXPECT_EQ(packed->get_header_value("Content-Encoding"), "gzip");
+  EXPECT_LT(packed->body.size(), 20'000u);
+  EXPECT_FALSE(client_->Get("/api/v1/openapi.json")->has_header("Content-Encoding"));
+}
+
+TEST_F(ServerTest, AnotherSitesNameIsNoHostOfThisDaemon) {
+  ServerOptions options;
+  options.allowed_hosts = {"breakwatch.example.org"};
+  Start(options);
+  const auto status = [&](const std::string& host) {
+    return client_->Get("/api/v1/models", httplib::Headers{{"Host", host}})->status;
+  };
+  for (const char* host : {"localhost", "127.0.0.1:9723", "[::1]:9723", "breakwatch", "Breakwatch.Example.org:80"})
+    EXPECT_EQ(status(host), 200) << host;
+  for (const char* host :
+       {"rebound.example.net", "127.0.0.1.example.net:9723", "localhost.", "breakwatch.example.org.evil.example"})
+    EXPECT_EQ(status(host), 421) << host;
+}
+
+TEST_F(ServerTest, NoPageOfAnotherSiteCanReadOrEmbedIt) {
+  Start();
+  const auto response = client_->Get("/api/v1/models", httplib::Headers{{"Origin", "https://example.net"}});
+  EXPECT_FALSE(response->has_header("Access-Control-Allow-Origin"));
+  EXPECT_THAT(response->get_header_value("Content-Security-Policy"), HasSubstr("default-src 'none'"));
+  EXPECT_EQ(response->get_header_value("X-Content-Type-Options"), "nosniff");
+}
+
+TEST_F(ServerTest, ErrorsAreProblemsWithTheTextsOfTheCommandLine) {
+  Start();
+  const auto response = client_->Get("/api/v1/models/org/nane");
+  EXPECT_EQ(response->status, 404);
+  EXPECT_EQ(response->get_header_value("Content-Type"), "application/problem+json");
+  const json problem = json::parse(response->body);
+  EXPECT_EQ(problem["title"], "Not Found");
+  EXPECT_EQ(problem["status"], 404);
+  EXPECT_EQ(problem["code"], "not_found");
+  EXPECT_THAT(problem["detail"].get<std::string>(), HasSubstr("did you mean \"org/name\"?"));
+}
+
+TEST_F(ServerTest, ARequestCanBeCancelledUntilItEnds) {
+  StartWith("t");
+  EXPECT_EQ(client_->Post("/api/v1/requests/api-1/cancel", "", "application/json")->status, 401);
+  client_->set_bearer_token_auth("t");
+  EXPECT_EQ(client_->Post("/api/v1/requests/api-1/cancel", "", "application/json")->status, 404);
+  const auto accepted = client_->Post("/api/v1/sweeps", "{}", "application/json");
+  const std::string path = accepted->get_header_value("Location"), id = commands_.Pop()->id;
+  EXPECT_EQ(client_->Post(path + "/cancel", "", "application/json")->status, 202);
+  const auto command = commands_.Pop();
+  EXPECT_EQ(command->kind, Command::Kind::kCancel);
+  EXPECT_EQ(command->id, id);
+  requests_.OnRefused(id, {ErrorCode::kInterrupted, "cancelled"});
+  EXPECT_EQ(GetJson(path.c_str())["state"], "cancelled");
+  EXPECT_EQ(client_->Post(path + "/cancel", "", "application/json")->status, 409);
+}
+
+TEST_F(ServerTest, TheFirstPageOfFiftyThousandModelsComesAtOnce) {
+  auto many = std::make_shared<Snapshot>();
+  many->toolchain_key = "k";
+  for (int i = 0; i < 50'000; ++i) {
+    TrackedModel model;
+    model.model = "organisation/model-" + std::to_string(i);
+    model.rank = 50'000 - i;
+    model.numbers["k"].reasons = {{"a reason", "GB0001", "", i % 7, 1}};
+    many->models.push_back(std::move(model));
+  }
+  snapshot_ = many;
+  Start();
+  ASSERT_EQ(GetJson("/api/v1/models?sort=-breaks")["models"].size(), 100u);
+  auto best = std::chrono::milliseconds::max();
+  for (int i = 0; i < 5; ++i) {
+    const auto began = std::chrono::steady_clock::now();
+    ASSERT_EQ(client_->Get("/api/v1/models?sort=-breaks")->status, 200);
+    best = std::min(best, std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began));
+  }
+  EXPECT_LT(best.count(), 100);
 }
 
 TEST_F(ServerTest, NamesAnAddressThatIsTaken) {

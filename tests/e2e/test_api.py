@@ -71,18 +71,18 @@ def test_a_request_over_http_runs_nothing_that_is_not_configured(breakwatch, hub
     for toolchain in (f"x={evil}", str(evil), "old/../evil", "evil", "../evil"):
         status, document, _ = post(address, {"toolchain": toolchain})
         assert status == 400, toolchain
-        assert "configured: default or old" in document["error"]["message"]
+        assert "configured: default or old" in document["detail"]
     plan = {"schema": 1, "models": [{"model": "python:mine:make", "config_source": "python", "config": {
         "kind": "python", "factory": "mine:make", "path": [str(breakwatch.tmp_path)]}}]}
     script = f"script:{breakwatch.tmp_path}/mine.py"
     for body in ({"models": ["python:mine:make"]}, {"models": [script]}, {"plan": plan}):
         status, document, _ = post(address, body)
-        assert (status, "runs code" in document["error"]["message"]) == (400, True), document
+        assert (status, "runs code" in document["detail"]) == (400, True), document
     for body, names in (({"modes": ["fast"]}, "fullgraph"), ({"sort": "stars"}, "trendingScore"),
                         ({"worker": [str(evil)]}, "unknown field"), ({"python": str(evil)}, "unknown field"),
                         ({"plan": {"schema": 1, "models": [{"model": "a/b", "mode": "fast"}]}}, "models[0]")):
         status, document, _ = post(address, body)
-        assert (status, names in document["error"]["message"]) == (400, True), document
+        assert (status, names in document["detail"]) == (400, True), document
     status, document, headers = post(address, {"toolchain": "old"})
     assert status == 202
     assert ended(address, headers["Location"])["exit_code"] == 0

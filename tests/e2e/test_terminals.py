@@ -25,6 +25,7 @@ COMMANDS = {
     "sweep": (["--model", "{}"], ["--plan", "{}"], ["--toolchain", "{}"], ["--modes", "{}"], ["--hub.author", "{}"]),
     "plan": (["--model", "python:{}:f", "--allow-factories"], ["--output", "/{}/plan.json"]),
     "serve": (["--web.listen_address", "{}"],),
+    "page": (["--listen", "{}"], ["--state-dir", "{}"]),
     "import": (["{}", "--model", "{}", "--commit", "1"], ["/tmp", "--model", "m", "--commit", "{}"],
                ["/tmp", "--model", "m", "--commit", "1", "--family", "{}"]),
     "show": (["{}"], ["org/one", "--sweep", "{}"], ["org/one", "--mode", "{}"], ["org/one", "--format", "{}"]),

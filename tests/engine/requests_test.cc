@@ -27,6 +27,20 @@ TEST(RequestsTest, MakesEqualRequestsOne) {
   EXPECT_FALSE(requests.Next());
 }
 
+TEST(RequestsTest, ACancelledCommandLeavesTheRequestToTheOthers) {
+  Requests requests;
+  for (const char* id : {"a", "b"}) EXPECT_TRUE(requests.Add(Top(10), id));
+  EXPECT_TRUE(requests.Cancel("a"));
+  EXPECT_FALSE(requests.Cancel("a"));
+  EXPECT_EQ(requests.Next()->commands, std::vector<std::string>{"b"});
+  EXPECT_TRUE(requests.Add(Top(10), "c"));
+  EXPECT_TRUE(requests.Cancel("c"));
+  EXPECT_FALSE(requests.Next()) << "nothing waits for it";
+  for (const char* id : {"d", ""}) EXPECT_TRUE(requests.Add(Top(10), id));
+  EXPECT_TRUE(requests.Cancel("d"));
+  EXPECT_TRUE(requests.Next()) << "a tick does";
+}
+
 TEST(RequestsTest, KeepsDifferentListsApartInOrder) {
   Requests requests;
   EXPECT_TRUE(requests.Add(Top(10), "a"));

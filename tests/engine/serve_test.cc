@@ -28,6 +28,12 @@ class ServeTest : public LoopFixture {
     };
     return MakeLoop(sweeps).Serve();
   }
+  void Cancel(const std::string& command_id) {
+    Command cancel;
+    cancel.kind = Command::Kind::kCancel;
+    cancel.id = command_id;
+    ASSERT_TRUE(commands_.Push(cancel));
+  }
   std::size_t Finished() const { return progress_.finished.size(); }
   // The starts of sweeps, in seconds from the first.
   std::vector<std::int64_t> Starts() {
@@ -125,6 +131,35 @@ TEST_F(ServeTest, StartsASeparateSweepForARequestOfNamedModels) {
   Ask("first");
   ASSERT_TRUE(ServeUntil([this] { return Finished() >= 3; }).ok());
   EXPECT_EQ(lister_.Requests().back().ids, named.list.ids);
+}
+
+TEST_F(ServeTest, CancelsWhatWaitsAndWhatRuns) {
+  SweepRequest named;
+  named.list.ids = {"c", "d"};
+  each_wait_ = [this, named] {
+    if (progress_.started.empty() || asked_times_++ > 0) return;
+    Ask("waiting", named);
+    Cancel("waiting");
+    Cancel("first");
+  };
+  Ask("first");
+  ASSERT_TRUE(ServeUntil([this] { return !progress_.served.empty(); }).ok());
+  EXPECT_EQ(progress_.refused, (std::vector{std::pair<std::string, ErrorCode>{"waiting", ErrorCode::kInterrupted}}));
+  ASSERT_EQ(progress_.failed.size(), 1u);
+  EXPECT_EQ(progress_.failed[0].code, ErrorCode::kInterrupted);
+  EXPECT_EQ(progress_.served[0].first, "first");
+  EXPECT_EQ(store_->Sweeps(1)->front().state, SweepState::kInterrupted);
+}
+
+TEST_F(ServeTest, ASweepGoesOnForTheRequestThatIsNotCancelled) {
+  each_wait_ = [this] {
+    if (!progress_.started.empty() && asked_times_++ == 0) Cancel("first");
+  };
+  Ask("first");
+  Ask("second");
+  ASSERT_TRUE(ServeUntil([this] { return progress_.served.size() >= 2; }).ok());
+  EXPECT_EQ(progress_.served[0], (std::pair<std::string, std::string>("first", "cancelled")));
+  EXPECT_EQ(Finished(), 1u);
 }
 
 TEST_F(ServeTest, WaitsQuietlyWithoutAnInterval) {

@@ -12,36 +12,8 @@
 namespace breakwatch::api {
 namespace {
 
-struct Path {
-  std::string_view name;
-  bool is_prefix = false;
-  bool get = true, post = false;
-};
-constexpr std::array<Path, 13> kPaths = {{
-    {"/"},
-    {"/-/healthy"},
-    {"/-/ready"},
-    {"/-/reload", false, false, true},
-    {"/metrics"},
-    {"/metrics/models"},
-    {"/api/v1/sweeps", false, true, true},
-    {"/api/v1/sweeps/", true},
-    {"/api/v1/requests"},
-    {"/api/v1/requests/", true},
-    {"/api/v1/models"},
-    {"/api/v1/models/", true},
-    {"/api/v1/reasons"},
-}};
-
 // The default content type of `curl -d` also counts as JSON.
 constexpr std::array<std::string_view, 2> kBodies = {"application/json", "application/x-www-form-urlencoded"};
-
-const Path* PathOf(std::string_view path) {
-  const auto found = std::find_if(kPaths.begin(), kPaths.end(), [&](const Path& known) {
-    return known.is_prefix ? path.starts_with(known.name) && path.size() > known.name.size() : path == known.name;
-  });
-  return found == kPaths.end() ? nullptr : &*found;
-}
 
 // The announced length; 0 if there is none; nullopt if it is not a number.
 std::optional<std::uint64_t> LengthOf(const httplib::Request& request) {
@@ -51,6 +23,19 @@ std::optional<std::uint64_t> LengthOf(const httplib::Request& request) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return length;
+}
+
+std::optional<Refusal> CheckType(const httplib::Request& request) {
+  const std::string header = request.get_header_value("Content-Type");
+  const std::string type = Lower(Trim(std::string_view(header).substr(0, header.find(';'))));
+  if (type.empty() || std::find(kBodies.begin(), kBodies.end(), type) != kBodies.end()) return std::nullopt;
+  return Refusal{415, "a body of type " + Quoted(type) + " is not supported; send application/json"};
+}
+
+}  // namespace
+
+bool AnnouncesBody(const httplib::Request& request) {
+  return request.has_header("Transfer-Encoding") || LengthOf(request).value_or(1) > 0;
 }
 
 std::optional<Refusal> CheckLength(const httplib::Request& request) {
@@ -70,33 +55,7 @@ std::optional<Refusal> CheckLength(const httplib::Request& request) {
   return std::nullopt;
 }
 
-std::optional<Refusal> CheckMethod(const httplib::Request& request) {
-  const Path* path = PathOf(request.path);
-  const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (path == nullptr)
-    return Refusal{404, "no such path: " + request.method + " " + Truncate(ToUtf8(request.path), 200)};
-  if ((reads && path->get) || (request.method == "POST" && path->post)) return std::nullopt;
-  const std::string allow =
-      std::string(path->get ? "GET, HEAD" : "") + (path->get && path->post ? ", " : "") + (path->post ? "POST" : "");
-  return Refusal{405, request.method + " is not allowed here; use " + allow, allow};
-}
-
-std::optional<Refusal> CheckType(const httplib::Request& request) {
-  const std::string header = request.get_header_value("Content-Type");
-  const std::string type = Lower(Trim(std::string_view(header).substr(0, header.find(';'))));
-  if (type.empty() || std::find(kBodies.begin(), kBodies.end(), type) != kBodies.end()) return std::nullopt;
-  return Refusal{415, "a body of type " + Quoted(type) + " is not supported; send application/json"};
-}
-
-}  // namespace
-
-bool AnnouncesBody(const httplib::Request& request) {
-  return request.has_header("Transfer-Encoding") || LengthOf(request).value_or(1) > 0;
-}
-
-std::optional<Refusal> CheckFraming(const httplib::Request& request) {
-  if (auto refusal = CheckLength(request)) return refusal;
-  if (auto refusal = CheckMethod(request)) return refusal;
+std::optional<Refusal> CheckBody(const httplib::Request& request) {
   if (!AnnouncesBody(request)) return std::nullopt;
   if (request.method != "POST") return Refusal{400, "a " + request.method + " request must not have a body"};
   return CheckType(request);

@@ -6,16 +6,13 @@
 
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
-#include "documents.h"
+#include "json_values.h"
+#include "problem.h"
 
 namespace breakwatch::api {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json TimeOrNull(SystemTime time) {
-  return time == SystemTime{} ? ordered_json() : ordered_json(FormatTime(time));
-}
 
 std::string Dump(const ordered_json& document) { return JsonDocument(document, 1); }
 
@@ -32,9 +29,8 @@ RequestLog::~RequestLog() = default;
 std::optional<std::string> RequestLog::Add(Kind kind, bool by_name) {
   const std::lock_guard lock(mutex_);
   if (entries_.size() >= kMax) {
-    const auto ended = std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
-      return entry.state == State::kDone || entry.state == State::kFailed;
-    });
+    const auto ended =
+        std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) { return HasEnded(entry.state); });
     if (ended == entries_.end()) return std::nullopt;
     entries_.erase(ended);
   }
@@ -47,6 +43,15 @@ std::optional<std::string> RequestLog::Add(Kind kind, bool by_name) {
 void RequestLog::Withdraw(const std::string& id) {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [&](const Entry& entry) { return entry.id == id; });
+}
+
+RequestLog::Cancelled RequestLog::Cancel(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  Entry* entry = Of(id);
+  if (entry == nullptr) return Cancelled::kUnknown;
+  if (HasEnded(entry->state) || entry->state == State::kDelivering) return Cancelled::kTooLate;
+  entry->cancelled = true;
+  return Cancelled::kYes;
 }
 
 RequestLog::Entry* RequestLog::Of(std::string_view id) {
@@ -81,7 +86,7 @@ void RequestLog::OnFinished(const Sweep& sweep) {
 void RequestLog::OnServed(std::string_view command_id, const Error* error) {
   const std::lock_guard lock(mutex_);
   Entry* entry = Of(command_id);
-  if (entry == nullptr || entry->state == State::kFailed) return;  // already refused
+  if (entry == nullptr || HasEnded(entry->state)) return;  // already refused
   if (error != nullptr) entry->outcome.error = *error;
   if (entry->outcome.sweeps.empty()) return Conclude(*entry);
   entry->state = State::kDelivering;
@@ -94,7 +99,8 @@ void RequestLog::Conclude(Entry& entry) {
   const bool failed = outcome.error && outcome.sweeps.empty();
   entry.exit_code = exit_code_(outcome, entry.by_name);
   entry.ended_at = clock_.Now();
-  entry.state = failed ? State::kFailed : State::kDone;
+  const bool cancelled = failed && entry.cancelled && outcome.error->code == ErrorCode::kInterrupted;
+  entry.state = cancelled ? State::kCancelled : failed ? State::kFailed : State::kDone;
 }
 
 // Waits for the exporters without the mutex, because the loop continues.
@@ -118,8 +124,8 @@ void RequestLog::Run(const std::stop_token& stop) {
 }
 
 std::string RequestLog::Json(const Entry& entry) {
-  static constexpr const char* kStates[] = {"queued", "running", "running", "done", "failed"};
-  const bool ended = entry.state == State::kDone || entry.state == State::kFailed;
+  static constexpr const char* kStates[] = {"queued", "running", "running", "done", "failed", "cancelled"};
+  const bool ended = HasEnded(entry.state);
   ordered_json sweeps = ordered_json::array();
   for (const Sweep& sweep : entry.outcome.sweeps) sweeps.push_back(sweep.id);
   ordered_json out = {{"id", entry.id},
@@ -132,7 +138,8 @@ std::string RequestLog::Json(const Entry& entry) {
                       {"sweeps", std::move(sweeps)},
                       {"exporters_behind", entry.outcome.behind},
                       {"exit_code", ended ? ordered_json(entry.exit_code) : ordered_json()}};
-  if (entry.outcome.error) out.update(ordered_json::parse(ErrorDocument(*entry.outcome.error)));
+  if (const auto& error = entry.outcome.error)
+    out["error"] = {{"code", CodeName(error->code)}, {"message", error->message}};
   return Dump(out);
 }
 

@@ -39,6 +39,7 @@ struct CommandLine {
   CLI::App cli{"Find the graph breaks of torch.compile: in which model, for which reason, since which commit."};
   config::Sources sources;
   std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key; the text is empty if not given
+  std::string server;
   bool json = false;
   bool blocks_signals = false;
   const CLI::App* config_check = nullptr;
@@ -158,6 +159,12 @@ void AddGateOptions(CLI::App* command, GateOptions& gate) {
       ->take_all();
 }
 
+void AddServer(CLI::App* command, CommandLine& line) {
+  command->add_option("--server", line.server,
+                      "Ask the daemon at this URL instead of reading the state directory, with the token of "
+                      "web.token_file");
+}
+
 void AddSweeps(CommandLine& line) {
   auto o = std::make_shared<SweepOptions>();
   auto* sweep = AddCommand(
@@ -168,6 +175,7 @@ void AddSweeps(CommandLine& line) {
   sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
   sweep->add_flag("--local-gateway", o->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
   sweep->add_flag("--quiet", o->quiet, "Print no progress");
+  AddServer(sweep, line);
   sweep->add_option("--gate", o->gate.baseline,
                     "Compare the results with this baseline file; exit with code 2 if a result is worse");
   AddGateOptions(sweep, o->gate);
@@ -187,6 +195,9 @@ void AddSweeps(CommandLine& line) {
   AddAllowFactories(serve, line);
   AddShort(serve, line, "--top", "hub.top", "Number of models, best rank first (hub.top)");
   serve->add_flag("--local-gateway", s->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
+
+  auto* page = AddCommand(line, "page", "Show the stored results in a browser, without a daemon", RunPage, true);
+  AddShort(page, line, "--listen", "web.listen_address", "HOST:PORT to listen on (web.listen_address)");
 }
 
 void AddImport(CommandLine& line) {
@@ -208,6 +219,7 @@ void AddReads(CommandLine& line) {
   auto* command = AddCommand(line, "show", "Show one model: status, numbers, graphs, break sites, inputs",
                              [show](App& app) { return RunShow(app, *show); });
   command->add_option("model", show->model, "Id of the model, or a part of it that matches one model");
+  AddServer(command, line);
   AddSelection(command, show->selection, "List the results of all models");
   command->add_option("--sweep", show->sweep, "Show the result of this sweep instead of the newest one");
   command->add_option("--mode", show->mode,
@@ -219,6 +231,7 @@ void AddReads(CommandLine& line) {
   auto reasons = std::make_shared<ReasonsOptions>();
   command = AddCommand(line, "reasons", "List the reasons of graph breaks, most frequent first",
                        [reasons](App& app) { return RunReasons(app, *reasons); });
+  AddServer(command, line);
   command->add_option("--by", reasons->by, "Order: events, sites, models or leverage")->capture_default_str();
   command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
@@ -228,6 +241,7 @@ void AddReads(CommandLine& line) {
   auto report = std::make_shared<ReportOptions>();
   command =
       AddCommand(line, "report", "Print a sweep as a document", [report](App& app) { return RunReport(app, *report); });
+  AddServer(command, line);
   command->add_option("sweep,--sweep", report->sweep, "Id of the sweep")->capture_default_str();
   AddSelection(command, report->selection, "Print only models");
   command->add_option("--format", report->format, "Output format: " + report::ReportFormatNames())
@@ -279,6 +293,7 @@ void AddCompare(CommandLine& line) {
                              [o](App& app) { return RunCompare(app, *o); });
   compare->add_option("a", o->a, "Old results: id of a sweep, latest, previous, toolchain:NAME or MODEL@COMMIT");
   compare->add_option("b", o->b, "New results, in the same form");
+  AddServer(compare, line);
   compare->add_option(
       "--baseline", o->gate.baseline,
       "Compare this baseline with one set of results (default: latest); exit with code 2 if a result is worse");
@@ -448,6 +463,7 @@ int Run(App& app, int argc, char** argv) {
     if (!text.empty()) line.sources.flags.emplace_back(key, std::vector<std::string>{text});
   }
   app.json = line.json;
+  app.server = line.server;
   app.sources = std::move(line.sources);
   app.sources.environment = config::ProcessEnvironment();
   auto loaded = config::Load(app.sources);

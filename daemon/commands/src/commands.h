@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "breakwatch/api/control_socket.h"
+#include "breakwatch/api/queries.h"
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/command.h"
 #include "breakwatch/core/trend_query.h"
@@ -48,6 +49,7 @@ struct ServeOptions {
   bool local_gateway = false;
 };
 int RunServe(App& app, const ServeOptions& options);
+int RunPage(App& app);
 
 struct ShowOptions {
   std::string model, sweep, mode, toolchain;
@@ -69,8 +71,8 @@ int RunReasons(App& app, const ReasonsOptions& options);
 struct ReportOptions {
   std::string sweep = "latest", format = "text", output;
   bool list = false;
-  ModelSelection selection;
   GateOptions gate;  // no baseline: the report has no decision of a gate
+  ModelSelection selection;
 };
 int RunReport(App& app, const ReportOptions& options);
 
@@ -91,6 +93,10 @@ struct CompareOptions {
   ModelSelection selection;
 };
 int RunCompare(App& app, const CompareOptions& options);
+
+// The document of `compare --json` for two selectors. Error: as the command's.
+Result<std::string> CompareStored(store::SweepStore& store, const Settings& settings,
+                                  const api::ComparisonQuery& query);
 
 struct BaselineOptions {
   std::string path = kDefaultBaseline, sweep = "latest";
@@ -116,6 +122,8 @@ int RunDeadLettersList(App& app, const DeadLetterOptions& options);
 int RunDeadLettersShow(App& app, const DeadLetterOptions& options);
 int RunDeadLettersRetry(App& app, const DeadLetterOptions& options);
 int RunDeadLettersDrop(App& app, const DeadLetterOptions& options);
+// One letter as `dead-letters show --json` prints it.
+std::string LetterJson(const store::DeadLetter& letter);
 int RunEventsStatus(App& app);
 
 int RunStoreInfo(App& app);

@@ -9,6 +9,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "commands.h"
+#include "remote_history.h"
 #include "report_output.h"
 
 namespace breakwatch::commands {
@@ -193,11 +194,24 @@ Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOpt
 
 }  // namespace
 
+Result<std::string> CompareStored(store::SweepStore& store, const Settings& settings,
+                                  const api::ComparisonQuery& query) {
+  const auto a = Select(store, settings, query.a, query.mode);
+  if (!a) return a.error();
+  const auto b = Select(store, settings, query.b, query.mode);
+  if (!b) return b.error();
+  compare::Comparison comparison = compare::Compare({a->label, a->results}, {b->label, b->results});
+  if (!query.all) {
+    std::erase_if(comparison.models, [](const auto& model) { return model.verdict == compare::Verdict::kSame; });
+  }
+  return report::RenderComparison({.comparison = comparison, .all = query.all}, report::Format::kJson);
+}
+
 int RunCompare(App& app, const CompareOptions& options) {
   const auto format = ReportFormatOf(app, options.format);
   if (!format) return Fail(app, format.error());
   if (auto checked = CheckSelectors(options); !checked) return Fail(app, checked.error());
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto rules = RulesOf(app, options.gate);
   if (!rules) return Fail(app, rules.error());

@@ -144,6 +144,8 @@ int PrintRetried(const App& app, const Retried& retried, bool here) {
 
 }  // namespace
 
+std::string LetterJson(const store::DeadLetter& letter) { return JsonText(Document(letter)); }
+
 int RunDeadLettersList(App& app, const DeadLetterOptions& options) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());

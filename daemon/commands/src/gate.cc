@@ -11,6 +11,7 @@
 #include "breakwatch/config/allow_list.h"
 #include "breakwatch/core/text.h"
 #include "commands.h"
+#include "remote_history.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -120,7 +121,7 @@ Result<compare::GateDecision> GateSweep(App& app, const Sweep& sweep, const Gate
   if (!rules) return rules.error();
   auto baseline = ReadBaseline(options.baseline);
   if (!baseline) return baseline.error();
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return store.error();
   const auto results = (*store)->Results(sweep.id);
   if (!results) return results.error();

@@ -24,7 +24,7 @@ std::string_view NameOf(int exit_code) {
     case kExitUsage:
       return "wrong usage";
     case kExitUnavailable:
-      return "Hub or worker unavailable";
+      return "Hub, worker or daemon unavailable";
     case kExitStore:
       return "store or disk error";
     case kExitConfig:
@@ -75,6 +75,12 @@ std::vector<CommandHelp> SweepHelp() {
                     {"serve --config.file site.yaml", "read the settings from a file; SIGHUP reads it again"},
                     {"serve --web.listen_address 127.0.0.1:0", "use any free port; the log has the address"}},
        .exit_codes = {kExitOk, kExitFailure, kExitUsage, kExitUnavailable, kExitStore, kExitConfig, kExitInterrupted}},
+      {.name = "page",
+       .settings = {"web.listen_address", "web.allowed_hosts", "web.max_requests", "state_dir", "store.url"},
+       .examples = {{"page", "serve the page on 127.0.0.1:9723 until Ctrl-C"},
+                    {"page --listen 127.0.0.1:0", "use any free port; the output has the address"},
+                    {"page --state-dir /srv/breakwatch", "show another state directory"}},
+       .exit_codes = {kExitOk, kExitFailure, kExitUsage, kExitUnavailable, kExitStore, kExitConfig}},
       {.name = "bisect",
        .settings = {"capture.toolchain", "capture.toolchains", "capture.limits.capture", "capture.limits.rss_bytes",
                     "exporters.pushgateway.url", "exporters.loki.url"},
@@ -113,8 +119,9 @@ std::vector<CommandHelp> ReadHelp() {
                     {"show name --mode train", "show the result of another mode"},
                     {"show name --mode eval+minimal", "show the call with the required arguments only"},
                     {"show name --json | jq .segments", "print every field of every graph"},
+                    {"show name --server http://builder:9723", "ask a daemon on another machine"},
                     {"show --filter 'arch:*ForCausalLM and status:failed'", "list the results of several models"}},
-       .exit_codes = kReads,
+       .exit_codes = kFetches,
        .filters = true},
       {.name = "reasons",
        .settings = {"state_dir", "store.url"},
@@ -122,7 +129,7 @@ std::vector<CommandHelp> ReadHelp() {
                     {"reasons --by leverage", "list first the reason whose fix unblocks the most models"},
                     {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"},
                     {"reasons --filter family:audio", "count the audio models only"}},
-       .exit_codes = kReads,
+       .exit_codes = kFetches,
        .filters = true},
       {.name = "report",
        .settings = {"state_dir", "store.url"},
@@ -131,7 +138,7 @@ std::vector<CommandHelp> ReadHelp() {
                     {"report --list", "list the stored sweeps"},
                     {"report --filter 'org/* and not status:skipped'", "report a part of the last sweep"},
                     {"report --sweep 20261121T165921Z-0ffa5e --format csv", "print another sweep, a row per model"}},
-       .exit_codes = kReads,
+       .exit_codes = kFetches,
        .filters = true},
       {.name = "trends",
        .settings = {"state_dir", "store.url", "retention.trend_days"},
@@ -148,12 +155,12 @@ std::vector<CommandHelp> ReadHelp() {
        .examples = {{"compare previous latest", "show what the last sweep changed"},
                     {"compare previous latest --fail-on worse", "exit with code 2 if a model got worse"},
                     {"compare --baseline breakwatch-baseline.tsv", "compare a baseline with the last sweep"},
+                    {"compare --baseline breakwatch-baseline.tsv --format github", "annotate a GitHub workflow"},
                     {"compare previous latest --filter reason:GB0170",
                      "compare models with this reason on either side"},
-                    {"compare --baseline breakwatch-baseline.tsv --format github", "annotate a GitHub workflow"},
                     {"compare toolchain:old toolchain:default", "compare the newest results by two toolchains"},
                     {"compare org/name@1a2b3c4 org/name@5d6e7f8", "compare two commits of one model"}},
-       .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitStore, kExitConfig},
+       .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitUnavailable, kExitStore, kExitConfig},
        .filters = true,
        .note =
            "\"previous\" is the newest earlier sweep that finished, has the same source and toolchain as the latest\n"

@@ -8,6 +8,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
+#include "remote_history.h"
 #include "report_output.h"
 
 namespace breakwatch::commands {
@@ -27,7 +28,7 @@ Result<StoredSweep> LoadSweep(store::SweepStore& store, const std::string& id) {
 }
 
 Result<StoredSweep> LoadSweep(App& app, const std::string& id) {
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return store.error();
   return LoadSweep(**store, id);
 }
@@ -103,7 +104,7 @@ Error NoResult(const ShowOptions& options, const std::string& model, std::span<c
 int ListSweeps(App& app, const ReportOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: --list prints text, md, csv or json"});
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto sweeps = (*store)->Sweeps(100);
   if (!sweeps) return Fail(app, sweeps.error());
@@ -144,7 +145,7 @@ Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Setti
 
 // A row for each result of the models that --filter and --owner select.
 int ListResults(App& app, const ShowOptions& options, report::Format format) {
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   auto results = ResultsToList(**store, app.settings(), options);
   if (!results) return Fail(app, results.error());
@@ -160,7 +161,7 @@ int RunShow(App& app, const ShowOptions& options) {
     return Fail(app, {ErrorCode::kUsage, "name one model, or list several with --filter or --owner"});
   }
   if (options.model.empty()) return ListResults(app, options, *format);
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto model = FindModel(**store, options.model);
   if (!model) return Fail(app, model.error());
@@ -188,14 +189,13 @@ int RunReasons(App& app, const ReasonsOptions& options) {
 }
 
 int RunReport(App& app, const ReportOptions& options) {
-  if (options.list) {
-    if (!options.selection.empty()) return Fail(app, {ErrorCode::kUsage, "--list lists sweeps, and selects no models"});
-    return ListSweeps(app, options);
-  }
+  if (options.list && !options.selection.empty())
+    return Fail(app, {ErrorCode::kUsage, "--list lists sweeps, and selects no models"});
+  if (options.list) return ListSweeps(app, options);
   const auto format = ReportFormatOf(app, options.format);
   if (!format) return Fail(app, format.error());
   if (auto checked = CheckGate(app, options.gate); !checked) return Fail(app, checked.error());
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   auto sweep = LoadSweep(**store, options.sweep);
   if (!sweep) return Fail(app, sweep.error());

@@ -6,8 +6,10 @@
 #include <cstring>
 
 #include "breakwatch/api/control_socket.h"
+#include "breakwatch/api/event_feed.h"
 #include "breakwatch/api/request_log.h"
 #include "breakwatch/api/server.h"
+#include "breakwatch/config/show.h"
 #include "breakwatch/core/text.h"
 #include "commands.h"
 #include "local_gateway.h"
@@ -146,14 +148,18 @@ int RunServe(App& app, const ServeOptions& options) {
   };
   api::RequestLog requests(*app.clock, drain, code_of);
   progress.Add(requests);
+  api::EventFeed feed(*app.clock);
+  progress.Add(feed);
 
   StoredQueries queries(app);
-  api::ServerOptions web{settings.web.listen_address, *token, settings.web.max_requests, settings.web.enable_lifecycle,
-                         app.version};
+  api::ServerOptions web{settings.web.listen_address,   *token,      settings.web.max_requests,
+                         settings.web.enable_lifecycle, app.version, {},
+                         settings.web.allowed_hosts};
   auto server = api::Server::Start(
       web, {parts.commands(), queries, *app.clock, [&] { return parts.LatestSnapshot(); },
             [&] { return parts.Delivery(); }, [&] { return parts.Workers(); }, [&] { return reloads.State(); },
-            [&] { return reloads.Request(); }, requests, toolchains, [&] { return parts.Held(); }});
+            [&] { return reloads.Request(); }, requests, feed, toolchains, settings.models.rules.owners,
+            [&] { return config::ShowJson(app.loaded); }, [&] { return parts.Held(); }});
   if (!server) {
     Fail(app, server.error());
     return kExitFailure;

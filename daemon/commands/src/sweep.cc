@@ -16,6 +16,8 @@
 #include "breakwatch/report/progress.h"
 #include "commands.h"
 #include "local_gateway.h"
+#include "remote_history.h"
+#include "remote_sweep.h"
 #include "session.h"
 #include "signals.h"
 #include "sweep_files.h"
@@ -38,7 +40,7 @@ int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
 // Prints the summary of a sweep from the store and returns its exit code.
 int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind, bool by_name,
              const compare::GateDecision* gate) {
-  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
@@ -71,9 +73,27 @@ void NameFlagsWithoutEffect(const App& app, const std::string& why, const std::s
   if (!flags.empty()) app.log(Level::kWarn, why + "; ignored: " + flags);
 }
 
+// Quotes a text for a shell.
+std::string Quoted(const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("/._-+=:@%,").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// The command that shows the results of this state directory in a browser.
+std::string PageCommand(const App& app) {
+  const auto origin = app.loaded.origins.find("state_dir");
+  const bool by_flag = origin != app.loaded.origins.end() && origin->second.kind == config::Origin::Kind::kFlag;
+  return "breakwatch page" + (by_flag ? " --state-dir " + Quoted(app.settings().state_dir) : "");
+}
+
 // `by_us`: this process ran the sweep; a daemon's exporters are unknown here. `reported`: the report is written.
 void PrintPlaces(const App& app, bool by_us, bool reported) {
-  if (app.json) return;
+  if (app.json || !app.server.empty()) return;
   const Settings& settings = app.settings();
   const std::string& state = settings.state_dir;
   std::string text = "\n";
@@ -86,6 +106,8 @@ void PrintPlaces(const App& app, bool by_us, bool reported) {
                                  : gateway.url + "/metrics, job " + gateway.job) +
             "\n";
   }
+  text += "Page      " + (by_us ? PageCommand(app) + ", then " : std::string()) + "http://" + settings.web.listen_address +
+          "/\n";
   text += "Next      breakwatch show MODEL, breakwatch reasons, breakwatch report --format md\n";
   Print(app, text);
 }
@@ -112,7 +134,7 @@ std::string ResumeCommand(const App& app) {
 
 // Prints the error of an interrupted sweep with the command that resumes it.
 int FailSweep(const App& app, Error error) {
-  if (error.code != ErrorCode::kInterrupted) return Fail(app, error);
+  if (error.code != ErrorCode::kInterrupted || !app.server.empty()) return Fail(app, error);
   const auto store = app.open_store(app.settings(), /*read_only=*/true);
   const auto unfinished = store ? (*store)->NewestUnfinished() : Result<std::optional<Sweep>>(std::optional<Sweep>());
   if (unfinished && *unfinished) error.message += "; to continue: " + ResumeCommand(app);
@@ -238,6 +260,13 @@ int RunSweep(App& app, const SweepOptions& options) {
     const std::string planned_by = FlagsTyped(app, /*of_a_request=*/true);
     const std::string toolchain = options.toolchain.empty() ? "" : planned_by.empty() ? "--toolchain" : ", --toolchain";
     NameFlagsWithoutEffect(app, "a resumed sweep keeps its plan", planned_by + toolchain);
+  }
+  if (!app.server.empty()) {
+    NameFlagsWithoutEffect(app, "the daemon at " + app.server + " uses its own settings",
+                           FlagsTyped(app, /*of_a_request=*/false));
+    const auto swept = SweepThere(app, *request, progress);
+    if (!swept) return Fail(app, swept.error());
+    return ConcludeAll(app, *request, *swept, /*by_us=*/false, /*reported=*/true, options.gate);
   }
   const auto followed = HandOver(app, *request, progress);
   if (!followed) return Fail(app, followed.error());

@@ -95,8 +95,10 @@ Result<void> Loop::Impl::Serve() {
       (void)state_.Wait(schedule_.Next());
       continue;
     }
+    state_.Serve(*request);
     const Swept swept = RunByEveryToolchain(*request);
     Answer(*request, swept);
+    state_.Serve({});
     ScheduleRetry(*request, swept);
   }
 }

@@ -1,5 +1,6 @@
 #include "loop_state.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -52,6 +53,9 @@ void LoopState::TakeCommands() {
       case Command::Kind::kReload:
         Reload(command->id);
         break;
+      case Command::Kind::kCancel:
+        Cancel(command->id);
+        break;
       case Command::Kind::kStoreEvent: {
         const std::array events = {std::move(command->event)};
         if (parts.event_log.AppendEvents(events)) EventsStored();  // a failing store reports it at its next write
@@ -66,6 +70,23 @@ void LoopState::TakeCommands() {
         break;
     }
   }
+}
+
+void LoopState::Serve(const Request& request) {
+  cancelled_ = false;
+  serving_.commands = request.commands;
+  serving_.own = request.own;
+}
+
+void LoopState::Cancel(const std::string& command_id) {
+  const Error cancelled{ErrorCode::kInterrupted, "cancelled"};
+  if (requests.Cancel(command_id)) return parts.progress.OnRefused(command_id, cancelled);
+  const auto serving = std::find(serving_.commands.begin(), serving_.commands.end(), command_id);
+  if (serving == serving_.commands.end()) return;  // it has ended
+  cancelled_ = serving_.commands.size() == 1 && !serving_.own;
+  if (cancelled_) return;
+  serving_.commands.erase(serving);
+  parts.progress.OnServed(command_id, &cancelled);
 }
 
 void LoopState::Reload(const std::string& command_id) {

@@ -18,6 +18,9 @@ class LoopState {
   // Handles every waiting command: queues requests, reloads settings, records a stop.
   void TakeCommands();
   bool stopping() const { return stopping_; }
+  // The request that the loop works on. A command to cancel it ends its sweep, unless something else waits for it.
+  void Serve(const Request& request);
+  bool cancelled() const { return cancelled_; }
 
   // Error: the store or the lock is lost; no more sweeps or writes are allowed.
   Result<void> Held() const { return parts.held ? parts.held() : Result<void>(); }
@@ -55,6 +58,7 @@ class LoopState {
 
  private:
   void Reload(const std::string& command_id);
+  void Cancel(const std::string& command_id);
   void CountWorkers();
 
   std::optional<Aggregate> aggregate_;
@@ -62,7 +66,8 @@ class LoopState {
   CaptureRunner* runner_;  // never null
   std::string further_;    // toolchain of `runner_`; empty: the primary one
   WorkersOfAll workers_;   // kept, because a further toolchain's runner may be gone
-  bool stopping_ = false;
+  bool stopping_ = false, cancelled_ = false;
+  Request serving_;
   std::optional<SystemTime> last_failure_;  // empty: not yet read
 };
 

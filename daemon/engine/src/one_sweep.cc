@@ -50,6 +50,7 @@ Result<void> WaitForListing(LoopState& state, int fd) {
   state.wake.Remove(fd);
   state.TakeCommands();
   if (state.stopping()) return Error{ErrorCode::kInterrupted, "stopped while listing"};
+  if (state.cancelled()) return Error{ErrorCode::kInterrupted, "cancelled while listing"};
   return state.Held();
 }
 

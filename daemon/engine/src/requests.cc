@@ -53,6 +53,15 @@ bool Requests::Add(SweepRequest request, const std::string& command_id) {
   return true;
 }
 
+bool Requests::Cancel(const std::string& command_id) {
+  for (auto request = waiting_.begin(); request != waiting_.end(); ++request) {
+    if (std::erase(request->commands, command_id) == 0) continue;
+    if (request->commands.empty() && !request->own) waiting_.erase(request);
+    return true;
+  }
+  return false;
+}
+
 std::optional<Request> Requests::Next() {
   if (waiting_.empty()) return std::nullopt;
   Request next = std::move(waiting_.front());

@@ -22,6 +22,8 @@ class Requests {
   // An empty id means the daemon itself. False if too many different requests wait.
   [[nodiscard]] bool Add(SweepRequest request, const std::string& command_id);
   std::optional<Request> Next();
+  // Removes a command; its request too, if nothing else waits for it. False if no request has it.
+  bool Cancel(const std::string& command_id);
   bool empty() const { return waiting_.empty(); }
 
  private:

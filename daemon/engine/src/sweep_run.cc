@@ -128,6 +128,7 @@ Result<void> SweepRun::CaptureAll() {
 Result<void> SweepRun::Step() {
   state_.TakeCommands();
   if (state_.stopping()) return Error{ErrorCode::kInterrupted, "sweep " + sweep_id_ + " stopped"};
+  if (state_.cancelled()) return Error{ErrorCode::kInterrupted, "sweep " + sweep_id_ + " was cancelled"};
   if (auto held = state_.Held(); !held) return held;
   if (auto started = StartCaptures(); !started) return started;
   if (!known_.empty()) {

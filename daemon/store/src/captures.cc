@@ -222,6 +222,28 @@ Result<std::map<std::string, RevisionRecord>> SqlStore::LatestRevisions(std::spa
   return revisions;
 }
 
+Result<std::map<std::string, std::vector<SitePlace>>> SqlStore::SitesOf(std::span<const std::string> captures) {
+  return db_.Read([&](soci::session& sql) -> Result<std::map<std::string, std::vector<SitePlace>>> {
+    std::map<std::string, std::vector<SitePlace>> sites;
+    InChunks(captures, [&](const std::string& chunk) {
+      Query<std::string, std::string, std::string, std::string, std::string, std::string, Int, std::string, Int>(
+          sql,
+          "SELECT capture_id, site_id, reason, gb_id, fixability, file, line, function, occurrences FROM sites"
+          " WHERE capture_id IN (SELECT rows.value->>'v' FROM " +
+              db_.dialect().JsonRows() + ") ORDER BY capture_id, position",
+          [&](const std::string& capture, const std::string& site, const std::string& reason, const std::string& gb_id,
+              const std::string& fixability, const std::string& file, Int line, const std::string& function,
+              Int occurrences) {
+            sites[capture].push_back(
+                {site, reason, gb_id, fixability, file, function, static_cast<int>(line), occurrences});
+            return true;
+          },
+          chunk);
+    });
+    return sites;
+  });
+}
+
 Result<CaptureResult> SqlStore::LoadCapture(const std::string& capture_id) {
   std::optional<std::string> document;
   auto read = ReadPast({"captures", capture_id, "", ""}, [&](soci::session& sql) -> Result<void> {

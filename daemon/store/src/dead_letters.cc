@@ -12,6 +12,7 @@ namespace {
 // The condition for a filter. Ids are numbers, so they can be in the text. A list of them could not be bound.
 std::string Where(const LetterFilter& filter) {
   std::string text = filter.exporter.empty() ? " WHERE 1 = 1" : " WHERE exporter = :exporter";
+  if (!filter.after_exporter.empty()) text += " AND (exporter, event_id) > (:after, :event)";
   if (filter.ids.empty()) return text;
   std::string ids;
   for (const std::int64_t id : filter.ids) ids += (ids.empty() ? "" : ", ") + std::to_string(id);
@@ -88,8 +89,14 @@ Result<std::vector<DeadLetter>> SqlStore::ReadLetters(const LetterFilter& filter
       return true;
     };
     const Int rows = std::max(limit, 0);
-    filter.exporter.empty() ? QueryLetters(sql, text, take, rows)
-                            : QueryLetters(sql, text, take, ToUtf8(filter.exporter), rows);
+    const std::string name = ToUtf8(filter.exporter), after = ToUtf8(filter.after_exporter);
+    const Int event = filter.after_event;
+    if (after.empty()) {
+      name.empty() ? QueryLetters(sql, text, take, rows) : QueryLetters(sql, text, take, name, rows);
+    } else {
+      name.empty() ? QueryLetters(sql, text, take, after, event, rows)
+                   : QueryLetters(sql, text, take, name, after, event, rows);
+    }
     return letters;
   });
   return read || !db_.MetDamage() ? read : ReadEachLetter(filter, only_queued, limit, max_bytes);
@@ -99,9 +106,13 @@ Result<std::vector<DeadLetter>> SqlStore::ReadLetters(const LetterFilter& filter
 Result<std::vector<DeadLetter>> SqlStore::ReadEachLetter(const LetterFilter& filter, bool only_queued, int limit,
                                                          std::size_t max_bytes) {
   std::vector<std::pair<std::string, Int>> keys;
+  const std::pair<std::string, Int> after{ToUtf8(filter.after_exporter), filter.after_event};
   const auto listed = ReadPast({"dead_letters", "", "", ""}, [&](soci::session& sql) -> Result<void> {
-    const auto take = [&](const std::string& name, Int id) { return keys.emplace_back(name, id), true; };
-    const std::string text = "SELECT exporter, event_id FROM dead_letters" + Where(filter) +
+    const auto take = [&](const std::string& name, Int id) {
+      if (std::pair(name, id) > after) keys.emplace_back(name, id);
+      return true;
+    };
+    const std::string text = "SELECT exporter, event_id FROM dead_letters" + Where({filter.exporter, filter.ids}) +
                              (only_queued ? " AND " + std::string(kIsQueued) : "") + " ORDER BY exporter, event_id";
     filter.exporter.empty() ? Query<std::string, Int>(sql, text, take)
                             : Query<std::string, Int>(sql, text, take, ToUtf8(filter.exporter));

@@ -1,4 +1,4 @@
-// SqlStore: the five seams of the Store on one database session. Its methods are in one file per subject.
+// SqlStore: the seams of the Store on one database session. Its methods are in one file per subject.
 #pragma once
 
 #include <memory>
@@ -47,6 +47,19 @@ class SqlStore final : public Store {
   Result<CaptureResult> LoadCapture(const std::string& capture_id) override;
   Result<std::map<std::string, CaptureCost>> Costs(CostOf kind, std::span<const std::string> names,
                                                    const std::string& mode) override;
+
+  // --- Pages: pages.cc, and SitesOf in captures.cc
+  Result<std::vector<Sweep>> SweepsBefore(const std::string& before, int rows) override;
+  Result<std::vector<PlacedResult>> ResultsAfter(const std::string& sweep_id, const std::string& mode,
+                                                 std::int64_t place, const PageSize& size) override;
+  Result<PlanPage> PlanAfter(const std::string& sweep_id, std::int64_t place, int rows) override;
+  Result<std::vector<PlacedResult>> HistoryBefore(const std::string& model, std::int64_t place,
+                                                  const PageSize& size) override;
+  Result<std::vector<std::string>> ModelsAfter(const std::string& model, const std::string& contains,
+                                               int rows) override;
+  Result<std::map<std::string, std::vector<SitePlace>>> SitesOf(std::span<const std::string> captures) override;
+  Result<std::vector<DeadLetter>> LettersAfter(const std::string& exporter, const std::string& after_exporter,
+                                               std::int64_t after_event, const PageSize& size) override;
 
   // --- EventLog
   // events.cc
@@ -142,6 +155,9 @@ class SqlStore final : public Store {
   std::vector<Sweep> ReadSweeps(soci::session& sql, const std::string& rest, const Values&... values);
   template <class... Values>
   std::vector<ModelResult> ReadResults(soci::session& sql, const std::string& rest, const Values&... values);
+  template <class... Values>
+  std::vector<PlacedResult> ReadPlaced(soci::session& sql, const std::string& query, const PageSize& size,
+                                       const Values&... values);
   Result<std::vector<ModelResult>> ReadEachResult(const std::string& sweep_id);
   // Reads one at a time, by key.
   Result<std::vector<ModelResult>> ReadByKey(const std::vector<ResultKey>& keys);

@@ -144,6 +144,21 @@ Result<std::vector<Sweep>> SqlStore::Sweeps(int limit) {
   return sweeps;
 }
 
+Result<std::vector<Sweep>> SqlStore::SweepsBefore(const std::string& before, int rows) {
+  const std::string id = ToUtf8(before), limit = " LIMIT " + std::to_string(rows);
+  const std::string order = std::string(" ORDER BY ") + Newest() + limit;
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<Sweep>> {
+    if (id.empty()) return ReadSweeps(sql, order);
+    if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) == 0) return NoSweep(id, db_.name());
+    if (has_sequence_) return ReadSweeps(sql, "WHERE s.seq < (SELECT seq FROM sweeps WHERE id = :id)" + order, id);
+    return ReadSweeps(sql,
+                      "WHERE s.started_ns < (SELECT started_ns FROM sweeps WHERE id = :id) OR (s.started_ns ="
+                      " (SELECT started_ns FROM sweeps WHERE id = :same) AND s.id < :tie)" +
+                          order,
+                      id, id, id);
+  });
+}
+
 // Reads one at a time if a page of the database is damaged, newest first. The ids come from an index.
 Result<std::vector<Sweep>> SqlStore::ReadEachSweep(bool only_unfinished) {
   std::vector<std::string> ids;

@@ -129,6 +129,7 @@ struct WebSettings {
   std::string token, token_file;                  // bearer token of requests that change something
   int max_requests = 64;                          // at once
   bool enable_lifecycle = false;                  // POST /-/reload
+  std::vector<std::string> allowed_hosts;         // names with a dot by which requests may call the daemon
 };
 
 struct RetentionSettings {

@@ -1,7 +1,7 @@
 // RequestLog: state and outcome of HTTP requests, by id.
 //
-// States: queued; running, from the start of its sweep until the exporters are done; then done, or failed if no sweep
-// ended. Ids are known until the daemon ends.
+// States: queued; running, from the start of its sweep until the exporters are done; then done, failed if no sweep
+// ended, or cancelled. Ids are known until the daemon ends.
 #pragma once
 
 #include <condition_variable>
@@ -37,6 +37,9 @@ class RequestLog final : public ProgressListener {
   // accepted.
   std::optional<std::string> Add(Kind kind, bool by_name);
   void Withdraw(const std::string& id);
+  // Notes that a request is to be cancelled; the loop does it.
+  enum class Cancelled { kYes, kUnknown, kTooLate };
+  Cancelled Cancel(const std::string& id);
 
   // JSON documents: one request (nothing if the id is unknown), and all, newest first.
   std::optional<std::string> Find(const std::string& id) const;
@@ -48,7 +51,8 @@ class RequestLog final : public ProgressListener {
   void OnServed(std::string_view command_id, const Error* error) override;
 
  private:
-  enum class State { kQueued, kRunning, kDelivering, kDone, kFailed };
+  enum class State { kQueued, kRunning, kDelivering, kDone, kFailed, kCancelled };
+  static bool HasEnded(State state) { return state >= State::kDone; }
   struct Entry {
     std::string id;
     Kind kind;
@@ -58,6 +62,7 @@ class RequestLog final : public ProgressListener {
     std::string sweep_id{};
     Followed outcome{};
     int exit_code = 0;
+    bool cancelled = false;  // on request; it may end before that
   };
 
   Entry* Of(std::string_view id);

@@ -1,34 +1,40 @@
-// Server: HTTP over the latest snapshot and the store. Writes nothing: a request that changes something becomes
-// a command on the loop's queue and is answered 202 with its id. README.md describes each path.
-//
-// GET  /metrics          the daemon itself      GET /metrics/models    every series of the snapshot, none of /metrics
-// GET  /-/healthy        alive                  GET /-/ready           503 until the state is loaded,
-//                                                               and once its directory is gone
-// POST /-/reload         (lifecycle, token)     POST /api/v1/sweeps    ask for a sweep (token)
-// GET  /api/v1/sweeps[/ID[/results]]   /api/v1/requests[/ID]   /api/v1/models[/ORG/NAME]   /api/v1/reasons
+// Server: HTTP over the latest snapshot and the store, as ../../openapi.json describes it. Writes nothing: a request
+// that changes something becomes a command on the loop's queue and is answered 202 with its id.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "breakwatch/api/event_feed.h"
 #include "breakwatch/api/queries.h"
 #include "breakwatch/api/request_log.h"
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/command.h"
+#include "breakwatch/core/filter_subject.h"
 #include "breakwatch/core/result.h"
 #include "breakwatch/core/snapshot.h"
 
 namespace breakwatch::api {
 
+struct StreamBounds {
+  int streams = 16;                             // of events; further ones are refused
+  std::size_t pending = 1u << 20;               // bytes that a client has not read; more drops it
+  std::chrono::milliseconds heartbeat{15'000};  // a comment keeps proxies from closing a quiet stream
+};
+
 struct ServerOptions {
   std::string listen_address = "127.0.0.1:9723";  // HOST:PORT, [V6]:PORT; port 0: any free one
   std::string token;                              // of requests that change something; empty: they are refused
-  int max_requests = 64;                          // in flight; further connections are closed
+  int max_requests = 64;                          // in flight; four times as many wait, further ones are refused
   bool enable_lifecycle = false;
   std::string version;
+  StreamBounds streams{};
+  std::vector<std::string> allowed_hosts{};  // names with a dot by which requests may call this server
+  bool read_only = false;                    // nothing runs the commands: requests that change something are refused
 };
 
 // The outcome of the newest reload of the configuration.
@@ -48,7 +54,10 @@ struct ServerParts {
   std::function<ReloadState()> reload_state;
   std::function<SweepRequest()> default_request;  // of a POST without a body
   RequestLog& requests;                           // receives the sweeps as a ProgressListener
+  EventFeed& feed;                                // so does it
   std::vector<std::string> toolchains;            // that a request may name
+  ModelOwners owners{};                           // for filters
+  std::function<std::string()> settings{};        // the document of `config show --json`
   std::function<Result<void>()> held{};           // error: why the daemon is not ready; may be empty
 };
 

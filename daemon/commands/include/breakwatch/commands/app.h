@@ -75,7 +75,8 @@ struct App {
   config::Sources sources;  // to load again on a reload
   config::Loaded loaded;
   std::string version;
-  bool json = false;  // --json
+  bool json = false;   // --json
+  std::string server;  // --server: the daemon whose history is read; empty: the store of the state directory
   const Clock* clock = nullptr;
   std::FILE* out = stdout;  // results
   std::FILE* err = stderr;  // progress and messages

@@ -37,9 +37,9 @@ struct SweepRequest {
 Result<void> CheckNames(const SweepRequest& request);
 
 struct Command {
-  enum class Kind { kSweep, kReload, kStop, kStoreEvent };
+  enum class Kind { kSweep, kReload, kStop, kStoreEvent, kCancel };
   Kind kind = Kind::kSweep;
-  std::string id;          // answered to the requester
+  std::string id;          // answered to the requester; of a kCancel: the command to cancel
   SweepRequest request{};  // of a kSweep
   Event event{};           // of a kStoreEvent: an event of another thread
 };

@@ -28,6 +28,8 @@ struct DeadLetter {
 struct LetterFilter {
   std::string exporter{};
   std::vector<std::int64_t> ids{};  // of their events
+  std::string after_exporter{};     // only letters after this one, in the order of a list; empty: from the first
+  std::int64_t after_event = 0;
 };
 
 // The state of delivery of one event exporter.

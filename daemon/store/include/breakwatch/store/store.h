@@ -1,5 +1,5 @@
-// Store: one session on the durable history and state, as five seams: SweepStore, EventLog, CurrentState, Trends and
-// GatewayGroups. A user names the seam that it needs; who opens a store holds the Store.
+// Store: one session on the durable history and state, as six seams: SweepStore, Pages, EventLog, CurrentState, Trends
+// and GatewayGroups. A user names the seam that it needs; who opens a store holds the Store.
 //
 // SQLite (WAL, synchronous=FULL) by default, PostgreSQL when shared; same code. Formats: FORMAT.md.
 // Owner: each thread opens its own. Thread: the one that opened it. One writer of sweeps at a time: the loop, which
@@ -21,6 +21,7 @@
 #include "breakwatch/store/current_state.h"
 #include "breakwatch/store/event_log.h"
 #include "breakwatch/store/gateway_groups.h"
+#include "breakwatch/store/pages.h"
 #include "breakwatch/store/sweep_store.h"
 #include "breakwatch/store/trends.h"
 
@@ -42,7 +43,12 @@ struct StoreOptions {
   std::function<void(const Damage&)> on_damage{};  // a row was skipped; once per row and session
 };
 
-class Store : public SweepStore, public EventLog, public CurrentState, public Trends, public GatewayGroups {
+class Store : public SweepStore,
+              public Pages,
+              public EventLog,
+              public CurrentState,
+              public Trends,
+              public GatewayGroups {
  public:
   static Result<std::unique_ptr<Store>> Open(const StoreOptions& options, const Clock& clock);
 

@@ -1,0 +1,6 @@
+// The text of openapi.json, compiled in.
+#pragma once
+
+namespace breakwatch::api {
+extern const char kOpenApi[];
+}  // namespace breakwatch::api

@@ -1,0 +1,147 @@
+// The history in bounded parts. Each query begins at its place in an index and stops at the end of the page.
+#include "breakwatch/store/pages.h"
+
+#include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
+#include "documents.h"
+#include "sql.h"
+#include "sql_store.h"
+
+namespace breakwatch::store {
+namespace {
+
+// CROSS JOIN keeps the order of the tables in SQLite, so the index of the first one gives the order of the rows.
+constexpr const char* kResultPage =
+    "SELECT p.position, r.sweep_id, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')"
+    " FROM plans p CROSS JOIN results r LEFT JOIN captures c ON c.id = r.capture_id"
+    " WHERE p.sweep_id = :id AND p.position > :place AND r.sweep_id = p.sweep_id AND r.model = p.model"
+    " AND r.mode = p.mode ";
+constexpr const char* kHistoryPage =
+    "SELECT r.seq, r.sweep_id, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')"
+    " FROM results r LEFT JOIN captures c ON c.id = r.capture_id WHERE r.model = :model AND r.seq < :place"
+    " ORDER BY r.seq DESC";
+
+Error NoSweep(const std::string& id, const std::string& where) {
+  return {ErrorCode::kNotFound, "no sweep " + id + " in " + where};
+}
+
+// Places in the store begin at 0; those of pages at 1, so 0 means the first page.
+std::int64_t PlaceOf(Int position) { return position + 1; }
+
+}  // namespace
+
+template <class... Values>
+std::vector<PlacedResult> SqlStore::ReadPlaced(soci::session& sql, const std::string& query, const PageSize& size,
+                                               const Values&... values) {
+  std::vector<PlacedResult> page;
+  std::size_t bytes = 0;
+  int rows = 0;
+  Query<Int, std::string, std::string, std::string, std::string, std::string, std::string>(
+      sql, query,
+      [&](Int place, const std::string& sweep, const std::string& model, const std::string& mode,
+          const std::string& capture_id, const std::string& document, const std::string& capture) {
+        bytes += document.size() + capture.size();
+        if (rows >= size.rows || (rows > 0 && bytes > size.bytes)) return false;
+        ++rows;
+        auto result = DecodeResult(document, capture);
+        if (result)
+          page.push_back({place, std::move(*result)});
+        else if (!capture_id.empty() && !CaptureResultFromJson(capture))
+          Report({"captures", capture_id, model, result.error().message});
+        else
+          Report({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
+        return true;
+      },
+      values...);
+  return page;
+}
+
+Result<std::vector<PlacedResult>> SqlStore::ResultsAfter(const std::string& sweep_id, const std::string& mode,
+                                                         std::int64_t place, const PageSize& size) {
+  const std::string id = ToUtf8(sweep_id);
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<PlacedResult>> {
+    if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) == 0) return NoSweep(id, db_.name());
+    const Int after = place - 1;
+    const std::string order = "ORDER BY p.position LIMIT " + std::to_string(size.rows);
+    auto page = mode.empty() ? ReadPlaced(sql, kResultPage + order, size, id, after)
+                             : ReadPlaced(sql, std::string(kResultPage) + "AND p.mode = :mode " + order, size, id,
+                                          after, ToUtf8(mode));
+    for (PlacedResult& row : page) row.place = PlaceOf(row.place);
+    return page;
+  });
+}
+
+Result<PlanPage> SqlStore::PlanAfter(const std::string& sweep_id, std::int64_t place, int rows) {
+  const std::string id = ToUtf8(sweep_id);
+  auto head = ReadPlanHead(id);
+  if (!head) return head.error();
+  PlanPage page{*std::move(head), {}, {}};
+  page.plan.models.clear();
+  auto read = db_.Read([&](soci::session& sql) -> Result<void> {
+    Query<std::string, Int>(
+        sql, "SELECT action, COUNT(*) FROM plans WHERE sweep_id = :id GROUP BY action",
+        [&](const std::string& action, Int count) { return page.actions[action] = count, true; }, id);
+    Query<Int, std::string, std::string>(
+        sql,
+        "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :place ORDER BY position"
+        " LIMIT " +
+            std::to_string(rows),
+        [&](Int position, const std::string& model, const std::string& document) {
+          const std::size_t before = page.plan.models.size();
+          if (auto decoded = DecodePlanned({document}, page.plan); !decoded) {
+            page.plan.models.resize(before);
+            Report({"plans", "sweep " + id, model, decoded.error().message});
+            return true;
+          }
+          page.plan.models.back().config_json.clear();
+          page.places.push_back(PlaceOf(position));
+          return true;
+        },
+        id, Int{place - 1});
+    return {};
+  });
+  if (!read) return read.error();
+  return page;
+}
+
+Result<std::vector<PlacedResult>> SqlStore::HistoryBefore(const std::string& model, std::int64_t place,
+                                                          const PageSize& size) {
+  constexpr Int kNewest = 9'000'000'000'000'000;
+  auto page = db_.Read([&](soci::session& sql) -> Result<std::vector<PlacedResult>> {
+    return ReadPlaced(sql, std::string(kHistoryPage) + " LIMIT " + std::to_string(size.rows), size, ToUtf8(model),
+                      place == 0 ? kNewest : Int{place});
+  });
+  if (!page) return page;
+  for (PlacedResult& row : *page) {
+    Toolchain& toolchain = row.result.capture.toolchain;
+    if (!toolchain.torch.empty()) continue;
+    // A result without a capture still belongs to the toolchain of its sweep.
+    if (auto sweep = FindSweep(row.result.sweep_id)) toolchain.name = sweep->toolchain.name;
+  }
+  return page;
+}
+
+Result<std::vector<std::string>> SqlStore::ModelsAfter(const std::string& model, const std::string& contains,
+                                                       int rows) {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<std::string>> {
+    std::vector<std::string> models;
+    Query<std::string>(
+        sql, "SELECT DISTINCT model FROM results WHERE model > :model ORDER BY model",
+        [&](const std::string& id) {
+          if (contains.empty() || id.find(contains) != std::string::npos) models.push_back(id);
+          return models.size() < static_cast<std::size_t>(rows);
+        },
+        ToUtf8(model));
+    return models;
+  });
+}
+
+Result<std::vector<DeadLetter>> SqlStore::LettersAfter(const std::string& exporter, const std::string& after_exporter,
+                                                       std::int64_t after_event, const PageSize& size) {
+  LetterFilter filter{.exporter = exporter, .ids = {}};
+  filter.after_exporter = after_exporter;
+  filter.after_event = after_event;
+  return ReadLetters(filter, /*only_queued=*/false, size.rows, size.bytes);
+}
+
+}  // namespace breakwatch::store
