@@ -442,6 +442,7 @@ TEST_F(ServerTest, ListsOfTheStoreArePaged) {
   EXPECT_EQ(GetJson("/api/v1/results")["results"].size(), 2u);
   EXPECT_EQ(client_->Get("/api/v1/sweeps/s1/results?cursor=x")->status, 400);
   EXPECT_EQ(client_->Get("/api/v1/models?cursor=00")->status, 400);
+  EXPECT_EQ(client_->Get("/api/v1/sweeps?cursor=s9")->status, 400);
 }
 
 TEST_F(ServerTest, SitesAreReadOncePerCapture) {

@@ -11,7 +11,7 @@ import pytest
 from e2e_support import get
 from test_api import TOKEN, ended, post
 
-EXAMPLES, SEED, DEADLINE_S = 12, 1, 110
+EXAMPLES, SEED, DEADLINE_S = 8, 1, 110
 # Without the stream, which never ends (test_events.py), and without requests for sweeps of the whole ranking.
 LEFT_OUT = ["getEvents"]
 CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",

@@ -47,7 +47,7 @@ Reply ListSweeps(Context& context, const Call& call) {
   bool more = true;
   for (int reads = 0; more && page.size() < limit && reads < kMaxReads; ++reads) {
     const auto sweeps = context.parts.queries.Sweeps(before, call.Limit() + 1);
-    if (!sweeps) return Problem(sweeps.error());
+    if (!sweeps) return Problem(sweeps.error().code == ErrorCode::kNotFound ? BadCursor() : sweeps.error());
     more = sweeps->size() > limit;
     for (std::size_t i = 0; i < std::min(sweeps->size(), limit) && page.size() < limit; ++i) {
       before = (*sweeps)[i].id;
