@@ -73,6 +73,11 @@ std::vector<Key> HubKeys() {
   };
 }
 
+std::vector<Key> ModelsKeys() {
+  return {
+      {KEY(models.file), .doc = "YAML file with owners of models, and with inputs, modes and limits of some models."}};
+}
+
 std::vector<std::string> ModeNames() { return {AllModes().begin(), AllModes().end()}; }
 std::vector<std::string> CallNames() { return {AllCalls().begin(), AllCalls().end()}; }
 
@@ -290,8 +295,8 @@ std::vector<Key> MakeKeyTable() {
       {KEY(state_dir),
        .doc = "Directory for everything that breakwatch keeps: store, reports, logs, control socket, scratch.",
        .restart = true, .check = NotEmpty}};
-  for (auto part :
-       {HubKeys(), CaptureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(), LocalExporterKeys(), DaemonKeys()}) {
+  for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
+                    LocalExporterKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }
   return keys;

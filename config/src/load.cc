@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "breakwatch/config/keys.h"
+#include "breakwatch/config/models_file.h"
 #include "breakwatch/core/text.h"
 #include "check.h"
 #include "parse.h"
@@ -72,6 +73,7 @@ class Loader {
     Environment();
     Flags();
     StateDirectory();
+    Models();
     // Combinations are checked only if each value is valid.
     if (problems_.empty()) FitDefaults();
     if (problems_.empty()) Together();
@@ -176,6 +178,22 @@ class Loader {
         field(more) = field(less);
         bound.place = std::string("at least ") + less;
       }
+    }
+  }
+
+  void Models() {
+    const std::string& path = loaded_.settings.models.file;
+    if (path.empty()) return;
+    auto rules = ReadModelsFile(path);
+    if (rules) {
+      loaded_.settings.models.rules = *std::move(rules);
+      loaded_.files.push_back(path);
+      return;
+    }
+    for (std::string_view rest = rules.error().message; !rest.empty();) {
+      const std::string_view line = FirstLine(rest);
+      problems_.emplace_back(line);
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     }
   }
 

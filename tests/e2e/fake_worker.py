@@ -1,7 +1,7 @@
 """Plays a worker with the real protocol. The result of a capture is in the model's own config, under "fake".
 
-Writes into the folder given as the first argument: `captures`, one line for each capture; `environment`, its
-environment variables.
+Writes into the folder given as the first argument: `captures`, one line for each capture; `jobs`, the job of each
+without its config; `environment`, its environment variables.
 """
 
 import json
@@ -47,6 +47,8 @@ def capture(job, folder):
         log.write(job["model"] + " " + job["revision"] + "\n")
     with open(os.path.join(folder, "captured_by"), "a") as log:
         log.write(f"{TOOLCHAIN['torch']} {TOOLCHAIN['transformers']} {job['revision']}\n")
+    with open(os.path.join(folder, "jobs"), "a") as log:
+        log.write(json.dumps({key: value for key, value in job.items() if key != "config"}) + "\n")
     if "source" in job:
         with open(os.path.join(folder, "sources"), "a") as log:
             log.write(json.dumps(job["source"]) + "\n")

@@ -99,6 +99,7 @@ const Field kFields[] = {
      [](const json& in, SweepRequest& out) { return Whole(in, out.list.min_params); }},
     {"max_params", "an integer or null",
      [](const json& in, SweepRequest& out) { return Whole(in, out.list.max_params); }},
+    {"select", "a filter of models", [](const json& in, SweepRequest& out) { return Text(in, out.list.select); }},
     {"models", "a list of ids", [](const json& in, SweepRequest& out) { return Texts(in, out.list.ids); }},
 };
 
@@ -138,6 +139,7 @@ std::string ToJson(const SweepRequest& r) {
               {"gated", OrNull(l.gated)},
               {"min_params", OrNull(l.min_params)},
               {"max_params", OrNull(l.max_params)},
+              {"select", l.select},
               {"models", l.ids}};
   if (r.saved_plan) out["plan"] = json::parse(breakwatch::ToJson(*r.saved_plan));
   return JsonText(out);

@@ -114,14 +114,23 @@ void AddAllowFactories(CLI::App* command, CommandLine& line) {
       "Let workers run your own code, for python: and script: models (capture.allow_factories)");
 }
 
+void AddSelection(CLI::App* command, ModelSelection& selection, const std::string& effect) {
+  command->add_option("--filter", selection.filter,
+                      effect + " that match an expression such as 'family:audio and not status:timeout'");
+  command->add_option("--owner", selection.owner, effect + " of this owner (models.file); short for owner:NAME");
+}
+
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
   command
       ->add_option("--model", o->models,
-                   "Use this model instead of the ranking: id, id@revision, python:package.module:function or "
-                   "script:FILE[::HASH]; can be repeated")
+                   "Use this model instead of the ranking: id, id@revision, python:package.module:function, "
+                   "script:FILE[::HASH] or @FILE with names; or only the models of the ranking that match a filter "
+                   "such as 'family:audio and not status:timeout'; can be repeated")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
+  command->add_option("--owner", o->owner,
+                      "Use only the models of the ranking with this owner (models.file); short for --model owner:NAME");
   command->add_option("--plan", o->plan_file,
                       "Use the models of a plan that `plan --output` saved, at the commits in the plan");
   command->add_option("--toolchain", o->toolchain,
@@ -198,7 +207,8 @@ void AddReads(CommandLine& line) {
   auto show = std::make_shared<ShowOptions>();
   auto* command = AddCommand(line, "show", "Show one model: status, numbers, graphs, break sites, inputs",
                              [show](App& app) { return RunShow(app, *show); });
-  command->add_option("model", show->model, "Id of the model, or a part of it that matches one model")->required();
+  command->add_option("model", show->model, "Id of the model, or a part of it that matches one model");
+  AddSelection(command, show->selection, "List the results of all models");
   command->add_option("--sweep", show->sweep, "Show the result of this sweep instead of the newest one");
   command->add_option("--mode", show->mode,
                       "Show the result of this mode or call variant; default: eval if there is one");
@@ -213,11 +223,13 @@ void AddReads(CommandLine& line) {
   command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
   command->add_option("--mode", reasons->mode, "Count results of this mode instead of eval");
+  AddSelection(command, reasons->selection, "Count only models");
 
   auto report = std::make_shared<ReportOptions>();
   command =
       AddCommand(line, "report", "Print a sweep as a document", [report](App& app) { return RunReport(app, *report); });
   command->add_option("sweep,--sweep", report->sweep, "Id of the sweep")->capture_default_str();
+  AddSelection(command, report->selection, "Print only models");
   command->add_option("--format", report->format, "Output format: " + report::ReportFormatNames())
       ->capture_default_str();
   command->add_option("--output", report->output, kOutputDoc);
@@ -274,6 +286,7 @@ void AddCompare(CommandLine& line) {
   compare->add_option("--fail-on", o->fail_on, "worse: exit with code 2 if a model got worse")
       ->check(CLI::IsMember({"worse"}));
   AddGateOptions(compare, o->gate);
+  AddSelection(compare, o->selection, "Compare only models");
   compare->add_flag("--all", o->all, "Also list the models that did not change");
   compare->add_option("--format", o->format, "Output format: " + report::ReportFormatNames())->capture_default_str();
   compare->add_option("--output", o->output, kOutputDoc);

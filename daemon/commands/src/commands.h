@@ -11,11 +11,14 @@
 #include "breakwatch/core/trend_query.h"
 #include "breakwatch/report/table.h"
 #include "gate.h"
+#include "model_selection.h"
 
 namespace breakwatch::commands {
 
 struct SweepOptions {
-  std::vector<std::string> models;  // --model
+  std::vector<std::string> models;  // --model: names, or filters of the ranking
+  std::string owner;                // --owner
+  std::string select;               // the filters, as ListRequest::select: see SelectModels
   std::string plan_file;            // --plan
   std::string toolchain;            // --toolchain
   std::string output;               // plan: --output
@@ -31,6 +34,10 @@ int RunDiscover(App& app, const DiscoverRequest& request);
 // calls, found by running it. Error: kUsage for an invalid selector, or if own code is not allowed.
 Result<std::vector<std::string>> ResolveSelectors(App& app, const std::vector<std::string>& models);
 
+// Splits options.models: only names stay in it, and filters with --owner become options.select. A file that lists only
+// names stands for them. Error: kUsage; names and filters cannot be combined.
+Result<void> SelectModels(SweepOptions& options);
+
 struct ImportOptions {
   std::string path, model, commit, family;
   bool track = false, quiet = false;
@@ -45,6 +52,7 @@ int RunServe(App& app, const ServeOptions& options);
 struct ShowOptions {
   std::string model, sweep, mode, toolchain;
   std::string format = "text";
+  ModelSelection selection;  // list these models instead of showing one
 };
 int RunShow(App& app, const ShowOptions& options);
 // The newest result of each mode and toolchain of a model, those of the primary toolchain first.
@@ -54,12 +62,14 @@ Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Setti
 struct ReasonsOptions {
   std::string by = "events", sweep = "latest", mode;
   int limit = 0;
+  ModelSelection selection;
 };
 int RunReasons(App& app, const ReasonsOptions& options);
 
 struct ReportOptions {
   std::string sweep = "latest", format = "text", output;
   bool list = false;
+  ModelSelection selection;
   GateOptions gate;  // no baseline: the report has no decision of a gate
 };
 int RunReport(App& app, const ReportOptions& options);
@@ -78,6 +88,7 @@ struct CompareOptions {
   std::string a, b, mode, format = "text", output, fail_on;
   bool all = false;
   GateOptions gate;
+  ModelSelection selection;
 };
 int RunCompare(App& app, const CompareOptions& options);
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "commands.h"
 #include "report_output.h"
@@ -143,6 +144,25 @@ Result<void> CheckSelectors(const CompareOptions& options) {
   return {};
 }
 
+// A line of a baseline has no facts of its model but the id. If --filter is given, lines of models without a new result
+// get those of the newest stored one: a filter by family must not hide that a model is gone.
+Result<void> KnowGoneModels(const App& app, store::SweepStore& store, std::vector<ModelResult>& lines,
+                            std::span<const ModelResult> results) {
+  std::set<std::string> models, unknown;
+  for (const ModelResult& result : results) models.insert(result.info.id);
+  for (ModelResult& line : lines) {
+    if (models.contains(line.info.id)) continue;
+    const auto newest = ResultsOf(store, app.settings(), line.info.id);
+    if (!newest) return newest.error();
+    newest->empty() ? (void)unknown.insert(line.info.id) : (void)(line.info = newest->front().info);
+  }
+  if (!unknown.empty()) {
+    app.log(Level::kWarn, Counted(unknown.size(), "model") + " of the baseline, such as " + *unknown.begin() +
+                              ", have no stored result: --filter knows only their ids");
+  }
+  return {};
+}
+
 Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const CompareOptions& options) {
   const std::string selector = options.a.empty() ? "latest" : options.a;
   auto baseline = ReadBaseline(options.gate.baseline);
@@ -153,6 +173,9 @@ Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const Co
   Selected a{"baseline " + options.gate.baseline, {}};
   if (*baseline && options.mode.empty()) WarnOfOtherModes(app, options.gate.baseline, **baseline, b->results);
   if (*baseline) a.results = LinesFor(**std::move(baseline), b->results, sweep && sweep->ranked);
+  if (!options.selection.empty()) {
+    if (auto known = KnowGoneModels(app, store, a.results, b->results); !known) return known.error();
+  }
   return Sides{std::move(a), *std::move(b), baseline->has_value(), sweep ? sweep->id : ""};
 }
 
@@ -178,17 +201,21 @@ int RunCompare(App& app, const CompareOptions& options) {
   if (!store) return Fail(app, store.error());
   const auto rules = RulesOf(app, options.gate);
   if (!rules) return Fail(app, rules.error());
-  const auto sides = SidesOf(app, **store, options);
+  auto sides = SidesOf(app, **store, options);
   if (!sides) return Fail(app, sides.error());
+  if (auto kept = KeepSelected(app, options.selection, sides->a.results, sides->b.results); !kept)
+    return Fail(app, kept.error());
   if (!sides->has_baseline) app.log(Level::kWarn, "no_baseline: there is nothing to compare with; " + sides->a.label);
   const auto gated =
       compare::CompareWithGate({sides->a.label, sides->a.results}, {sides->b.label, sides->b.results}, *rules);
   const bool is_gate = options.fail_on == "worse" || !options.gate.baseline.empty();
+  const std::string filter = LineOf(options.selection);
   const int code = WriteReport(app, options.output, *format,
                                report::ComparisonReport{.comparison = gated.comparison,
                                                         .gate = &gated.gate,
                                                         .is_gate = is_gate || !sides->has_baseline,
                                                         .results = sides->b.results,
+                                                        .filter = filter,
                                                         .all = options.all,
                                                         .made_at = app.clock->Now()});
   if (code != kExitOk) return code;

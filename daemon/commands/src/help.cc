@@ -4,6 +4,7 @@
 
 #include "breakwatch/commands/app.h"
 #include "breakwatch/config/keys.h"
+#include "breakwatch/core/model_filter.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -54,15 +55,18 @@ std::vector<CommandHelp> SweepHelp() {
        .examples = {{"sweep --hub.source snapshot", "sweep the top 30 of the bundled model list"},
                     {"sweep --top 100 --track", "sweep and track the Hub's 100 most downloaded models"},
                     {"sweep --model org/name@main --modes eval,train", "sweep one model in two modes"},
+                    {"sweep --model 'family:audio or org/*'", "sweep a part of the ranking"},
                     {"sweep --gate breakwatch-baseline.tsv",
                      "exit with code 2 if a result is worse than the baseline"}},
-       .exit_codes = kGatedSweeps},
+       .exit_codes = kGatedSweeps,
+       .filters = true},
       {.name = "plan",
        .settings = {"hub.source", "hub.top", "hub.sort", "hub.per_family", "capture.modes", "capture.calls",
                     "sweep.rebuild", "sweep.quarantine_after", "sweep.quarantine_for"},
        .examples = {{"plan --top 100", "list what a sweep would capture, share, reuse and skip"},
                     {"plan --output plan.json", "save the plan; `breakwatch sweep --plan plan.json` sweeps it"}},
-       .exit_codes = kSweeps},
+       .exit_codes = kSweeps,
+       .filters = true},
       {.name = "serve",
        .settings = {"sweep.interval", "hub.source", "hub.top", "capture.extra_toolchains", "metrics.extra",
                     "web.listen_address", "web.token_file", "web.enable_lifecycle", "exporters.pushgateway.url",
@@ -108,21 +112,27 @@ std::vector<CommandHelp> ReadHelp() {
        .examples = {{"show org/name", "show graphs, break sites, inputs and versions"},
                     {"show name --mode train", "show the result of another mode"},
                     {"show name --mode eval+minimal", "show the call with the required arguments only"},
-                    {"show name --json | jq .segments", "print every field of every graph"}},
-       .exit_codes = kReads},
+                    {"show name --json | jq .segments", "print every field of every graph"},
+                    {"show --filter 'arch:*ForCausalLM and status:failed'", "list the results of several models"}},
+       .exit_codes = kReads,
+       .filters = true},
       {.name = "reasons",
        .settings = {"state_dir", "store.url"},
        .examples = {{"reasons", "list the reasons of the last sweep, most break events first"},
                     {"reasons --by leverage", "list first the reason whose fix unblocks the most models"},
-                    {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"}},
-       .exit_codes = kReads},
+                    {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"},
+                    {"reasons --filter family:audio", "count the audio models only"}},
+       .exit_codes = kReads,
+       .filters = true},
       {.name = "report",
        .settings = {"state_dir", "store.url"},
        .examples = {{"report --format html --output sweep.html", "write the last sweep as a page"},
                     {"report --format md", "print a summary for a pull request"},
                     {"report --list", "list the stored sweeps"},
+                    {"report --filter 'org/* and not status:skipped'", "report a part of the last sweep"},
                     {"report --sweep 20261121T165921Z-0ffa5e --format csv", "print another sweep, a row per model"}},
-       .exit_codes = kReads},
+       .exit_codes = kReads,
+       .filters = true},
       {.name = "trends",
        .settings = {"state_dir", "store.url", "retention.trend_days"},
        .examples = {{"trends --by family --since 2026-03-01", "compare each family's first day with its last"},
@@ -138,10 +148,13 @@ std::vector<CommandHelp> ReadHelp() {
        .examples = {{"compare previous latest", "show what the last sweep changed"},
                     {"compare previous latest --fail-on worse", "exit with code 2 if a model got worse"},
                     {"compare --baseline breakwatch-baseline.tsv", "compare a baseline with the last sweep"},
+                    {"compare previous latest --filter reason:GB0170",
+                     "compare models with this reason on either side"},
                     {"compare --baseline breakwatch-baseline.tsv --format github", "annotate a GitHub workflow"},
                     {"compare toolchain:old toolchain:default", "compare the newest results by two toolchains"},
                     {"compare org/name@1a2b3c4 org/name@5d6e7f8", "compare two commits of one model"}},
        .exit_codes = {kExitOk, kExitFailure, kExitRegressions, kExitUsage, kExitStore, kExitConfig},
+       .filters = true,
        .note =
            "\"previous\" is the newest earlier sweep that finished, has the same source and toolchain as the latest\n"
            "one, and contains at least half of its models. Results are compared even if versions, modes, depths or\n"
@@ -267,16 +280,31 @@ std::vector<CommandHelp> OtherHelp() {
   };
 }
 
+std::string Padded(std::string_view text, std::size_t width) {
+  return std::string(text) + std::string(width > text.size() ? width - text.size() : 0, ' ');
+}
+
+// What --filter and --model take, for commands with such examples.
+std::string FilterText(const CommandHelp& help) {
+  if (!help.filters) return {};
+  std::size_t width = 0;
+  for (const FilterKeyHelp& key : FilterKeys()) width = std::max(width, key.name.size());
+  std::string text =
+      "Filters select models by facts, joined with and, or, not and ( ); * is any text, ? one character:\n"
+      "  " +
+      Padded("ORG/NAME", width + 8) + "an id; org/* selects all of an organisation\n";
+  for (const FilterKeyHelp& key : FilterKeys()) {
+    text += "  " + Padded(std::string(key.name) + ":VALUE", width + 8) + std::string(key.meaning) + "\n";
+  }
+  return text + "  " + Padded("@FILE", width + 8) + "one of the filters in a file, one on each line\n\n";
+}
+
 // The first sentence, or its first clauses if it is long, to fit one line of a list.
 std::string ShortMeaning(const std::string& doc) {
   std::string text = doc.substr(0, doc.find(". "));
   if (text.size() > kLongestMeaning) text.resize(std::min(text.size(), text.find_last_of(":;", kLongestMeaning)));
   if (text.ends_with('.')) text.pop_back();
   return text;
-}
-
-std::string Padded(std::string_view text, std::size_t width) {
-  return std::string(text) + std::string(width > text.size() ? width - text.size() : 0, ' ');
 }
 
 std::string SettingsText(const CommandHelp& help) {
@@ -335,7 +363,7 @@ std::span<const CommandHelp> AllCommandHelp() {
 std::string HelpFooter(std::string_view command) {
   for (const CommandHelp& help : AllCommandHelp()) {
     if (help.name != command) continue;
-    return SettingsText(help) + ExamplesText(help) + std::string(help.note) + ExitCodesText(help) +
+    return SettingsText(help) + FilterText(help) + ExamplesText(help) + std::string(help.note) + ExitCodesText(help) +
            "\nOptions of all commands: `breakwatch --help`.";
   }
   return {};

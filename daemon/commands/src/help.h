@@ -18,6 +18,7 @@ struct CommandHelp {
   std::vector<std::string_view> settings;  // the settings that the command uses
   std::vector<Example> examples;
   std::vector<int> exit_codes;  // all possible exit codes
+  bool filters = false;         // it takes filters of models
   std::string_view note{};      // whole lines
 };
 

@@ -72,6 +72,22 @@ Result<std::vector<ModelResult>> Counterparts(store::SweepStore& store, const St
   return others;
 }
 
+// The results in which --filter selects: the newest by one toolchain, or those of one sweep.
+Result<std::vector<ModelResult>> ResultsToList(store::SweepStore& store, const Settings& settings,
+                                               const ShowOptions& options) {
+  if (options.sweep.empty()) {
+    const std::string& toolchain = options.toolchain.empty() ? settings.capture.toolchain : options.toolchain;
+    return store.NewestResults({.model = {}, .mode = options.mode, .toolchain = toolchain, .revision = {}});
+  }
+  auto sweep = LoadSweep(store, options.sweep);
+  if (!sweep) return sweep.error();
+  std::erase_if(sweep->results, [&](const ModelResult& result) {
+    return (!options.mode.empty() && result.capture.mode != options.mode) ||
+           (!options.toolchain.empty() && result.capture.toolchain.name != options.toolchain);
+  });
+  return std::move(sweep->results);
+}
+
 Error NoResult(const ShowOptions& options, const std::string& model, std::span<const ModelResult> all) {
   std::string message = "no result of " + model;
   if (!options.mode.empty()) message += " in mode " + options.mode;
@@ -126,9 +142,24 @@ Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Setti
   return results;
 }
 
+// A row for each result of the models that --filter and --owner select.
+int ListResults(App& app, const ShowOptions& options, report::Format format) {
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  auto results = ResultsToList(**store, app.settings(), options);
+  if (!results) return Fail(app, results.error());
+  if (auto kept = KeepSelected(app, options.selection, *results); !kept) return Fail(app, kept.error());
+  Print(app, report::Render(report::ResultTable(*results), format, StyleOf(app)));
+  return kExitOk;
+}
+
 int RunShow(App& app, const ShowOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
+  if (options.model.empty() == options.selection.empty()) {
+    return Fail(app, {ErrorCode::kUsage, "name one model, or list several with --filter or --owner"});
+  }
+  if (options.model.empty()) return ListResults(app, options, *format);
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   const auto model = FindModel(**store, options.model);
@@ -150,22 +181,28 @@ int RunReasons(App& app, const ReasonsOptions& options) {
     if (!IsMode(options.mode)) return Fail(app, {ErrorCode::kUsage, "unknown mode \"" + options.mode + "\""});
     std::erase_if(sweep->results, [&](const ModelResult& result) { return result.capture.mode != options.mode; });
   }
+  if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return Fail(app, kept.error());
   const auto table = report::ReasonTable(sweep->results, *order, static_cast<std::size_t>(std::max(0, options.limit)));
   Print(app, report::Render(table, FormatOf(app), StyleOf(app)));
   return kExitOk;
 }
 
 int RunReport(App& app, const ReportOptions& options) {
-  if (options.list) return ListSweeps(app, options);
+  if (options.list) {
+    if (!options.selection.empty()) return Fail(app, {ErrorCode::kUsage, "--list lists sweeps, and selects no models"});
+    return ListSweeps(app, options);
+  }
   const auto format = ReportFormatOf(app, options.format);
   if (!format) return Fail(app, format.error());
   if (auto checked = CheckGate(app, options.gate); !checked) return Fail(app, checked.error());
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
-  const auto sweep = LoadSweep(**store, options.sweep);
+  auto sweep = LoadSweep(**store, options.sweep);
   if (!sweep) return Fail(app, sweep.error());
+  if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return Fail(app, kept.error());
   const auto others = Counterparts(**store, *sweep);
   if (!others) return Fail(app, others.error());
+  const std::string filter = LineOf(options.selection);
   std::optional<compare::GateDecision> gate;
   if (!options.gate.baseline.empty()) {
     auto decided = GateSweep(app, sweep->sweep, options.gate);
@@ -177,6 +214,7 @@ int RunReport(App& app, const ReportOptions& options) {
                                          .results = sweep->results,
                                          .others = *others,
                                          .gate = gate ? &*gate : nullptr,
+                                         .filter = filter,
                                          .made_at = app.clock->Now()});
 }
 

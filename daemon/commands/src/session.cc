@@ -61,6 +61,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   auto specs = config::ReadInputsFile(settings.capture.inputs_file);
   if (!specs) return specs.error();
   options.plan.inputs_specs = *std::move(specs);
+  options.plan.rules = settings.models.rules;
   options.plan.repeat = settings.capture.repeat;
   options.extra_toolchains = settings.capture.extra_toolchains;
   options.memory_bytes = settings.capture.memory;

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
 #include "breakwatch/engine/plan_request.h"
 #include "breakwatch/report/compare.h"
 #include "breakwatch/report/directory.h"
@@ -40,8 +40,9 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
              const compare::GateDecision* gate) {
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
-  const auto results = (*store)->Results(sweep.id);
+  auto results = (*store)->Results(sweep.id);
   if (!results) return Fail(app, results.error());
+  NoteOwners(*results, app.settings().models.rules.owners);
   Print(app, report::RenderSweep({.sweep = sweep, .results = *results, .gate = gate}, FormatOf(app), StyleOf(app)));
   const int code = CodeOf(app, sweep, behind);
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
@@ -96,26 +97,15 @@ bool DidDaemonReport(const App& app, const std::vector<Sweep>& sweeps) {
   return false;
 }
 
-// Quotes a text for a shell.
-std::string Quoted(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("/._-+=:@%,").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // The command that resumes an interrupted sweep.
 std::string ResumeCommand(const App& app) {
   std::string command = "breakwatch sweep --resume";
-  for (const std::string& file : app.sources.files) command += " --config.file " + Quoted(file);
+  for (const std::string& file : app.sources.files) command += " --config.file " + ShellQuoted(file);
   std::map<std::string, std::string> names;
   for (const config::Flag& flag : config::Flags()) names[flag.key] = flag.names.back();
   for (const auto& [key, values] : app.sources.flags) {
     if (IsOfARequest(key)) continue;
-    for (const std::string& value : values) command += " " + names[key] + "=" + Quoted(value);
+    for (const std::string& value : values) command += " " + names[key] + "=" + ShellQuoted(value);
   }
   return command;
 }
@@ -194,6 +184,7 @@ int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress,
 }
 
 Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
+  if (auto selected = SelectModels(options); !selected) return selected.error();
   auto models = ResolveSelectors(app, options.models);
   if (!models) return models.error();
   options.models = std::move(*models);

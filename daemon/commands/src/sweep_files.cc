@@ -76,11 +76,12 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
   return made;
 }
 
-Result<SweepFiles::Content> SweepFiles::Read(store::SweepStore& store, const Sweep& sweep) {
+Result<SweepFiles::Content> SweepFiles::Read(store::SweepStore& store, const Sweep& sweep) const {
   auto plan = store.LoadPlan(sweep.id);
   if (!plan) return plan.error();
   auto results = store.Results(sweep.id);
   if (!results) return results.error();
+  NoteOwners(*results, app_.settings().models.rules.owners);
   return Content{*std::move(plan), *std::move(results)};
 }
 

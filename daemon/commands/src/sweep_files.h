@@ -32,7 +32,7 @@ class SweepFiles final : public ProgressListener {
     Plan plan;
     std::vector<ModelResult> results;
   };
-  static Result<Content> Read(store::SweepStore& store, const Sweep& sweep);
+  Result<Content> Read(store::SweepStore& store, const Sweep& sweep) const;
   Result<void> Write(const Sweep& sweep, const Content& content) const;
   Result<void> PointLatest(store::SweepStore& store) const;
   void Note(const Error& error);

@@ -136,6 +136,13 @@ class Planner {
       planned.reason = "excluded";
       return planned;
     }
+    const ModelOverride rule = OverrideOf(model.info, options_.rules);
+    if (!rule.skip.empty()) {
+      planned.status = Status::kSkippedFiltered;
+      planned.detail = rule.skip + " (" + rule.skip_place + ")";
+      planned.reason = "excluded";
+      return planned;
+    }
     auto structure = StructureDigest(model.info, model.config_json, options_, mode);
     if (!structure) {
       planned.status = Status::kSkippedNoConfig;
@@ -146,6 +153,8 @@ class Planner {
     planned.structure = *std::move(structure);
     planned.repeat = options_.repeat;
     planned.inputs_spec_json = InputsSpecOf(model.info, options_);
+    planned.dtype = rule.dtype, planned.attention = rule.attention;
+    planned.limits = rule.limits;
     Decide(planned);
     return planned;
   }
@@ -232,7 +241,10 @@ Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& 
   std::set<std::string> seen;
   for (const RankedModel& model : list.models) {
     if (!seen.insert(model.info.id).second) continue;
-    for (const std::string& mode : options.modes) plan.models.push_back(planner.Decide(model, mode));
+    const auto own = options.modes_of.find(model.info.id);
+    for (const std::string& mode : own == options.modes_of.end() ? options.modes : own->second) {
+      plan.models.push_back(planner.Decide(model, mode));
+    }
   }
   return plan;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -19,13 +20,49 @@
 namespace breakwatch::engine {
 namespace {
 
-// The modes of a plan, in its order.
-std::vector<std::string> ModesOf(const Plan& plan) {
-  std::vector<std::string> modes;
-  for (const PlannedModel& planned : plan.models) {
-    if (std::find(modes.begin(), modes.end(), planned.mode) == modes.end()) modes.push_back(planned.mode);
+using ModesByModel = std::map<std::string, std::vector<std::string>>;
+
+// The modes of each model of a plan, in its order.
+ModesByModel ModesOf(const Plan& plan) {
+  ModesByModel modes;
+  for (const PlannedModel& planned : plan.models) modes[planned.info.id].push_back(planned.mode);
+  return modes;
+}
+
+// The modes of the models for which the rules have others than the settings.
+ModesByModel ModesOf(const RankedList& list, const ModelRules& rules) {
+  ModesByModel modes;
+  for (const RankedModel& model : list.models) {
+    if (auto own = OverrideOf(model.info, rules).modes; !own.empty()) modes[model.info.id] = std::move(own);
   }
   return modes;
+}
+
+// What a filter of a request sees of a listed model: of its results, what the newest attempts found.
+FilterSubject SubjectOfListed(const ModelInfo& info, const ModelOwners& owners, const Aggregate& current) {
+  FilterSubject subject = SubjectOf(info, owners);
+  if (const TrackedModel* row = current.Find(info.id)) {
+    FilterSubject stored = SubjectOf(*row, {});
+    subject.reasons = std::move(stored.reasons);
+    subject.statuses = std::move(stored.statuses);
+  }
+  return subject;
+}
+
+// The part of a list that the request selects. Error: kUsage.
+Result<RankedList> Selected(RankedList list, const SweepRequest& request, const PlanInputs& inputs) {
+  const ModelOwners& owners = inputs.options.rules.owners;
+  const auto filter = ModelFilter::Parse(request.list.select);
+  if (!filter) return filter.error();
+  if (filter->Uses(FilterKey::kMode)) return Error{ErrorCode::kUsage, "mode: select modes with capture.modes"};
+  if (auto checked = filter->CheckOwners(OwnerNames(owners)); !checked) return checked.error();
+  std::vector<FilterSubject> subjects;
+  for (const RankedModel& model : list.models) subjects.push_back(SubjectOfListed(model.info, owners, inputs.current));
+  if (auto checked = filter->CheckSelects(subjects); !checked) return checked.error().Within("of the listed models");
+  std::size_t i = 0;
+  std::erase_if(list.models, [&](const RankedModel&) { return !filter->Matches(subjects[i++]); });
+  list.ranked = false;
+  return list;
 }
 
 // Lists the models of a saved plan at their commits. Their actions are planned again.
@@ -63,25 +100,27 @@ Result<RankedList> AskLister(ModelLister& lister, const ListRequest& request, Pr
 }
 
 // The options of the settings, with what the request changes.
-PlanOptions OptionsOf(const SweepRequest& request, const PlanInputs& inputs) {
+PlanOptions OptionsOf(const SweepRequest& request, const RankedList& list, const PlanInputs& inputs) {
   PlanOptions options = inputs.options;
   options.toolchain = inputs.toolchain;
   options.primary = !request.imported && inputs.toolchain.name == inputs.options.toolchain.name;
   if (request.imported) {  // an import is not verified, repeated or given other inputs
     options.verify_share = 0, options.repeat = 1;
-    options.inputs_specs.clear(), options.ignored_config_keys = {};
+    options.inputs_specs.clear(), options.ignored_config_keys = {}, options.rules = {};
   }
   options.rebuild = request.rebuild;
   options.track = request.track;
   options.pinned_architectures.merge(inputs.current.PinnedArchitectures());
-  const std::vector<std::string> modes = request.saved_plan ? ModesOf(*request.saved_plan) : request.modes;
-  if (!modes.empty()) options.modes = modes;
+  if (!request.modes.empty()) options.modes = request.modes;
+  options.modes_of = request.saved_plan ? ModesOf(*request.saved_plan) : ModesOf(list, options.rules);
   return options;
 }
 
 Result<Known> KnownOf(const RankedList& list, const PlanOptions& options, store::SweepStore& sweeps) {
   Known known;
-  for (const std::string& mode : options.modes) {
+  std::set<std::string> modes(options.modes.begin(), options.modes.end());
+  for (const auto& [model, own] : options.modes_of) modes.insert(own.begin(), own.end());
+  for (const std::string& mode : modes) {
     auto of_mode = sweeps.Histories(StructuresOf(list, options, mode), mode);
     if (!of_mode) return of_mode.error();
     known.histories.merge(*of_mode);
@@ -92,6 +131,14 @@ Result<Known> KnownOf(const RankedList& list, const PlanOptions& options, store:
   if (!revisions) return revisions.error();
   known.revisions = *std::move(revisions);
   return known;
+}
+
+Result<Plan> PlanOf(const std::string& sweep_id, const SweepRequest& request, const RankedList& list,
+                    const PlanInputs& inputs) {
+  const PlanOptions options = OptionsOf(request, list, inputs);
+  const auto known = KnownOf(list, options, inputs.sweeps);
+  if (!known) return known.error();
+  return MakePlan(sweep_id, list, *known, options, inputs.now);
 }
 
 }  // namespace
@@ -131,10 +178,10 @@ Result<RankedList> ListModels(ModelLister& lister, const SweepRequest& request, 
 
 Result<Plan> PlanRequest(const std::string& sweep_id, const SweepRequest& request, const RankedList& list,
                          const PlanInputs& inputs) {
-  const PlanOptions options = OptionsOf(request, inputs);
-  const auto known = KnownOf(list, options, inputs.sweeps);
-  if (!known) return known.error();
-  return MakePlan(sweep_id, list, *known, options, inputs.now);
+  if (request.list.select.empty()) return PlanOf(sweep_id, request, list, inputs);
+  const auto selected = Selected(list, request, inputs);
+  if (!selected) return selected.error();
+  return PlanOf(sweep_id, request, *selected, inputs);
 }
 
 }  // namespace breakwatch::engine

@@ -39,6 +39,7 @@ std::string ClassOf(const ModelInfo& info) {
 }
 
 std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options) {
+  if (std::string spec = OverrideOf(info, options.rules).inputs_json; !spec.empty()) return spec;
   auto found = options.inputs_specs.find(info.id);
   if (found == options.inputs_specs.end()) found = options.inputs_specs.find("model_type:" + info.model_type);
   return found == options.inputs_specs.end() ? "" : found->second;
@@ -75,6 +76,9 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
   if (const std::string spec = InputsSpecOf(info, options); !spec.empty()) {
     structure["inputs"] = json::parse(spec, nullptr, /*allow_exceptions=*/false);
   }
+  const ModelOverride rule = OverrideOf(info, options.rules);
+  if (!rule.dtype.empty() && rule.dtype != kDtypes.front()) structure["dtype"] = rule.dtype;
+  if (!rule.attention.empty()) structure["attention"] = rule.attention;
   if (options.repeat > 1) structure["repeat"] = options.repeat;
   // An earlier capture of a pinned class at reduced depth must not be reused.
   if (options.pinned_architectures.contains(ClassOf(info))) structure["depth"] = "full";

@@ -325,8 +325,10 @@ CaptureJob SweepRun::JobOf(std::size_t index) const {
   job.depth = planned.depth;
   job.repeat = planned.repeat;
   job.inputs_spec_json = planned.inputs_spec_json;
+  job.dtype = planned.dtype;
+  job.attention = planned.attention;
   job.structure = planned.structure;
-  job.limits = limits_;
+  job.limits = planned.limits.Over(limits_);
   return job;
 }
 

@@ -79,6 +79,12 @@ std::string ModeTitle(std::span<const ModelResult> results) {
   return ModeTitle(results, [](const ModelResult& r) { return r.capture.mode; });
 }
 
+// Empty without models.file, and if it owns none of these models.
+std::string OwnerTitle(std::span<const ModelResult> results) {
+  const bool any = std::any_of(results.begin(), results.end(), [](const auto& r) { return !r.owners.empty(); });
+  return any ? "OWNER" : "";
+}
+
 std::vector<ReasonRow> GatherReasons(std::span<const ModelResult> results) {
   const std::string mode = SpeakingMode(results);
   using Id = std::pair<std::string, std::string>;
@@ -151,6 +157,7 @@ Table ResultTable(std::span<const ModelResult> results, std::span<const ModelRes
                           {"reused", ""},
                           {"shared_from", ""},
                           {"config_source", "CONFIG"},
+                          {"owner", OwnerTitle(results), false, 32},
                           {"status_detail", "DETAIL", false, 72},
                           {"differs", ""}},
               .rows = {},
@@ -160,7 +167,8 @@ Table ResultTable(std::span<const ModelResult> results, std::span<const ModelRes
     table.rows.push_back({r.info.id, MaybeText(r.info.sha), Text(FamilyName(r.info.family)), c.mode,
                           Text(StatusName(c.status)), Number(c.graphs), Number(c.breaks), Number(c.break_sites),
                           Number(c.ops_captured), Seconds(c.capture_s, c), Seconds(c.peak_rss_mb, c), r.reused,
-                          MaybeText(r.shared_from), MaybeText(r.info.config_source), c.detail, MaybeText(differs[&r])});
+                          MaybeText(r.shared_from), MaybeText(r.info.config_source), MaybeText(Joined(r.owners)),
+                          c.detail, MaybeText(differs[&r])});
   }
   return table;
 }

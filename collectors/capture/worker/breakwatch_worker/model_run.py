@@ -15,7 +15,7 @@ import time
 from . import failure, modes, suggestions
 from .inputs import calls, copies, forward_inputs
 from .inputs.call_variants import CallVariants
-from .model import architecture, build, config_fixes, depths, sizes
+from .model import architecture, build, config_fixes, depths, overrides, sizes
 from .process import fork, host, tuning
 from .process.child_run import limits_of
 from .process.ends import CAPTURED
@@ -57,7 +57,8 @@ class ModelRun:
         cls, note = architecture.model_class_of(self._job, values, config)
         notes += [note] if note else []
         cls, config, note = architecture.stand_in(cls, config)
-        self._known = {"architecture": cls.__name__, "model_type": config.model_type, "dtype": "float32"}
+        self._known = {"architecture": cls.__name__, "model_type": config.model_type,
+                       "dtype": overrides.dtype_name(self._job)}
         notes += [note] if note else []
         notes += config_fixes.fill_padding(cls, config)
         first = None
@@ -163,11 +164,16 @@ class ModelRun:
     def _prepare(self, cls, config_class, size, variant: dict) -> tuple:
         config = size.make(config_class)
         tokens = config_fixes.fill_tokens(config)
+        overrides.set_attention(self._job, config)
         model = build.construct(cls, config)
+        overrides.cast(self._job, model)
         self._phases.enter("inputs")
         plan = forward_inputs.Plan(model, config, variant)
-        summary = self._called(model, lambda: forward_inputs.make(model, config, variant), plan.sizes,
-                               lambda vary: forward_inputs.make(model, config, variant, vary))
+
+        def make(*vary) -> dict:
+            return overrides.cast_arguments(self._job, forward_inputs.make(model, config, variant, *vary))
+
+        summary = self._called(model, make, plan.sizes, make)
         return model, {**summary, "notes": tokens + plan.too_short()}
 
     def _called(self, model, make, sizes=None, remake=None) -> dict:

@@ -2,6 +2,7 @@
 
 from . import libraries
 from .inputs import calls
+from .model import overrides
 from .model.architecture import Stop
 
 
@@ -9,6 +10,7 @@ def run_class_of(job: dict):
     """The class whose `run()` returns the result. It is imported here, after the fork, because most jobs do not need
     it."""
     if job.get("source") is not None:
+        overrides.check_supported(job, plain=False)
         from .sources import source_run
 
         return source_run.run_class_of(job)
@@ -16,6 +18,7 @@ def run_class_of(job: dict):
     if calls.call_name(job) != calls.DEFAULT and not libraries.has_recipes(found):
         raise Stop("skipped_unsupported_library", "this call is for models of transformers only",
                    "capture this model with the default call")
+    overrides.check_supported(job, plain=found is None)
     if found is None:
         from .model_run import ModelRun as found
     return found

@@ -10,6 +10,7 @@
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/model_lister.h"
+#include "breakwatch/core/model_rules.h"
 
 namespace breakwatch::config {
 
@@ -26,6 +27,11 @@ struct HubSettings {
   std::optional<milliseconds> timeout;  // of the whole listing and of one request; null: of the listing, ten minutes
   std::string cache_dir;                // empty: HF_HUB_CACHE, else the Python client's default
   bool offline = false;                 // true, or HF_HUB_OFFLINE: no request at all
+};
+
+struct ModelsSettings {
+  std::string file;  // YAML: owners and overrides (models_file.h); empty: none
+  ModelRules rules;  // the file's content, read by Load; no key
 };
 
 struct CaptureSettings {
@@ -143,6 +149,7 @@ struct LogSettings {
 struct Settings {
   std::string state_dir = "var";
   HubSettings hub;
+  ModelsSettings models;
   CaptureSettings capture;
   SweepSettings sweep;
   StoreSettings store;

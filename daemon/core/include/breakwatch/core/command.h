@@ -33,7 +33,7 @@ struct SweepRequest {
   std::optional<CaptureResult> imported{};
 };
 
-// Error: kUsage for an invalid filter, a model without a name, with a name too long to publish, planned twice or in an unknown mode.
+// Error: kUsage for a wrong filter, a model without a name, with too long a name, planned twice or in an unknown mode.
 Result<void> CheckNames(const SweepRequest& request);
 
 struct Command {

@@ -11,6 +11,7 @@
 
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/model_rules.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/store/sweep_store.h"
 
@@ -25,11 +26,13 @@ struct IgnoredKeys {
 struct PlanOptions {
   Rebuild rebuild = Rebuild::kIfNeeded;
   bool track = false;
-  bool primary = true;                     // as Plan::primary
-  std::vector<std::string> modes{"eval"};  // of each model; distinct
+  bool primary = true;                                         // as Plan::primary
+  std::vector<std::string> modes{"eval"};                      // of each model; distinct
+  std::map<std::string, std::vector<std::string>> modes_of{};  // instead of `modes`, by model
   Toolchain toolchain;
   int repeat = 1;                                     // as CaptureJob::repeat
   std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
+  ModelRules rules{};                                 // of models.file; its inputs come before inputs_specs
   IgnoredKeys ignored_config_keys{};
   std::set<std::string> pinned_architectures;  // ClassOf values captured at full depth only
   double verify_share = 0.02;  // of captured structures a sweep, rounded down, chosen by (seed, sweep, structure)
@@ -38,7 +41,7 @@ struct PlanOptions {
   std::chrono::hours quarantine_for{24};
 };
 
-// The user's inputs for a model: by its id, else by its model type; empty: none.
+// The user's inputs for a model: by the rules, else by its id, else by its model type; empty: none.
 std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options);
 
 // The store's records of the models and structures of a list.

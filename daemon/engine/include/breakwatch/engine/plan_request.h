@@ -37,7 +37,7 @@ struct PlanInputs {
   SystemTime now;
 };
 
-// Error: the store's.
+// Error: the store's; kUsage if the request selects no listed model.
 Result<Plan> PlanRequest(const std::string& sweep_id, const SweepRequest& request, const RankedList& list,
                          const PlanInputs& inputs);
 

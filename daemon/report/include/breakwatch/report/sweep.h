@@ -17,7 +17,7 @@ struct GateDecision;
 namespace breakwatch::report {
 
 // A row per model and mode. Fields: model, revision, family, mode, status, graphs, breaks, break_sites, ops_captured,
-// capture_s, peak_rss_mb, reused, shared_from, config_source, status_detail, differs (DifferenceTable's texts).
+// capture_s, peak_rss_mb, reused, shared_from, config_source, owner, status_detail, differs (DifferenceTable's texts).
 Table ResultTable(std::span<const ModelResult> results, std::span<const ModelResult> others = {});
 
 // A row per pair of results of one model, commit and toolchain that differ only by mode or call: eval (the steady
