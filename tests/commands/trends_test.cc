@@ -62,6 +62,18 @@ TEST_F(TrendsTest, RefusesWhatSelectsNothingByMistake) {
   EXPECT_THAT(Run("trends --format pdf"), Fails(kExitUsage, "--format"));
 }
 
+TEST_F(TrendsTest, StatesWhichTrendsAreMissing) {
+  EXPECT_THAT(Run("trends --since " + second_ + " --until " + second_ + " --toolchain none"),
+              Prints("no trends since " + second_ + " until " + second_ + " by toolchain none"));
+}
+
+TEST_F(TrendsTest, LeavesOutDaysOfAClockThatWasAhead) {
+  Sql("UPDATE trends SET day = '2999-01-01' WHERE day = '" + first_ + "'");
+  EXPECT_EQ(RunJson("trends").size(), 1u);
+  EXPECT_THAT(Run("trends"), Prints(second_ + " to " + second_));
+  EXPECT_EQ(RunJson("trends --until 2999-12-31").size(), 2u);
+}
+
 TEST_F(TrendsTest, RebuildComputesTheSameTrends) {
   const auto before = RunJson("trends --by reason");
   Sql("DELETE FROM trends");

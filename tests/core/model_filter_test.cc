@@ -108,7 +108,7 @@ TEST(ModelFilterTest, MatchesEverythingWithoutAnExpression) {
 
 TEST(ModelFilterTest, NamesTheNearestKnownName) {
   EXPECT_THAT(ErrorOf("famly:audio"), HasSubstr("unknown key \"famly\"; did you mean \"family\"?"));
-  EXPECT_THAT(ErrorOf("colour:red"), HasSubstr("Keys: family, arch, type, task"));
+  EXPECT_THAT(ErrorOf("colour:red"), HasSubstr("unknown key \"colour\". Keys: family, arch, type, task"));
   EXPECT_THAT(ErrorOf("family:audoi"), HasSubstr("unknown family \"audoi\"; did you mean \"audio\"?"));
   EXPECT_THAT(ErrorOf("status:timout"), HasSubstr("did you mean \"timeout\"?"));
   EXPECT_THAT(ErrorOf("status:fail"), HasSubstr("did you mean \"failed\"?"));
@@ -163,6 +163,10 @@ const ModelFilter::ReadFile kFiles = [](const std::string& path) -> Result<std::
       {"nested.txt", "org/a\n@mine.txt\n"},
       {"bad.txt", "org/a\nfamly:audio\n"},
       {"empty.txt", "# nothing\n"},
+      {"mark.txt", "\xEF\xBB\xBFopenai/whisper-tiny\n"},
+      {"utf16.txt", std::string("\xFF\xFE"
+                                "a\0",
+                                4)},
       {"large.txt", std::string(kMaxFilterFileBytes + 1, '\n')}};
   const auto found = files.find(path);
   if (found == files.end()) return Error{ErrorCode::kUsage, "cannot be read: No such file or directory"};
@@ -179,6 +183,19 @@ TEST(ModelFilterTest, ReadsAFileOfExpressions) {
   EXPECT_TRUE(filter.Matches(other));
   EXPECT_TRUE(Parsed(filter.Expanded()).Matches(other)) << filter.Expanded();
   EXPECT_TRUE(Parsed(filter.Expanded()).Matches(Whisper()));
+}
+
+TEST(ModelFilterTest, ReadsTextFilesOfEveryEditorInUtf8) {
+  EXPECT_TRUE(Parsed("@mark.txt", kFiles).Matches(Whisper()));
+  EXPECT_THAT(ErrorOf("@utf16.txt", kFiles), HasSubstr("utf16.txt: is not UTF-8 text"));
+}
+
+TEST(ModelFilterTest, AnExpansionIsNoDeeperThanTheExpression) {
+  std::string nots;
+  for (int i = 0; i < kMaxFilterDepth - 1; ++i) nots += "not ";
+  EXPECT_EQ(Parsed(nots + "*").Expanded(), nots + "\"*\"");
+  EXPECT_EQ(Parsed("(a or b) and not (c or not d and e)").Expanded(),
+            "(\"a\" or \"b\") and not (\"c\" or not \"d\" and \"e\")");
 }
 
 TEST(ModelFilterTest, ReportsTheLineOfAFile) {
@@ -207,11 +224,18 @@ TEST(ModelFilterTest, SuggestsTheNearestNameIfNothingIsSelected) {
             "\"openai/wisper-tiny\" matches no model; did you mean "
             "\"openai/whisper-tiny\"?");
   EXPECT_EQ(message("type:lama"), "\"type:lama\" matches no model; did you mean \"llama\"?");
+  EXPECT_EQ(message("3.2"), "\"3.2\" matches no model; did you mean \"*3.2*\"?");
   EXPECT_EQ(message("family:audio and status:timeout"), "\"family:audio and status:timeout\" matches none of 2 models");
   EXPECT_THAT(message("family:audio or openai/wisper-tiny"), HasSubstr("\"openai/wisper-tiny\" matches no model"))
       << "an id that is included is checked even if another term selects";
   EXPECT_EQ(message("not org/other"), "ok") << "an excluded model need not exist";
   EXPECT_EQ(message("family:audio or status:crashed"), "ok") << "only ids are expected to exist";
+}
+
+TEST(ModelFilterTest, CountsModelsAndNotTheirResults) {
+  const std::vector<FilterSubject> two_modes = {Whisper(), Whisper()};
+  EXPECT_THAT(Parsed("family:audio and status:timeout").CheckSelects(two_modes).error().message,
+              HasSubstr("matches none of 1 model"));
 }
 
 TEST(ModelFilterTest, ChecksTheNamesOfOwners) {

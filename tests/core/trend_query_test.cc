@@ -32,6 +32,7 @@ TEST(TrendQueryTest, SelectsTheScopeByAFamilyOrAReason) {
   EXPECT_EQ(id->by, TrendScope::kReason);
   EXPECT_EQ(id->gb_id, "GB0170");
   EXPECT_EQ(id->name, "");
+  EXPECT_EQ(ParseTrendQuery({.reason = "gb0170"}, "")->gb_id, "GB0170");
   EXPECT_EQ(ParseTrendQuery({.by = "reason", .reason = "GB"}, "")->name, "GB");
 }
 

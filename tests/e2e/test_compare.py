@@ -49,6 +49,27 @@ def test_fail_on_worse_includes_a_model_that_fails_now(breakwatch, hub):
     assert "graph_breaks -> failed_capture" in done.stdout
 
 
+def test_all_modes_that_both_sweeps_have_are_compared(breakwatch, hub):
+    hub.model("org/model", 1)
+    breakwatch.run("sweep", "--modes", "eval,train,dynamic")
+    hub.model("org/model", 1, **{"in": {"train": {"sites": [["one", "GB0001", 1]]}}})
+    breakwatch.run("sweep", "--modes", "eval,train")
+    done = breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", code=2)
+    assert "2 results: 1 worse, 1 the same" in done.stdout
+    assert "not compared, because only one side has them: results in dynamic" in done.stderr
+    found = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)
+    assert {row["mode"]: row["verdict"] for row in found["models"]} == {"train": "worse", "eval": "same"}
+    breakwatch.run("compare", "previous", "latest", "--mode", "eval", "--fail-on", "worse")
+
+
+def test_sweeps_without_a_mode_in_common_are_not_compared(breakwatch, hub):
+    hub.model("org/model", 1)
+    breakwatch.run("sweep", "--modes", "eval")
+    breakwatch.run("sweep", "--modes", "train")
+    done = breakwatch.run("compare", "previous", "latest", code=64)
+    assert "no mode in common: A has results in eval, B in train" in done.stderr
+
+
 def test_previous_skips_a_sweep_of_one_named_model(breakwatch, hub):
     two_sweeps(breakwatch, hub)
     first = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)["a"]

@@ -36,7 +36,7 @@ TEST(CsvFieldTest, QuotesAndDisarmsFormulas) {
   EXPECT_EQ(CsvField("plain"), "plain");
   EXPECT_EQ(CsvField("a,b"), "\"a,b\"");
   EXPECT_EQ(CsvField("say \"x\"\n"), "\"say \"\"x\"\"\n\"");
-  for (const char* text : {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1"})
+  for (const char* text : {"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1+1", "＋1", "－1", "＠SUM(A1)"})
     EXPECT_EQ(ParseCsv(CsvField(text) + "\n")[0][0][0], '\'');
   EXPECT_EQ(CsvField("a=b"), "a=b");
 }

@@ -77,9 +77,29 @@ TEST(FormatsTest, NoFormatContainsControlCharactersOrInvalidUtf8) {
     EXPECT_EQ(text, ToUtf8(text)) << format.name;
     const bool control = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 && c != '\n'; });
     EXPECT_FALSE(control) << format.name;
-    const bool exact = format.format == Format::kJson;  // for programs: it keeps what it does not have to escape
-    EXPECT_EQ(text.find("\xE2\x80\xAE") != std::string::npos, exact) << format.name;
+    for (const char* hidden : {"\xE2\x80\xAE", "\xC2\x9B"}) EXPECT_THAT(text, Not(HasSubstr(hidden))) << format.name;
   }
+}
+
+TEST(FormatsTest, JsonKeepsEveryCharacterAsAnEscape) {
+  const json results = json::parse(Hostile(Format::kJson))["results"];
+  const std::string bidi = "bidi \xE2\x80\xAE override and \xC2\x9B";
+  EXPECT_TRUE(std::any_of(results.begin(), results.end(), [&](const json& r) { return r["model"] == bidi; }));
+}
+
+// Reasons are those of one mode, and groups of failures are not models.
+TEST(FormatsTest, TitlesStateTheModeOfReasonsAndCountResults) {
+  std::vector<ModelResult> results = {Captured("a/a", {}), Ended("a/b", Status::kTimeout, "slow"),
+                                      Ended("a/c", Status::kTimeout, "slow")};
+  const auto text = [&](Format format) { return RenderSweep({.sweep = SampleSweep(), .results = results}, format); };
+  EXPECT_THAT(text(Format::kMarkdown), HasSubstr("## Top reasons\n"));
+  EXPECT_THAT(text(Format::kMarkdown), HasSubstr("Models without numbers (2)"));
+  EXPECT_THAT(text(Format::kHtml), HasSubstr("Models without numbers (2)"));
+  results.push_back(Captured("a/a", {}));
+  results.back().capture.mode = "train";
+  EXPECT_THAT(text(Format::kMarkdown), HasSubstr("## Top reasons in mode eval\n"));
+  EXPECT_THAT(text(Format::kMarkdown), HasSubstr("Results without numbers (2)"));
+  EXPECT_THAT(text(Format::kText), HasSubstr("\nTop reasons in mode eval\n"));
 }
 
 TEST(FormatsTest, AnEmptySweepHasEveryFormat) {
@@ -269,6 +289,14 @@ TEST(SarifTest, ASiteIsOneResultWhateverTheNumberOfItsModels) {
   const json& rule = run["tool"]["driver"]["rules"][run["results"][0]["ruleIndex"].get<std::size_t>()];
   EXPECT_EQ(rule["id"], run["results"][0]["ruleId"]);
   EXPECT_THAT(rule["help"]["text"].get<std::string>(), HasSubstr("- Write it as torch.where."));
+}
+
+TEST(SarifTest, AModelIsCountedOnceWhateverTheNumberOfItsModes) {
+  std::vector<ModelResult> results(2, Captured("sample/a", {Site("Reason", "GB9001", 1, 7)}));
+  results[1].capture.mode = "train";
+  const json run = SarifOf(RenderSweep({.sweep = SampleSweep(), .results = results}, Format::kSarif));
+  EXPECT_EQ(run["results"][0]["properties"]["modelCount"], 1);
+  EXPECT_EQ(run["results"][0]["properties"]["models"].size(), 2u);
 }
 
 TEST(SarifTest, TheGateDecidesTheLevelsAndTheComparisonTheStates) {

@@ -19,7 +19,7 @@ inline const std::vector<std::string>& HostileTexts() {
       "a | b\n\n# heading\n- [ ] @team [x](http://evil.test) `code` ~~~",
       "</details>\n</summary>",
       "\x1b]0;title\x07\x1b[31mred",
-      "bidi \xE2\x80\xAE override",
+      "bidi \xE2\x80\xAE override and \xC2\x9B",
       "not UTF-8 \xff\xfe, no character \xEF\xBF\xBE",
       "line\r\nBcc: everyone@example.org\r\n\r\nbody",
       "::error file=a,line=1::forged\n::stop-commands::x",

@@ -297,7 +297,7 @@ void AddCompare(CommandLine& line) {
   compare->add_option(
       "--baseline", o->gate.baseline,
       "Compare this baseline with one set of results (default: latest); exit with code 2 if a result is worse");
-  compare->add_option("--mode", o->mode, "Compare results of this mode; default: eval if there are any");
+  compare->add_option("--mode", o->mode, "Compare results of this mode; default: all modes that both sides have");
   compare->add_option("--fail-on", o->fail_on, "worse: exit with code 2 if a model got worse")
       ->check(CLI::IsMember({"worse"}));
   AddGateOptions(compare, o->gate);

@@ -26,13 +26,26 @@ bool CanDraw(const report::Style& style) {
   return false;
 }
 
+// A day in the future is there only because the clock was wrong once: it would count as the newest.
+void LeaveOutTheFuture(const App& app, TrendFilter& filter) {
+  if (!filter.until) filter.until = DayOf(app.clock->Now());
+}
+
+std::string NoSuchTrends(const TrendQuery& query) {
+  std::string text = "no trends";
+  if (!query.since.empty()) text += " since " + query.since;
+  if (!query.until.empty()) text += " until " + query.until;
+  return query.toolchain.empty() ? text : text + " by toolchain " + query.toolchain;
+}
+
 }  // namespace
 
 int RunTrends(App& app, const TrendsOptions& options) {
   const auto format = report::ParseFormat(app.json ? "json" : options.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
-  const auto filter = ParseTrendQuery(options.query, "--");
+  auto filter = ParseTrendQuery(options.query, "--");
   if (!filter) return Fail(app, filter.error());
+  LeaveOutTheFuture(app, *filter);
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   auto folds = (*store)->ReadTrends(*filter);
@@ -41,14 +54,15 @@ int RunTrends(App& app, const TrendsOptions& options) {
   const report::Style style = StyleOf(app);
   if (!daily) *folds = report::NewestOfEachDay(*std::move(folds));
   const bool draw = *format == report::Format::kText && options.output.empty() && CanDraw(style);
-  const report::Table table =
-      daily ? report::TrendTable(*folds, filter->by) : report::TrendSummary(*folds, filter->by, draw);
+  report::Table table = daily ? report::TrendTable(*folds, filter->by) : report::TrendSummary(*folds, filter->by, draw);
+  if (folds->empty() && NoSuchTrends(options.query) != NoSuchTrends({})) table.when_empty = NoSuchTrends(options.query);
   return Write(app, options.output, report::Render(table, *format, style));
 }
 
 int RunStoreExport(App& app, const TrendsOptions& options) {
   auto filter = ParseTrendQuery(options.query, "--");
   if (!filter) return Fail(app, filter.error());
+  LeaveOutTheFuture(app, *filter);
   auto store = app.open_store(app.settings(), /*read_only=*/true);
   if (!store) return Fail(app, store.error());
   std::vector<TrendFold> folds;

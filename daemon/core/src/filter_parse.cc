@@ -14,6 +14,7 @@ using Node = ModelFilter::Node;
 using Op = Node::Op;
 
 constexpr std::size_t kShownBytes = 200;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin a file with it
 
 Error Wrong(const std::string& problem) { return {ErrorCode::kUsage, problem}; }
 std::string Shown(std::string_view text) { return "\"" + ShortLine(text, kShownBytes) + "\""; }
@@ -83,7 +84,7 @@ Result<Node> ParseKeyed(const Word& word) {
   const auto key = filter::ParseKey(name);
   if (!key) {
     const auto nearest = NearestName(name, filter::KeyNames());
-    return Wrong("unknown key " + Shown(name) + (nearest ? "; did you mean \"" + *nearest + "\"?" : "") +
+    return Wrong("unknown key " + Shown(name) + (nearest ? "; did you mean \"" + *nearest + "\"?" : ".") +
                  " Keys: " + Joined(filter::KeyNames()));
   }
   if (value.empty()) return Wrong(name + ": expects a value");
@@ -140,7 +141,10 @@ Result<Node> ParseFile(const std::string& path, const ModelFilter::ReadFile* rea
   const auto text = (*read_file)(path);
   if (!text) return Wrong(path + ": " + text.error().message);
   if (text->size() > kMaxFilterFileBytes) return Wrong(path + ": larger than 1 MiB");
-  return ParseLines(path, *text);
+  if (ToUtf8(*text) != *text) return Wrong(path + ": is not UTF-8 text");
+  std::string_view lines = *text;
+  if (lines.starts_with(kByteOrderMark)) lines.remove_prefix(kByteOrderMark.size());
+  return ParseLines(path, lines);
 }
 
 class Parser {

@@ -1,6 +1,7 @@
 #include "breakwatch/core/model_filter.h"
 
 #include <algorithm>
+#include <set>
 
 #include "breakwatch/core/text.h"
 #include "filter_node.h"
@@ -42,6 +43,13 @@ bool UsesKey(const Node& node, FilterKey key) {
   return std::any_of(node.children.begin(), node.children.end(), [&](const Node& n) { return UsesKey(n, key); });
 }
 
+// An operand that binds more loosely than its operator stands in parentheses.
+int Looseness(const Node& node) {
+  return node.op == Op::kTerm || node.op == Op::kNot ? 0 : node.op == Op::kAnd ? 1 : 2;
+}
+
+void WriteWithin(const Node& parent, const Node& child, std::string& out);
+
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -51,20 +59,30 @@ std::string Quoted(std::string_view text) {
   return quoted + '"';
 }
 
+// `out` is no level deeper than the expression that was read, apart from those of its files.
 void Write(const Node& node, std::string& out) {
   if (node.op == Op::kTerm) {
     if (node.key != FilterKey::kId) out.append(filter::KeyName(node.key)) += ':';
     out += Quoted(node.text);
     return;
   }
-  out += node.op == Op::kNot ? "(not " : "(";
+  if (node.op == Op::kNot) {
+    out += "not ";
+    return WriteWithin(node, node.children.front(), out);
+  }
   const std::size_t start = out.size();
   const auto next = [&] {
     if (out.size() != start) out += node.op == Op::kAnd ? " and " : " or ";
   };
   for (const std::string& id : node.ids) next(), out += Quoted(id);
-  for (const Node& child : node.children) next(), Write(child, out);
-  out += ')';
+  for (const Node& child : node.children) next(), WriteWithin(node, child, out);
+}
+
+void WriteWithin(const Node& parent, const Node& child, std::string& out) {
+  const bool grouped = Looseness(child) > Looseness(parent);
+  if (grouped) out += '(';
+  Write(child, out);
+  if (grouped) out += ')';
 }
 
 // Each term once, except those of files; `included`: below an even number of nots.
@@ -75,7 +93,10 @@ void ForTerms(const Node& node, const Do& act, bool included = true) {
   for (const Node& child : node.children) ForTerms(child, act, included != (node.op == Op::kNot));
 }
 
-// "; did you mean ..." with the fact nearest to a term's text, of any of the subjects.
+std::string DidYouMean(std::string_view text) { return "; did you mean " + Shown(text) + "?"; }
+
+// "; did you mean ..." with the fact nearest to a term's text, of any of the subjects, or with wildcards around a part
+// of an id.
 std::string Hint(const Node& term, std::span<const FilterSubject> subjects) {
   std::vector<std::string> facts;
   for (const FilterSubject& subject : subjects) {
@@ -84,7 +105,17 @@ std::string Hint(const Node& term, std::span<const FilterSubject> subjects) {
   std::sort(facts.begin(), facts.end());
   facts.erase(std::unique(facts.begin(), facts.end()), facts.end());
   const auto nearest = NearestName(term.text, facts);
-  return nearest ? "; did you mean \"" + *nearest + "\"?" : "";
+  if (nearest) return DidYouMean(*nearest);
+  const std::string part = "*" + term.text + "*";
+  const bool is_part = term.key == FilterKey::kId &&
+                       std::any_of(facts.begin(), facts.end(), [&](const auto& id) { return filter::Like(id, part); });
+  return is_part ? DidYouMean(part) : "";
+}
+
+std::size_t CountIds(std::span<const FilterSubject> subjects) {
+  std::set<std::string_view> ids;
+  for (const FilterSubject& subject : subjects) ids.insert(subject.id);
+  return ids.size();
 }
 
 std::string TermText(const Node& term) {
@@ -145,7 +176,7 @@ Result<void> ModelFilter::CheckSelects(std::span<const FilterSubject> subjects) 
     problem = Shown(TermText(term)) + " matches no model" + Hint(term, subjects);
   });
   if (problem.empty() && !selects) {
-    problem = Shown(text_) + " matches none of " + Counted(subjects.size(), "model");
+    problem = Shown(text_) + " matches none of " + Counted(CountIds(subjects), "model");
   }
   if (problem.empty()) return {};
   return Error{ErrorCode::kUsage, problem};

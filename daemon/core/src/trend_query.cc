@@ -68,16 +68,19 @@ class Parser {
                  (nearest ? "did you mean \"" + *nearest + "\"?" : "expected " + Joined(names)));
   }
 
-  // "GB0170": an id; no text of Dynamo looks like this.
+  // "GB0170" or "gb0170": an id; no text of Dynamo looks like this.
   static bool IsReasonId(std::string_view text) {
-    return text.size() > 2 && text.starts_with("GB") &&
+    return text.size() > 2 && Lower(text.substr(0, 2)) == "gb" &&
            text.find_first_not_of("0123456789", 2) == std::string_view::npos;
   }
 
   Result<void> SetReason() {
     if (query_.reason.empty()) return {};
     if (auto selected = Select(TrendScope::kReason); !selected) return selected;
-    (IsReasonId(query_.reason) ? filter_.gb_id : filter_.name) = query_.reason;
+    if (IsReasonId(query_.reason))
+      filter_.gb_id = "GB" + query_.reason.substr(2);
+    else
+      filter_.name = query_.reason;
     return {};
   }
 

@@ -248,10 +248,11 @@ std::string ComparisonSummary(const Comparison& c) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
   }
   if (text.empty()) return "no models to compare";
-  const std::string models = Counted(c.models.size(), "model") + ": " + text;
-  if (c.compared_a.models == 0) return models + ". No model has comparable numbers in A and B";
+  // A row for each model, or for each model and mode.
+  const std::string noun = HasModes(c) ? "result" : "model", models = Counted(c.models.size(), noun) + ": " + text;
+  if (c.compared_a.models == 0) return models + ". No " + noun + " has comparable numbers in A and B";
   const auto breaks = [](const Totals& t) { return Counted(t.events, "break") + " at " + Counted(t.sites, "site"); };
-  return models + ". " + Counted(c.compared_a.models, "model") + " compared: " + breaks(c.compared_a) + " in A, " +
+  return models + ". " + Counted(c.compared_a.models, noun) + " compared: " + breaks(c.compared_a) + " in A, " +
          breaks(c.compared_b) + " in B";
 }
 

@@ -149,7 +149,13 @@ void AddSection(Document& document, const std::string& id, const std::string& ti
                 bool if_empty = false) {
   if (table.rows.empty() && !if_empty) return;
   table.title = title;
-  document.sections.push_back({id, std::move(table), open});
+  const std::size_t rows = table.rows.size();
+  document.sections.push_back({id, std::move(table), open, rows});
+}
+
+std::size_t CountWithoutNumbers(std::span<const ModelResult> results) {
+  return static_cast<std::size_t>(std::count_if(results.begin(), results.end(),
+                                                [](const ModelResult& r) { return !HasNumbers(r.capture.status); }));
 }
 
 std::string DurationOf(const Sweep& sweep) {
@@ -179,10 +185,11 @@ Document DocumentOf(const SweepReport& report) {
   AddGate(out, report.gate);
   out.cases = CasesOf(report.results, report.gate);
   out.issues = IssuesOf(report.results, report.gate);
-  AddSection(out, "reasons", "Top reasons", ReasonTable(report.results, ReasonOrder::kEvents, kTopReasons),
-             /*open=*/true, /*if_empty=*/true);
-  AddSection(out, "failures", "Models without numbers", FailureTable(report.results), /*open=*/false,
+  AddSection(out, "reasons", ReasonsTitle(report.results),
+             ReasonTable(report.results, ReasonOrder::kEvents, kTopReasons), /*open=*/true, /*if_empty=*/true);
+  AddSection(out, "failures", FailuresTitle(report.results), FailureTable(report.results), /*open=*/false,
              /*if_empty=*/true);
+  out.sections.back().count = CountWithoutNumbers(report.results);
   AddSection(out, "differences", "Differences between modes and calls", DifferenceTable(report.results, report.others),
              /*open=*/false);
   AddSection(out, "models", "Models", ResultTable(report.results), /*open=*/false, /*if_empty=*/true);

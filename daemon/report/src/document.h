@@ -60,7 +60,8 @@ struct SiteGroup {
 struct Section {
   std::string id;  // "reasons"
   Table table;
-  bool open = false;  // not folded
+  bool open = false;      // not folded
+  std::size_t count = 0;  // in its title: the rows, or the results that they count
 };
 
 enum class GateState { kNone, kPassed, kFailed, kNoBaseline };
@@ -88,6 +89,9 @@ std::vector<SiteGroup> GroupSites(const std::vector<Issue>& issues);
 // site_id.
 Table SiteTable(const std::vector<SiteGroup>& groups);
 
+// The models of a group; with several modes it has more issues.
+std::int64_t CountModels(const SiteGroup& group);
+
 // "org/name", or "org/name (train)" in another mode than the main one.
 std::string ModelAndMode(const std::string& model, const std::string& mode);
 // "transformers/models/x.py:12".
@@ -102,6 +106,10 @@ std::string SweepInText(const SweepReport& report, Format format, Style style);
 std::string ComparisonInText(const ComparisonReport& report, Format format, Style style);
 // SummaryLine, and which results were selected.
 std::string SweepSummary(const SweepReport& report);
+// "Top reasons"; with the mode whose reasons a ReasonTable has, unless eval is the only one.
+std::string ReasonsTitle(std::span<const ModelResult> results);
+// "Models without numbers"; with several modes they are results.
+std::string FailuresTitle(std::span<const ModelResult> results);
 // The note for a table whose OPS may come from another run than the other numbers; empty: none.
 std::string OpsNote(std::span<const ModelResult> results);
 

@@ -42,6 +42,13 @@ std::size_t WidthOf(char32_t code) { return Within(kNoWidth, code) ? 0 : Within(
 // True if the character changes the direction or position of the following text.
 bool IsBidi(char32_t code) { return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069); }
 
+// What a spreadsheet takes for the start of a formula; the last four are the wide forms of the first.
+bool BeginsFormula(std::string_view field) {
+  constexpr std::string_view kStarts[] = {"=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"};
+  return std::any_of(std::begin(kStarts), std::end(kStarts),
+                     [&](std::string_view start) { return field.starts_with(start); });
+}
+
 bool IsWord(std::string_view text, std::size_t at) {
   return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || (text[at] & 0x80));
 }
@@ -92,7 +99,7 @@ std::string MarkdownText(std::string_view text) {
 
 std::string CsvField(std::string_view text) {
   std::string field = Printable(text);
-  if (!field.empty() && std::string_view("=+-@\t\r").find(field[0]) != std::string_view::npos) field.insert(0, 1, '\'');
+  if (BeginsFormula(field)) field.insert(0, 1, '\'');
   if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
   std::string quoted = "\"";
   for (const char c : field) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

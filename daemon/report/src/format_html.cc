@@ -168,7 +168,7 @@ std::string BodyOf(const Document& document, std::size_t max_rows) {
   pugi::xml_node main = xml.append_child("body").append_child("main");
   AddHead(main, document);
   for (const Section& section : document.sections) {
-    const std::string title = section.table.title + " (" + std::to_string(section.table.rows.size()) + ")";
+    const std::string title = section.table.title + " (" + std::to_string(section.count) + ")";
     AddTable(AddSection(main, section.id, title, section.open), section, max_rows);
   }
   AddSites(main, document, std::min(max_rows, kMaxSites));

@@ -42,7 +42,7 @@ std::string SectionText(const Section& section, std::size_t budget) {
   body += NotShown(shown, table.rows.size());
   const std::string title = MarkdownText(table.title);
   if (section.open || table.rows.empty()) return "\n## " + title + "\n\n" + body;
-  return "\n<details>\n<summary>" + title + " (" + std::to_string(table.rows.size()) + ")</summary>\n\n" + body +
+  return "\n<details>\n<summary>" + title + " (" + std::to_string(section.count) + ")</summary>\n\n" + body +
          "\n</details>\n";
 }
 

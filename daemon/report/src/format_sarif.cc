@@ -100,7 +100,7 @@ Json ResultJson(const SiteGroup& group, std::size_t rule_index) {
                  {"ruleIndex", rule_index},
                  {"level", LevelOf(absent ? Severity::kNote : group.severity)},
                  {"message", {{"text", Line(ReasonText(site) + ": " + OccurrencesText(group))}}},
-                 {"properties", {{"models", ModelsOf(group)}, {"modelCount", group.issues.size()}}}};
+                 {"properties", {{"models", ModelsOf(group)}, {"modelCount", CountModels(group)}}}};
   if (Json location = LocationOf(site); !location.empty()) result["locations"] = Json::array({std::move(location)});
   if (!site.site_id.empty()) {
     // The first name is GitHub's own: it tells alerts apart by it.

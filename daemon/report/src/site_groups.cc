@@ -31,13 +31,13 @@ std::string EntryOf(const SiteGroup& group) {
   return all ? group.issues.front()->allowed_by : "";
 }
 
-std::int64_t ModelsOf(const SiteGroup& group) {
+}  // namespace
+
+std::int64_t CountModels(const SiteGroup& group) {
   std::set<std::string_view> models;
   for (const Issue* issue : group.issues) models.insert(issue->model);
   return static_cast<std::int64_t>(models.size());
 }
-
-}  // namespace
 
 std::vector<SiteGroup> GroupSites(const std::vector<Issue>& issues) {
   std::map<std::string, SiteGroup> by_key;
@@ -75,7 +75,7 @@ Table SiteTable(const std::vector<SiteGroup>& groups) {
               .when_empty = "no graph breaks"};
   for (const SiteGroup& group : groups) {
     const BreakSite& site = *group.site;
-    table.rows.push_back({site.reason, site.gb_id, site.fixability, group.events, ModelsOf(group), PlaceOf(site),
+    table.rows.push_back({site.reason, site.gb_id, site.fixability, group.events, CountModels(group), PlaceOf(site),
                           site.function, site.source_line,
                           ModelAndMode(group.issues.front()->model, group.issues.front()->mode), site.site_id});
   }

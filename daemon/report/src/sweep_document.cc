@@ -33,9 +33,9 @@ std::string SweepText(const SweepReport& report, Style style) {
   std::string out = Render(ResultTable(results), Format::kText, style);
   if (const std::string note = OpsNote(results); !note.empty()) out += note + "\n";
   if (!differences.rows.empty()) out += "\n" + Render(Titled(differences, kDifferences), Format::kText, style);
-  out += "\n" +
-         Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), "Top reasons"), Format::kText, style);
-  if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, "Models without numbers"), Format::kText, style);
+  out += "\n" + Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), ReasonsTitle(results)),
+                       Format::kText, style);
+  if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, FailuresTitle(results)), Format::kText, style);
   return out + "\n" + OneLine(SweepSummary(report)) + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
 #include "contrast.h"
+#include "document.h"
 
 namespace breakwatch::report {
 namespace {
@@ -235,6 +236,14 @@ Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::
                           MaybeText(ReasonUrl(row.gb_id))});
   }
   return table;
+}
+
+std::string ReasonsTitle(std::span<const ModelResult> results) {
+  return ModeTitle(results).empty() ? "Top reasons" : "Top reasons in mode " + SpeakingMode(results);
+}
+
+std::string FailuresTitle(std::span<const ModelResult> results) {
+  return ModeTitle(results).empty() ? "Models without numbers" : "Results without numbers";
 }
 
 Table FailureTable(std::span<const ModelResult> results) {

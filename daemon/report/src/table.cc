@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "breakwatch/core/json_text.h"
+#include "breakwatch/core/printable.h"
 #include "breakwatch/core/status.h"
 #include "escape.h"
 #include "table_json.h"
@@ -233,7 +234,7 @@ Json RowsAsJson(const Table& table) {
   return rows;
 }
 
-std::string Dump(const Json& json) { return JsonDocument(json, 2); }
+std::string Dump(const Json& json) { return Printable(JsonDocument(json, 2)); }
 
 std::optional<Format> ParseFormat(std::string_view name) {
   constexpr std::pair<std::string_view, Format> kNames[] = {

@@ -1,0 +1,190 @@
+#include "compare_sides.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "breakwatch/core/text.h"
+
+namespace breakwatch::commands {
+namespace {
+
+constexpr int kMaxSweepsSearched = 1000;
+constexpr std::string_view kToolchainPrefix = "toolchain:";
+
+Error Nothing(const std::string& selector) {
+  return {ErrorCode::kNotFound, "\"" + selector + "\" matches no result", false, {}};
+}
+
+Result<std::set<std::string>> ModelsOf(store::SweepStore& store, const Sweep& sweep) {
+  const auto plan = store.LoadPlan(sweep.id);
+  if (!plan) return plan.error();
+  std::set<std::string> models;
+  for (const PlannedModel& planned : plan->models) models.insert(planned.info.id);
+  return models;
+}
+
+// The newest finished sweep before the latest one that is comparable: same source, same toolchain, and at least half of
+// the models. So a sweep of one model by name, or by a further toolchain, is not compared with a scheduled sweep.
+Result<Sweep> Previous(store::SweepStore& store) {
+  const auto latest = store.FindSweep("latest");
+  if (!latest) return latest.error();
+  const auto wanted = ModelsOf(store, *latest);
+  if (!wanted) return wanted.error();
+  const auto sweeps = store.Sweeps(kMaxSweepsSearched);
+  if (!sweeps) return sweeps.error();
+  // Newest first: sweeps older than the latest come after it.
+  const auto at = std::find_if(sweeps->begin(), sweeps->end(), [&](const Sweep& s) { return s.id == latest->id; });
+  for (const Sweep& sweep : std::span(at, sweeps->end()).subspan(at == sweeps->end() ? 0 : 1)) {
+    if (sweep.state != SweepState::kFinished || sweep.source != latest->source ||
+        sweep.toolchain.name != latest->toolchain.name) {
+      continue;
+    }
+    const auto models = ModelsOf(store, sweep);
+    if (!models) return models.error();
+    const auto shared =
+        std::count_if(wanted->begin(), wanted->end(), [&](const auto& m) { return models->contains(m); });
+    if (2 * static_cast<std::size_t>(shared) >= wanted->size()) return sweep;
+  }
+  return Error{ErrorCode::kNotFound, "no finished sweep before the latest one, " + latest->id +
+                                         ", has the same source and toolchain and at least half of its models: name "
+                                         "one (`breakwatch report --list` lists them)"};
+}
+
+Result<Selected> OfSweep(store::SweepStore& store, const std::string& selector) {
+  auto sweep = selector == "previous" ? Previous(store) : store.FindSweep(selector);
+  if (!sweep) return sweep.error();
+  auto results = store.Results(sweep->id);
+  if (!results) return results.error();
+  return Selected{"sweep " + sweep->id + ", " + sweep->source + ", " + sweep->toolchain.Key(), std::move(*results)};
+}
+
+Result<Selected> OfToolchain(store::SweepStore& store, const std::string& name) {
+  auto results = store.NewestResults({.model = {}, .mode = {}, .toolchain = name, .revision = {}});
+  if (!results) return results.error();
+  std::string key = name;
+  for (const ModelResult& result : *results) {
+    if (!result.capture.toolchain.torch.empty()) key = result.capture.toolchain.Key();
+  }
+  return Selected{"newest results of toolchain " + key, std::move(*results)};
+}
+
+Result<Selected> OfCommit(store::SweepStore& store, const Settings& settings, const std::string& name,
+                          const std::string& revision) {
+  const auto model = FindModel(store, name);
+  if (!model) return model.error();
+  if (revision.size() < 4) {
+    return Error{ErrorCode::kUsage, "a commit needs at least four digits: " + name + "@" + revision};
+  }
+  auto results = store.NewestResults({.model = *model, .mode = {}, .toolchain = {}, .revision = revision});
+  if (!results) return results.error();
+  // Keeps one result per model, preferably that of the primary toolchain.
+  std::stable_partition(results->begin(), results->end(), [&](const ModelResult& result) {
+    return result.capture.toolchain.name != settings.capture.toolchain;
+  });
+  return Selected{*model + " at " + (results->empty() ? revision : results->back().info.sha), std::move(*results)};
+}
+
+void KeepMode(std::vector<ModelResult>& results, const std::string& mode) {
+  std::erase_if(results, [&](const ModelResult& result) { return result.capture.mode != mode; });
+}
+
+// Results in all modes, or in one if `mode` is given.
+Result<Selected> Select(store::SweepStore& store, const Settings& settings, const std::string& selector,
+                        const std::string& mode) {
+  const std::size_t at = selector.rfind('@');
+  auto selected = selector.starts_with(kToolchainPrefix) ? OfToolchain(store, selector.substr(kToolchainPrefix.size()))
+                  : at != std::string::npos ? OfCommit(store, settings, selector.substr(0, at), selector.substr(at + 1))
+                                            : OfSweep(store, selector);
+  if (!selected) return selected;
+  if (!mode.empty()) KeepMode(selected->results, mode);
+  if (selected->results.empty()) return Nothing(selector + (mode.empty() ? "" : " in mode " + mode));
+  return selected;
+}
+
+// A model that was skipped before its modes were planned has none.
+std::set<std::string> ModesOf(const std::vector<ModelResult>& results) {
+  std::set<std::string> modes;
+  for (const ModelResult& result : results) modes.insert(result.capture.mode);
+  modes.erase("");
+  return modes;
+}
+
+// Keeps the modes that both sides have. Error: kUsage, there are none.
+Result<void> KeepCommonModes(Sides& sides) {
+  const std::set<std::string> a = ModesOf(sides.a.results), b = ModesOf(sides.b.results);
+  std::set<std::string> common;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(common, common.end()));
+  if (common.empty() && !a.empty() && !b.empty()) {
+    return Error{ErrorCode::kUsage, "no mode in common: A has results in " + Joined(a) + ", B in " + Joined(b)};
+  }
+  for (std::vector<ModelResult>* results : {&sides.a.results, &sides.b.results}) {
+    std::erase_if(*results, [&](const ModelResult& result) {
+      const std::string& mode = result.capture.mode;
+      const bool is_left_out = !mode.empty() && !common.empty() && !common.contains(mode);
+      if (is_left_out) sides.other_modes.insert(mode);
+      return is_left_out;
+    });
+  }
+  return {};
+}
+
+// A line of a baseline has no facts of its model but the id. If --filter is given, lines of models without a new result
+// get those of the newest stored one: a filter by family must not hide that a model is gone.
+Result<void> KnowGoneModels(const App& app, store::SweepStore& store, std::vector<ModelResult>& lines,
+                            std::span<const ModelResult> results) {
+  std::set<std::string> models, unknown;
+  for (const ModelResult& result : results) models.insert(result.info.id);
+  for (ModelResult& line : lines) {
+    if (models.contains(line.info.id)) continue;
+    const auto newest = ResultsOf(store, app.settings(), line.info.id);
+    if (!newest) return newest.error();
+    newest->empty() ? (void)unknown.insert(line.info.id) : (void)(line.info = newest->front().info);
+  }
+  if (!unknown.empty()) {
+    app.log(Level::kWarn, Counted(unknown.size(), "model") + " of the baseline, such as " + *unknown.begin() +
+                              ", have no stored result: --filter knows only their ids");
+  }
+  return {};
+}
+
+Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const CompareOptions& options) {
+  const std::string selector = options.a.empty() ? "latest" : options.a;
+  auto baseline = ReadBaseline(options.gate.baseline);
+  if (!baseline) return baseline.error();
+  const auto sweep = store.FindSweep(selector);  // other selectors take models by name
+  auto b = Select(store, app.settings(), selector, options.mode);
+  if (!b) return b.error();
+  Selected a{"baseline " + options.gate.baseline, {}};
+  if (*baseline && options.mode.empty()) WarnOfOtherModes(app, options.gate.baseline, **baseline, b->results);
+  if (*baseline) a.results = LinesFor(**std::move(baseline), b->results, sweep && sweep->ranked);
+  if (!options.selection.empty()) {
+    if (auto known = KnowGoneModels(app, store, a.results, b->results); !known) return known.error();
+  }
+  return Sides{std::move(a), *std::move(b), baseline->has_value(), sweep ? sweep->id : "", {}};
+}
+
+}  // namespace
+
+Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const std::string& a, const std::string& b,
+                      const std::string& mode) {
+  auto newer = Select(store, settings, b, mode);
+  if (!newer) return newer.error();
+  auto older = Select(store, settings, a, mode);
+  if (!older) {
+    // The first build has no sweep before it. That is no failure.
+    if (a != "previous" || older.error().code != ErrorCode::kNotFound) return older.error();
+    return Sides{{older.error().message, {}}, *std::move(newer), false, {}, {}};
+  }
+  Sides sides{*std::move(older), *std::move(newer), true, {}, {}};
+  if (auto kept = KeepCommonModes(sides); !kept) return kept.error();
+  return sides;
+}
+
+Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOptions& options) {
+  if (!options.gate.baseline.empty()) return SidesOfBaseline(app, store, options);
+  return SidesOf(store, app.settings(), options.a, options.b, options.mode);
+}
+
+}  // namespace breakwatch::commands
