@@ -50,7 +50,7 @@ TEST(ModelsFileTest, ReadsOwnersAndOverrides) {
   EXPECT_EQ(rule.inputs_json, R"({"sizes":{"seq":128},"values":{"flags":[true,2.5,null,"yes"],"mask":"1"}})");
   EXPECT_EQ(rule.dtype + " " + rule.attention, "bfloat16 eager");
   EXPECT_EQ(rules->overrides[1].skip, "needs more memory than the workers have");
-  EXPECT_EQ(rules->overrides[1].skip_place, "models.yaml:16:11");
+  EXPECT_EQ(rules->overrides[1].skip_place, "models.yaml:15:11");
 }
 
 TEST(ModelsFileTest, AnEmptyFileHasNoRules) {
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"overrides: [{models: x, dtype: float8}]", "expected one of float32, bfloat16, float16"},
         Wrong{"overrides: [{models: x, attention: flash}]", "expected one of eager, sdpa, flex_attention"},
         Wrong{"overrides: [{models: x, limits: {capture: 5}}]", "expected a duration"},
-        Wrong{"overrides: [{models: x, limits: {rss: 5GiB}}]", "did you mean \"rss_bytes\"?"},
+        Wrong{"overrides: [{models: x, limits: {rss_byte: 5GiB}}]", "did you mean \"rss_bytes\"?"},
         Wrong{"overrides: [{models: x, limits: {rss_bytes: 1KiB}}]", "expected a size"},
         Wrong{"overrides: [{models: x, inputs: [1]}]", "inputs: expected a mapping"},
         Wrong{"overrides: [{models: x, skip: ''}]", "expected why the models are skipped"},
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ModelsFileTest, ReportsEveryProblem) {
   const std::string problems = ProblemsOf("owner: {}\noverrides: [{models: x, skipp: y}]\n");
   EXPECT_THAT(problems, HasSubstr("models.yaml:1:1: unknown key"));
-  EXPECT_THAT(problems, HasSubstr("models.yaml:2:24: unknown key \"skipp\"; did you mean \"skip\"?"));
+  EXPECT_THAT(problems, HasSubstr("models.yaml:2:25: unknown key \"skipp\"; did you mean \"skip\"?"));
 }
 
 TEST(ModelsFileTest, BoundsWhatAliasesRepeat) {

@@ -51,6 +51,13 @@ TEST(FirstLineTest, EndsBeforeTheFirstLineEnd) {
   EXPECT_EQ(FirstLine("one"), "one");
 }
 
+TEST(ShellQuotedTest, QuotesWhatAShellWouldChange) {
+  EXPECT_EQ(ShellQuoted("--a=/b/c.yaml"), "--a=/b/c.yaml");
+  EXPECT_EQ(ShellQuoted(""), "''");
+  EXPECT_EQ(ShellQuoted("my file"), "'my file'");
+  EXPECT_EQ(ShellQuoted("it's $HOME"), R"('it'\''s $HOME')");
+}
+
 TEST(LowerTest, ChangesOnlyTheLettersOfAscii) {
   EXPECT_EQ(Lower("Content-TYPE [\xC3\x89]"), "content-type [\xC3\x89]");
 }

@@ -1,6 +1,7 @@
 // `breakwatch baseline update | show | diff`.
 #include "breakwatch/compare/baseline.h"
 
+#include "breakwatch/core/text.h"
 #include "breakwatch/report/compare.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
@@ -28,7 +29,8 @@ Result<std::vector<ModelResult>> ExistingBaseline(const std::string& path) {
   auto baseline = ReadBaseline(path);
   if (!baseline) return baseline.error();
   if (!*baseline) {
-    return Error{ErrorCode::kNotFound, path + " does not exist: `breakwatch baseline update " + path + "` writes it"};
+    return Error{ErrorCode::kNotFound,
+                 path + " does not exist: `breakwatch baseline update " + ShellQuoted(path) + "` writes it"};
   }
   return **std::move(baseline);
 }

@@ -223,11 +223,13 @@ int RunCompare(App& app, const CompareOptions& options) {
   const auto gated =
       compare::CompareWithGate({sides->a.label, sides->a.results}, {sides->b.label, sides->b.results}, *rules);
   const bool is_gate = options.fail_on == "worse" || !options.gate.baseline.empty();
+  const std::string filter = LineOf(options.selection);
   const int code = WriteReport(app, options.output, *format,
                                report::ComparisonReport{.comparison = gated.comparison,
                                                         .gate = &gated.gate,
                                                         .is_gate = is_gate || !sides->has_baseline,
                                                         .results = sides->b.results,
+                                                        .filter = filter,
                                                         .all = options.all,
                                                         .made_at = app.clock->Now()});
   if (code != kExitOk) return code;

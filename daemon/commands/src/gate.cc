@@ -9,6 +9,7 @@
 
 #include "breakwatch/compare/baseline.h"
 #include "breakwatch/config/allow_list.h"
+#include "breakwatch/core/text.h"
 #include "commands.h"
 #include "remote_history.h"
 
@@ -111,8 +112,8 @@ void WarnOfOtherModes(const App& app, const std::string& path, std::span<const M
 void SuggestUpdate(const App& app, const std::string& path, const std::string& sweep_id,
                    const compare::GateDecision& gate) {
   if (gate.failed || gate.improved.empty()) return;
-  app.log(Level::kInfo, "some results are better than the baseline: `breakwatch baseline update " + path + " --sweep " +
-                            sweep_id + "` records them");
+  app.log(Level::kInfo, "some results are better than the baseline: `breakwatch baseline update " + ShellQuoted(path) +
+                            " --sweep " + sweep_id + "` records them");
 }
 
 Result<compare::GateDecision> GateSweep(App& app, const Sweep& sweep, const GateOptions& options) {
@@ -125,8 +126,8 @@ Result<compare::GateDecision> GateSweep(App& app, const Sweep& sweep, const Gate
   const auto results = (*store)->Results(sweep.id);
   if (!results) return results.error();
   if (!*baseline) {
-    app.log(Level::kWarn, "no baseline " + options.baseline + ": `breakwatch baseline update " + options.baseline +
-                              " --sweep " + sweep.id + "` writes it from this sweep");
+    app.log(Level::kWarn, "no baseline " + options.baseline + ": `breakwatch baseline update " +
+                              ShellQuoted(options.baseline) + " --sweep " + sweep.id + "` writes it from this sweep");
   }
   auto all = ReadableBaseline(*std::move(baseline));
   WarnOfOtherModes(app, options.baseline, all, *results);

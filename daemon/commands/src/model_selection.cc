@@ -3,9 +3,12 @@
 #include <vector>
 
 #include "breakwatch/config/models_file.h"
+#include "breakwatch/core/text.h"
 
 namespace breakwatch::commands {
 namespace {
+
+constexpr std::size_t kMaxLineBytes = 300;
 
 Error OfFlags(const ModelSelection& selection, const Error& error) {
   return error.Within(selection.filter.empty()  ? "--owner"
@@ -30,6 +33,14 @@ Result<ModelFilter> FilterOf(const ModelSelection& selection) {
   }
   if (!selection.owner.empty()) filters.push_back(ModelFilter::OfOwner(selection.owner));
   return ModelFilter::AllOf(filters);
+}
+
+std::string LineOf(const ModelSelection& selection) {
+  std::string line;
+  if (!selection.filter.empty()) line = "--filter " + ShortLine(selection.filter, kMaxLineBytes);
+  if (!selection.owner.empty())
+    line += (line.empty() ? "--owner " : ", --owner ") + ShortLine(selection.owner, kMaxLineBytes);
+  return line;
 }
 
 Result<void> KeepSelected(const App& app, const ModelSelection& selection, std::vector<ModelResult>& results) {

@@ -22,6 +22,9 @@ Result<ModelFilter> ParseFilter(const std::string& flag, const std::string& text
 // Both flags: a model must match both. Error: kUsage.
 Result<ModelFilter> FilterOf(const ModelSelection& selection);
 
+// Both flags in a line for a report; empty without them.
+std::string LineOf(const ModelSelection& selection);
+
 // Removes the results that are not selected, and fills in the owners of the rest. Error: kUsage if nothing is selected.
 Result<void> KeepSelected(const App& app, const ModelSelection& selection, std::vector<ModelResult>& results);
 // The same for the two sides of a comparison: a model of which one result matches stays on both sides.

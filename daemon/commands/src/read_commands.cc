@@ -202,6 +202,7 @@ int RunReport(App& app, const ReportOptions& options) {
   if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return Fail(app, kept.error());
   const auto others = Counterparts(**store, *sweep);
   if (!others) return Fail(app, others.error());
+  const std::string filter = LineOf(options.selection);
   std::optional<compare::GateDecision> gate;
   if (!options.gate.baseline.empty()) {
     auto decided = GateSweep(app, sweep->sweep, options.gate);
@@ -213,6 +214,7 @@ int RunReport(App& app, const ReportOptions& options) {
                                          .results = sweep->results,
                                          .others = *others,
                                          .gate = gate ? &*gate : nullptr,
+                                         .filter = filter,
                                          .made_at = app.clock->Now()});
 }
 

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/text.h"
 #include "breakwatch/engine/plan_request.h"
 #include "breakwatch/report/compare.h"
 #include "breakwatch/report/directory.h"
@@ -122,12 +122,12 @@ bool DidDaemonReport(const App& app, const std::vector<Sweep>& sweeps) {
 // The command that resumes an interrupted sweep.
 std::string ResumeCommand(const App& app) {
   std::string command = "breakwatch sweep --resume";
-  for (const std::string& file : app.sources.files) command += " --config.file " + Quoted(file);
+  for (const std::string& file : app.sources.files) command += " --config.file " + ShellQuoted(file);
   std::map<std::string, std::string> names;
   for (const config::Flag& flag : config::Flags()) names[flag.key] = flag.names.back();
   for (const auto& [key, values] : app.sources.flags) {
     if (IsOfARequest(key)) continue;
-    for (const std::string& value : values) command += " " + names[key] + "=" + Quoted(value);
+    for (const std::string& value : values) command += " " + names[key] + "=" + ShellQuoted(value);
   }
   return command;
 }

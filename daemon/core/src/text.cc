@@ -72,6 +72,16 @@ std::string_view Trim(std::string_view text) {
 
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
+std::string ShellQuoted(std::string_view text) {
+  const bool plain =
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%,") ==
+      std::string_view::npos;
+  if (plain && !text.empty()) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 std::string Lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

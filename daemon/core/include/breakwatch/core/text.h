@@ -24,6 +24,8 @@ std::string ShortLine(std::string_view bytes, std::size_t max_bytes);
 std::string_view Trim(std::string_view text);
 // Up to the first line end.
 std::string_view FirstLine(std::string_view text);
+// As one word of a shell's command; plain words stay as they are.
+std::string ShellQuoted(std::string_view text);
 // Only A to Z change, in every locale.
 std::string Lower(std::string_view text);
 // "1 model", "2 models".
