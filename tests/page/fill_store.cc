@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "breakwatch/core/clock.h"
+#include "breakwatch/core/text.h"
 #include "breakwatch/engine/aggregate.h"
 #include "breakwatch/store/store.h"
 #include "fakes/fake_capture_runner.h"
@@ -144,6 +145,7 @@ class Filler {
       const auto& [reason, gb_id] = kReasons[(static_cast<std::size_t>(structure) + n) % kReasons.size()];
       BreakSite site = fakes::FakeSite(reason, gb_id, 1 + static_cast<int>(n),
                                        "transformers/models/m" + std::to_string(structure % 40) + "/modeling.py");
+      site.site_id = Sha256Hex(site.site_id).substr(0, 16);
       site.explanation = "Detected something that depends on data.";
       site.hints = {"Use `torch.cond` to express the branch."};
       site.source_line = "if mask.sum() > 0:  # <b>";

@@ -570,6 +570,8 @@ class World:
         both = {"a": totals, "b": totals | {"clean": 29950, "broken": 15050, "breaks": 67210}}
         page, following = self.page(rows, query)
         return {
+            "format": "breakwatch-comparison",
+            "version": 1,
             "a": f"sweep {self.sweeps[1]['sweep_id']}",
             "b": f"sweep {self.sweeps[0]['sweep_id']}",
             "summary": "50 models are worse, 20 better, 49,930 unchanged.",

@@ -52,7 +52,7 @@ int RunPage(App& app) {
                                          .requests = requests,
                                          .feed = feed,
                                          .toolchains = app.toolchain_names(settings),
-            .owners = settings.models.rules.owners,
+                                         .owners = settings.models.rules.owners,
                                          .settings = [&] { return config::ShowJson(app.loaded); }});
   if (!server) return Fail(app, server.error());
   const Signals signals(commands, [] { return SweepRequest(); });

@@ -73,22 +73,11 @@ void NameFlagsWithoutEffect(const App& app, const std::string& why, const std::s
   if (!flags.empty()) app.log(Level::kWarn, why + "; ignored: " + flags);
 }
 
-// Quotes a text for a shell.
-std::string Quoted(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("/._-+=:@%,").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain && !text.empty()) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // The command that shows the results of this state directory in a browser.
 std::string PageCommand(const App& app) {
   const auto origin = app.loaded.origins.find("state_dir");
   const bool by_flag = origin != app.loaded.origins.end() && origin->second.kind == config::Origin::Kind::kFlag;
-  return "breakwatch page" + (by_flag ? " --state-dir " + Quoted(app.settings().state_dir) : "");
+  return "breakwatch page" + (by_flag ? " --state-dir " + ShellQuoted(app.settings().state_dir) : "");
 }
 
 // `by_us`: this process ran the sweep; a daemon's exporters are unknown here. `reported`: the report is written.
@@ -106,8 +95,8 @@ void PrintPlaces(const App& app, bool by_us, bool reported) {
                                  : gateway.url + "/metrics, job " + gateway.job) +
             "\n";
   }
-  text += "Page      " + (by_us ? PageCommand(app) + ", then " : std::string()) + "http://" + settings.web.listen_address +
-          "/\n";
+  text += "Page      " + (by_us ? PageCommand(app) + ", then " : std::string()) + "http://" +
+          settings.web.listen_address + "/\n";
   text += "Next      breakwatch show MODEL, breakwatch reasons, breakwatch report --format md\n";
   Print(app, text);
 }
