@@ -248,10 +248,12 @@ std::string ComparisonSummary(const Comparison& c) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name;
   }
   if (text.empty()) return "no models to compare";
-  const std::string models = Counted(c.models.size(), "model") + ": " + text;
-  if (c.compared_a.models == 0) return models + ". No model has comparable numbers in A and B";
+  const bool modes = std::any_of(c.models.begin(), c.models.end(), [](const auto& m) { return !m.mode.empty(); });
+  const std::string counted = modes ? "result" : "model";  // a model has a result in each mode
+  const std::string models = Counted(c.models.size(), counted) + ": " + text;
+  if (c.compared_a.models == 0) return models + ". No " + counted + " has comparable numbers in A and B";
   const auto breaks = [](const Totals& t) { return Counted(t.events, "break") + " at " + Counted(t.sites, "site"); };
-  return models + ". " + Counted(c.compared_a.models, "model") + " compared: " + breaks(c.compared_a) + " in A, " +
+  return models + ". " + Counted(c.compared_a.models, counted) + " compared: " + breaks(c.compared_a) + " in A, " +
          breaks(c.compared_b) + " in B";
 }
 
