@@ -233,8 +233,9 @@ TEST(ModelFilterTest, SuggestsTheNearestNameIfNothingIsSelected) {
 }
 
 TEST(ModelFilterTest, CountsModelsAndNotTheirResults) {
-  const std::vector<FilterSubject> two_modes = {Whisper(), Whisper()};
-  EXPECT_THAT(Parsed("family:audio and status:timeout").CheckSelects(two_modes).error().message,
+  std::vector<FilterSubject> two_modes = {Whisper(), Whisper()};
+  two_modes[1].mode = "train";
+  EXPECT_THAT(Parsed("mode:eval and mode:train").CheckSelects(two_modes).error().message,
               HasSubstr("matches none of 1 model"));
 }
 

@@ -55,6 +55,13 @@ TEST(CompareTest, ComparisonIsTheGoldenTextAndMarkdown) {
   ExpectGolden("compare.md", RenderComparison({.comparison = Sample()}, Format::kMarkdown));
 }
 
+TEST(CompareTest, SeveralModesAreCountedAsResults) {
+  std::vector<ModelResult> results(2, Captured("sample/a", {}));
+  results[1].capture.mode = "train";
+  const auto text = RenderComparison({.comparison = compare::Compare({"A", results}, {"B", results})}, Format::kText);
+  EXPECT_THAT(text, HasSubstr("2 results: 2 the same. 2 results compared: "));
+}
+
 TEST(CompareTest, JsonHasEveryModelAndTotalsOfBothSides) {
   const auto json = nlohmann::json::parse(RenderComparison({.comparison = Sample()}, Format::kJson));
   EXPECT_EQ(json["models"].size(), 8u);

@@ -299,6 +299,18 @@ TEST(SarifTest, AModelIsCountedOnceWhateverTheNumberOfItsModes) {
   EXPECT_EQ(run["results"][0]["properties"]["models"].size(), 2u);
 }
 
+TEST(SarifTest, AModelThatLostASiteIsNotAmongThoseThatHaveIt) {
+  const BreakSite site = Site("Reason", "GB9001", 2, 7);
+  const std::vector<ModelResult> before = {Captured("sample/fixed", {site}), Captured("sample/kept", {site})};
+  const std::vector<ModelResult> after = {Captured("sample/fixed", {}), Captured("sample/kept", {site})};
+  const compare::Comparison comparison = compare::Compare({"A", before}, {"B", after});
+  const json run = SarifOf(RenderComparison({.comparison = comparison, .results = after}, Format::kSarif));
+  const json& result = run["results"][0];
+  EXPECT_EQ(result["message"]["text"], "Reason [GB9001]: 2 breaks in sample/kept");
+  EXPECT_EQ(result["properties"]["models"], json({"sample/kept"}));
+  EXPECT_EQ(result["baselineState"], "updated") << "a model lost it";
+}
+
 TEST(SarifTest, TheGateDecidesTheLevelsAndTheComparisonTheStates) {
   const json run = SarifOf(Judged().In(Format::kSarif));
   std::map<std::string, json> by_site;

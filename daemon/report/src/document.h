@@ -47,7 +47,7 @@ struct Issue {
   std::string allowed_by;  // the entry of the allow-list
 };
 
-// A break site with all models that have it.
+// A break site with all models that have it; absent: with those that had it.
 struct SiteGroup {
   const BreakSite* site = nullptr;
   std::int64_t events = 0;

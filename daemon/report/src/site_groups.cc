@@ -25,6 +25,11 @@ std::string StateOf(const SiteGroup& group) {
   return states.size() == 1 ? *states.begin() : "updated";
 }
 
+// Where the site is still somewhere, the models that lost it only change the state.
+void KeepPresent(SiteGroup& group) {
+  if (group.state != "absent") std::erase_if(group.issues, [](const Issue* issue) { return issue->state == "absent"; });
+}
+
 std::string EntryOf(const SiteGroup& group) {
   const bool all =
       std::all_of(group.issues.begin(), group.issues.end(), [](const Issue* i) { return !i->allowed_by.empty(); });
@@ -50,7 +55,9 @@ std::vector<SiteGroup> GroupSites(const std::vector<Issue>& issues) {
   }
   std::vector<SiteGroup> groups;
   for (auto& [key, group] : by_key) {
-    group.state = StateOf(group), group.allowed_by = EntryOf(group);
+    group.state = StateOf(group);
+    KeepPresent(group);
+    group.allowed_by = EntryOf(group);
     groups.push_back(std::move(group));
   }
   std::stable_sort(groups.begin(), groups.end(), [](const SiteGroup& a, const SiteGroup& b) {
