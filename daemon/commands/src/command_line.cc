@@ -123,10 +123,10 @@ void AddSelection(CLI::App* command, ModelSelection& selection, const std::strin
 
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
   command
-      ->add_option("--model", o->models,
-                   "Use this model instead of the ranking: id, id@revision, python:package.module:function, "
-                   "script:FILE[::HASH] or @FILE with names; or only the models of the ranking that match a filter "
-                   "such as 'family:audio and not status:timeout'; can be repeated")
+      ->add_option(
+          "--model", o->models,
+          "Use these models: id[@revision], python:package.module:function, script:FILE[::HASH], @FILE with names, "
+          "or a filter; can be repeated")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
