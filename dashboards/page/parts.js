@@ -57,6 +57,11 @@ export const Badge = ({ of, tone }) => html`<span class="badge ${tone ?? toneOf(
 export const reasonKey = (row) => row.gb_id || row.reason;
 export const ReasonLink = ({ row }) =>
   html`<a href=${address(['reasons', reasonKey(row)])}>${row.reason}</a>${row.gb_id && html` <span class="muted code">${row.gb_id}</span>`}`;
+// A result of a comparison or table: the mode is shown unless it is the usual one, eval.
+export const ResultLink = ({ name, mode }) => {
+  const other = mode && mode !== 'eval' ? mode : undefined;
+  return html`<${ModelLink} name=${name} query=${{ mode: other }} />${other && ` (${other})`}`;
+};
 export const ModelLink = ({ name, query }) => html`<a class="name" href=${address(['models', name], query)} title=${visible(name)}>${visible(name)}</a>`;
 // Lines break after the folders of a path.
 const Place = ({ row }) => place(row).split('/').map((part, i) => html`${i > 0 && html`/<wbr />`}${part}`);

@@ -1,6 +1,9 @@
 """`--server`: the reading commands and `sweep` against the daemon of another state directory."""
 
+import contextlib
+import http.server
 import json
+import threading
 
 import pytest
 from e2e_support import Breakwatch, free_port
@@ -62,6 +65,7 @@ def test_errors_name_the_cause_and_the_remedy(elsewhere, daemon):
     for command, code, texts in (
         (["show", "org/nane"], 64, ["did you mean", "org/name"]),
         (["report", "--sweep", "20200101T000000Z-abcdef"], 1, ["20200101T000000Z-abcdef"]),
+        (["compare", "org/name", "latest"], 1, ["no sweep org/name"]),
         (["sweep", "--model", "org/name"], 64, ["web.token_file"]),
     ):
         error = elsewhere.run(*command, "--server", daemon, code=code).stderr
@@ -75,3 +79,34 @@ def test_errors_name_the_cause_and_the_remedy(elsewhere, daemon):
 def test_another_server_is_no_daemon(elsewhere, gateway):
     error = elsewhere.run("reasons", "--server", gateway.url, code=69).stderr
     assert "is no breakwatch daemon" in error
+
+
+@contextlib.contextmanager
+def server_of(body):
+    """A server that answers every request with this JSON document."""
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"null", b'{"models": [1], "next": null}', b'{"models": 5, "next": null}',
+                                  b'{"models": [], "next": "1"}'])  # fmt: skip
+@pytest.mark.parametrize("command", ["show org/name", "report"])
+def test_an_answer_of_another_form_is_reported_with_its_server(elsewhere, command, body):
+    with server_of(body) as url:
+        assert f"cannot read the answer of {url}" in elsewhere.run(*command.split(), "--server", url, code=1).stderr

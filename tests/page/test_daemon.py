@@ -101,6 +101,30 @@ def test_a_store_is_shown_beside_its_writer_and_follows_it(program, tmp_path):
     assert child.wait(timeout=DEADLINE_S) == 0
 
 
+def test_results_of_several_modes_are_told_apart(program, tmp_path, watch):
+    (tmp_path / "hub").mkdir()
+    hub = Hub(tmp_path / "hub")
+    hub.model("org/a", 300, status="timeout")
+    program = Breakwatch(program, tmp_path, hub)
+    program.run("sweep", "--quiet", "--modes", "eval,train")
+    hub.model("org/a", 300, status="failed_create")
+    program.run("sweep", "--quiet", "--modes", "eval,train")
+    child = subprocess.Popen(program.argv("page", "--listen", "127.0.0.1:0"), stdout=subprocess.PIPE, text=True,
+                             env=program.environment, cwd=tmp_path)  # fmt: skip
+    one = watch(re.search(r"http://[\d.:]+", child.stdout.readline()).group())
+    failures = one.open("sweeps/latest").get_by_role("table", name="Models without numbers, by cause")
+    assert {row.split("\t")[1] for row in failures.locator("tbody").inner_text().split("\n") if "\t" in row} >= {
+        "eval", "train"
+    }
+    page = one.open("compare?a=previous&b=latest&all=true")
+    assert "org/a (train)" in page.inner_text("main").replace("\n", " ")
+    page.get_by_role("table", name="Compared results").get_by_role("row", name="(train)").get_by_role("link").click()
+    one.settle()
+    assert "mode train" in page.inner_text("main")
+    child.terminate()
+    assert child.wait(timeout=DEADLINE_S) == 0
+
+
 def test_without_a_store_there_is_nothing_to_show(program, tmp_path):
     done = Program(program, tmp_path).run("page", "--listen", "127.0.0.1:0", code=1)
     assert "breakwatch.db" in done.stderr

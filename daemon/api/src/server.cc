@@ -26,18 +26,13 @@ void Send(httplib::Response& response, Reply reply) {
       });
 }
 
-// Closes the connection of a request whose body is left unread, because nothing more can be read from it. The library
-// closes a connection if its answer fails. So the content provider reports a failure after the last byte.
+// Closes the connection of a request whose body is left unread: what follows would be read as the next request.
 void SendAndClose(httplib::Response& response, const Refusal& refusal) {
-  response.status = refusal.status;
   if (!refusal.allow.empty()) response.set_header("Allow", refusal.allow);
-  response.set_header("Connection", "close");
-  const std::string body = ProblemDocument(refusal.status, refusal.message);
-  response.set_content_provider(body.size(), kProblem,
-                                [body](std::size_t at, std::size_t size, httplib::DataSink& sink) {
-                                  sink.write(body.data() + at, size);
-                                  return false;
-                                });
+  Front::EndConnection();
+  Reply reply = Problem(refusal.status, refusal.message);
+  reply.headers["Connection"] = "close";
+  Send(response, std::move(reply));
 }
 
 // The message for a request that the library rejected.

@@ -53,6 +53,7 @@ Service::Service(ServerOptions options, ServerParts parts)
 
 std::optional<Refusal> Service::Refuse(const httplib::Request& request) const {
   if (auto refusal = CheckLength(request)) return refusal;
+  if (request.get_header_value_count("Host") > 1) return Refusal{400, "the request has more than one Host"};
   if (const std::string host = request.get_header_value("Host"); !IsOwnHost(host, options_.allowed_hosts))
     return Refusal{421, "host " + Quoted(host) + " is no name of this daemon; add it to web.allowed_hosts"};
   if (IsOfPage(request)) return CheckBody(request);

@@ -35,12 +35,12 @@ class RemoteHistory final : public store::SweepStore {
     return Rows<Sweep>("/sweeps?", "sweeps", SweepFromJson, static_cast<std::size_t>(std::max(limit, 0)));
   }
   Result<Sweep> FindSweep(const std::string& id) override {
-    const auto text = daemon_.Get(std::string(kApi) + "/sweeps/" + net::PercentEncode(id));
-    return text ? SweepFromJson(*text) : Result<Sweep>(text.error());
+    if (id.find('/') != std::string::npos) return Error{ErrorCode::kNotFound, "no sweep " + id + " at " + daemon_.url()};
+    return One("/sweeps/" + net::PercentEncode(id), SweepFromJson);
   }
   Result<Plan> LoadPlan(const std::string& sweep_id) override {
     json plan;
-    auto read = EachPage("/sweeps/" + net::PercentEncode(sweep_id) + "/plan?", [&](json& page) -> Result<bool> {
+    auto read = EachPage("/sweeps/" + net::PercentEncode(sweep_id) + "/plan?", "models", [&](json& page) -> Result<bool> {
       if (plan.is_null()) {
         plan = std::move(page);
       } else {
@@ -62,16 +62,18 @@ class RemoteHistory final : public store::SweepStore {
   }
   Result<std::vector<std::string>> Models() override {
     std::vector<std::string> models;
-    auto read = EachPage("/model-ids?", [&](json& page) -> Result<bool> {
-      for (const json& id : page["models"]) models.push_back(id.get<std::string>());
+    auto read = EachPage("/model-ids?", "models", [&](json& page) -> Result<bool> {
+      for (const json& id : page["models"]) {
+        if (!id.is_string()) return Unreadable("the id of a model is no text");
+        models.push_back(id.get<std::string>());
+      }
       return true;
     });
     if (!read) return read.error();
     return models;
   }
   Result<CaptureResult> LoadCapture(const std::string& capture_id) override {
-    const auto text = daemon_.Get(std::string(kApi) + "/captures/" + net::PercentEncode(capture_id));
-    return text ? CaptureResultFromJson(*text) : Result<CaptureResult>(text.error());
+    return One("/captures/" + net::PercentEncode(capture_id), CaptureResultFromJson);
   }
 
   // What only the loop of a daemon does.
@@ -106,28 +108,39 @@ class RemoteHistory final : public store::SweepStore {
   }
 
   // Calls `use` for each page until it returns false. `path` ends with "?" or a parameter.
-  Result<void> EachPage(const std::string& path, const std::function<Result<bool>(json&)>& use) {
+  // `name`: the list in a page.
+  Result<void> EachPage(const std::string& path, const char* name, const std::function<Result<bool>(json&)>& use) {
     std::string cursor;
     for (std::size_t pages = 0; pages < kMaxPages; ++pages) {
       const auto text =
           daemon_.Get(kApi + path + Parameter("limit", std::to_string(kRowsOfAPage)) + Parameter("cursor", cursor));
       if (!text) return text.error();
       json page = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-      if (!page.is_object() || !page.contains("next")) return Unreadable("it is no page of a list");
+      if (!page.is_object() || !page.contains("next") || !page.contains(name) || !page[name].is_array()) return Unreadable("it is no page of a list");
       const json next = page["next"];
       const auto goes_on = use(page);
       if (!goes_on) return goes_on.error();
       if (!*goes_on || !next.is_string()) return {};
+      if (next == cursor) break;
       cursor = next;
     }
     return Unreadable("the list does not end");
+  }
+
+  template <class Value>
+  Result<Value> One(const std::string& path, Result<Value> (*read_value)(std::string_view)) {
+    const auto text = daemon_.Get(kApi + path);
+    if (!text) return text.error();
+    auto value = read_value(*text);
+    if (!value) return Unreadable(value.error().message);
+    return value;
   }
 
   template <class Row>
   Result<std::vector<Row>> Rows(const std::string& path, const char* name, Result<Row> (*read_row)(std::string_view),
                                 std::size_t limit = SIZE_MAX) {
     std::vector<Row> rows;
-    auto read = EachPage(path, [&](json& page) -> Result<bool> {
+    auto read = EachPage(path, name, [&](json& page) -> Result<bool> {
       for (const json& document : page[name]) {
         if (rows.size() >= limit) return false;
         auto row = read_row(JsonText(document));

@@ -2,7 +2,7 @@
 import { html, useState } from '../vendor/preact-htm.js';
 import { change } from '../address.js';
 import { useRead } from '../api.js';
-import { Badge, Body, ModelLink, Pager, ReasonLink, Section, Table, counted, number, place } from '../parts.js';
+import { Badge, Body, Pager, ReasonLink, ResultLink, Section, Table, counted, number, place } from '../parts.js';
 
 export function List({ query }) {
   const { a = 'previous', b = 'latest', all, cursor } = query;
@@ -24,8 +24,8 @@ function Form({ a, b, all }) {
   };
   const field = (label, value, set) => html`<label>${label}<input value=${value} list="states" required maxlength="300" spellcheck=${false} autocomplete="off" onInput=${(event) => set(event.target.value)} /></label>`;
   return html`<form class="filters" onSubmit=${submit}>
-    ${field('Old: a sweep, toolchain:NAME or ORG/NAME@COMMIT', from, setFrom)}
-    ${field('New', to, setTo)}
+    ${field('A (old): a sweep, toolchain:NAME or ORG/NAME@COMMIT', from, setFrom)}
+    ${field('B (new)', to, setTo)}
     <datalist id="states">${names.map((name) => html`<option value=${name}></option>`)}</datalist>
     <button type="submit">Compare</button>
     <button type="button" aria-pressed=${all} onClick=${() => change({ all: all ? undefined : 'true' })}>${all ? 'Only changes' : 'Unchanged models too'}</button>
@@ -36,7 +36,7 @@ const sites = (list, sign) => list.slice(0, 5).map((site) => html`<div>${sign} <
 
 const kColumns = [
   { title: 'Verdict', cell: (row) => html`<${Badge} of=${row.verdict} />` },
-  { title: 'Model', wide: true, cell: (row) => html`<${ModelLink} name=${row.model} />${row.mode && row.mode !== 'eval' && ` (${row.mode})`}` },
+  { title: 'Model', wide: true, cell: (row) => html`<${ResultLink} name=${row.model} mode=${row.mode} />` },
   { title: 'Status', cell: (row) => (row.status_a === row.status_b ? html`<${Badge} of=${row.status_b} />` : html`<${Badge} of=${row.status_a} /> → <${Badge} of=${row.status_b} />`) },
   { title: 'Breaks', numeric: true, cell: (row) => `${number(row.breaks_a)} → ${number(row.breaks_b)}` },
   { title: 'What changed', wide: true, cell: (row) => html`
@@ -47,22 +47,22 @@ const kColumns = [
 
 function Result({ comparison, cursor }) {
   const { a, b } = comparison.totals.compared;
-  const totals = [['Models compared', 'models'], ['In one graph', 'clean'], ['With breaks', 'broken'], ['Breaks', 'breaks'], ['Sites', 'sites']];
+  const totals = [['Results compared', 'models'], ['In one graph', 'clean'], ['With breaks', 'broken'], ['Breaks', 'breaks'], ['Sites', 'sites']];
   return html`<section class="card"><p><b class="name">${comparison.a}</b> → <b class="name">${comparison.b}</b></p><p>${comparison.summary}</p>
       <div class="badges">${Object.entries(comparison.verdicts).filter(([, count]) => count > 0).map(([verdict, count]) => html`<span><${Badge} of=${verdict} /> ${number(count)}</span>`)}</div></section>
     <div class="columns">
       <${Section} title="Totals"><${Table} label="Totals of the compared models" rows=${totals} columns=${[
         { title: 'Total', cell: ([name]) => name },
-        { title: 'Old', numeric: true, cell: ([, key]) => number(a[key]) },
-        { title: 'New', numeric: true, cell: ([, key]) => number(b[key]) }]} /></${Section}>
+        { title: 'A (old)', numeric: true, cell: ([, key]) => number(a[key]) },
+        { title: 'B (new)', numeric: true, cell: ([, key]) => number(b[key]) }]} /></${Section}>
       <${Section} title="What differs"><${Table} label="Differences of the states" rows=${comparison.differences} empty="Same versions and commits." columns=${[
         { title: 'What', cell: (row) => row.what.replaceAll('_', ' ') },
-        { title: 'Old', wide: true, cell: (row) => row.a },
-        { title: 'New', wide: true, cell: (row) => row.b },
+        { title: 'A (old)', wide: true, cell: (row) => row.a },
+        { title: 'B (new)', wide: true, cell: (row) => row.b },
         { title: 'Models', numeric: true, cell: (row) => number(row.models) }]} /></${Section}>
     </div>
-    <${Section} title="Models" more=${html`<span class="muted">${counted(comparison.total, 'model')}, the worst first</span>`}>
-      <${Table} label="Compared models" columns=${kColumns} rows=${comparison.models} empty="No model changed." />
+    <${Section} title="Results" more=${html`<span class="muted">${counted(comparison.total, 'result')}, the worst first</span>`}>
+      <${Table} label="Compared results" columns=${kColumns} rows=${comparison.models} empty="No model changed." />
       <${Pager} next=${comparison.next} cursor=${cursor} /></${Section}>
     <${Section} title="Reasons"><${Table} label="Reasons that changed" rows=${comparison.reasons} empty="No reason changed." columns=${[
       { title: 'Reason', wide: true, cell: (row) => html`<${ReasonLink} row=${row} />` },

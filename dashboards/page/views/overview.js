@@ -3,7 +3,7 @@ import { html, useEffect, useState } from '../vendor/preact-htm.js';
 import { address } from '../address.js';
 import { useRead } from '../api.js';
 import { Chart } from '../chart.js';
-import { Badge, Bars, Body, Figure, Figures, ModelLink, Problem, ReasonLink, Section, Select, SweepLink, Table, Time, counted, duration, number, percent, share, visible } from '../parts.js';
+import { Badge, Bars, Body, Figure, Figures, Problem, ReasonLink, ResultLink, Section, Select, SweepLink, Table, Time, counted, duration, number, percent, share, visible } from '../parts.js';
 
 const kRunningS = 2, kIdleS = 15, kRanges = { month: 31, quarter: 92, year: 366, all: null };
 
@@ -80,7 +80,7 @@ function Changes({ sweep }) {
   const more = html`<a href=${address(['compare'], { a: 'previous', b: 'latest' })}>All changes</a>`;
   const columns = [
     { title: 'Verdict', cell: (row) => html`<${Badge} of=${row.verdict} />` },
-    { title: 'Model', wide: true, cell: (row) => html`<${ModelLink} name=${row.model} />` },
+    { title: 'Model', wide: true, cell: (row) => html`<${ResultLink} name=${row.model} mode=${row.mode} />` },
     { title: 'Breaks', numeric: true, cell: (row) => `${number(row.breaks_a)} → ${number(row.breaks_b)}` },
   ];
   const missing = changes.problem?.status === 404;
@@ -88,7 +88,7 @@ function Changes({ sweep }) {
     ${missing ? html`<p class="muted">There is nothing to compare with before the second sweep.</p>`
     : html`<${Body} of=${changes}>${(data) => html`
       <p>${data.summary}</p>
-      <${Table} label="Changes since the last sweep" columns=${columns} rows=${data.models} empty="No model changed." />`}</${Body}>`}</${Section}>`;
+      <${Table} label="Changes since the last sweep" columns=${columns} rows=${data.models} empty="No result changed." />`}</${Body}>`}</${Section}>`;
 }
 
 function TopReasons({ sweep }) {

@@ -39,9 +39,10 @@ export function One({ name }) {
     <${Body} of=${sweep}>${(data) => html`<${Head} sweep=${data} />`}</${Body}>
     <${Section} title="Failures"><${Body} of=${failures}>${(data) => html`<${Table} label="Models without numbers, by cause" rows=${data.failures} empty="Every model has numbers." columns=${[
       { title: 'Status', cell: (row) => html`<${Badge} of=${row.status} />` },
+      { title: 'Mode', cell: (row) => row.mode },
       { title: 'Models', numeric: true, cell: (row) => number(row.models) },
       { title: 'Cause', wide: true, cell: (row) => html`${row.status_detail}${row.suggestion && html`<div class="muted">${row.suggestion}</div>`}` },
-      { title: 'Example', wide: true, cell: (row) => html`<${ModelLink} name=${row.example_model} />` }]} />`}</${Body}></${Section}>
+      { title: 'Example', wide: true, cell: (row) => html`<${ModelLink} name=${row.example_model} query=${{ mode: row.mode }} />` }]} />`}</${Body}></${Section}>
     <${Section} title="Reasons"><${Body} of=${reasons}>${(data) => html`<${Table} label="Reasons in this sweep" rows=${data.reasons.slice(0, 100)} empty="No break." columns=${[
       { title: 'Reason', wide: true, cell: (row) => html`<${ReasonLink} row=${row} />` },
       { title: 'Break events', numeric: true, cell: (row) => number(row.events) },
