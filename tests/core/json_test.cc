@@ -49,6 +49,7 @@ ModelResult Sample() {
   site.hints = {"use torch.cond"};
   site.occurrences = 1;
   site.module_path = "encoder.layer.0";
+  site.stack = {"model.py:3 in forward", "layer.py:7 in forward"};
   c.sites = {site};
   GraphSegment segment;
   segment.compile_id = "0/0";
@@ -67,16 +68,19 @@ TEST(ModelResultJsonTest, SurvivesTheRoundTrip) {
   EXPECT_EQ(ToJson(*back), text);
   EXPECT_EQ(back->capture.toolchain.Key(), Sample().capture.toolchain.Key());
   EXPECT_EQ(back->finished_at, Sample().finished_at);
+  EXPECT_EQ(back->capture.sites[0].stack, Sample().capture.sites[0].stack);
 }
 
 TEST(CaptureResultJsonTest, ReadsADocumentOfBeforeSegmentsAndModes) {
   json document = json::parse(ToJson(Sample().capture));
   document.erase("segments"), document.erase("mode_detail"), document["sites"][0].erase("module_path");
+  document["sites"][0].erase("stack");
   const auto read = CaptureResultFromJson(document.dump());
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->segments.empty());
   EXPECT_EQ(read->mode_detail_json, "");
   EXPECT_EQ(read->sites[0].module_path, "");
+  EXPECT_TRUE(read->sites[0].stack.empty());
   EXPECT_EQ(read->sites[0].reason, "Data-dependent branching");
 }
 

@@ -1,4 +1,4 @@
-"""Filters of models, owners and overrides: --filter, --owner, --model and models.yaml with real files and a real store."""
+"""Filters of models, owners and overrides: --filter, --owner, --model and models.yaml, with real files."""
 
 import json
 import signal

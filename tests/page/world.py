@@ -85,6 +85,10 @@ SITES = [
         "wrapped_in": "",
         "compile_id": f"{n}/0",
         "module_path": f"model.encoder.layer.{n}",
+        "stack": [
+            f"transformers/models/{name}/modeling_{name}.py:{400 + n} in forward",
+            f"transformers/models/{name}/modeling_{name}.py:{100 + 37 * n} in forward",
+        ],
         "occurrences": 1 + n % 3,
     }
     for n, (name, (reason, gb_id, fixability, explanation)) in enumerate(
@@ -412,7 +416,7 @@ class World:
     def site(self, _, site_id):
         for s, site in enumerate(SITES):
             if site["site_id"] == site_id:
-                keys = ("explanation", "context", "hints", "source_line", "frame", "module_path")
+                keys = ("explanation", "context", "hints", "source_line", "frame", "module_path", "stack")
                 return (
                     self.site_row(s)
                     | {key: site[key] for key in keys}

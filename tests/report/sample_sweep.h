@@ -74,7 +74,9 @@ inline ModelResult Detailed() {
                                                     Site("Unsupported | builtin `print`", "", 1, 9)});
   CaptureResult& c = result.capture;
   c.mode = "train";
-  c.sites[0].module_path = "encoder.layer.0", c.sites[0].compile_id = "0/0", c.sites[1].wrapped_in = "a loop";
+  c.sites[0].module_path = "encoder.layer.0";
+  c.sites[0].stack = {"sample/models/alpha.py:20 in forward", "sample/models/alpha.py:7 in forward"};
+  c.sites[0].compile_id = "0/0", c.sites[1].wrapped_in = "a loop";
   for (int i = 0; i < 3; ++i) {
     GraphSegment segment;
     segment.index = i, segment.compile_id = std::to_string(i) + "/0";

@@ -2,7 +2,7 @@
 
 import torch
 import zoo
-from breakwatch_worker.dynamo import segments
+from breakwatch_worker.dynamo import breaks, segments
 from breakwatch_worker.dynamo.trace import trace
 
 
@@ -72,6 +72,28 @@ def test_a_site_names_the_module_whose_code_it_is_in():
     paths = [site["module_path"] for site in numbers["sites"]]
     assert paths == ["stem", "Nested"]  # one line of Layer.forward is one site, with the module of its first break
     assert numbers["sites"][0]["occurrences"] == 3, numbers
+
+
+def test_a_site_has_the_calls_from_the_compiled_frame_down_to_it():
+    numbers = capture(Nested())
+    (stem, own) = (site["stack"] for site in numbers["sites"])
+    functions = [frame.rsplit(" in ", 1)[1] for frame in stem]
+    assert functions == ["forward", "forward"] and all(frame.startswith("segments_test.py:") for frame in stem)
+    site = numbers["sites"][0]
+    assert stem[-1] == f"{site['file']}:{site['line']} in {site['function']}"
+    assert len(own) == 1, "a break in the compiled frame itself"
+
+
+def test_a_stack_keeps_the_innermost_calls():
+    def inner(x, depth):
+        if depth == 0:
+            torch._dynamo.graph_break()
+            return x + 1
+        return inner(x, depth - 1)
+
+    (site,) = trace(lambda x: inner(x, 30), {"x": torch.ones(3)}).numbers()["sites"]
+    assert len(site["stack"]) == breaks.STACK_FRAMES
+    assert site["stack"][-1].endswith(f":{site['line']} in inner")
 
 
 def test_a_module_path_is_empty_without_a_module():

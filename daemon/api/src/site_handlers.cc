@@ -250,7 +250,8 @@ Reply GetSite(Context& context, const Call& call) {
                      {"hints", detail.hints},
                      {"source_line", detail.source_line},
                      {"frame", detail.frame},
-                     {"module_path", detail.module_path}});
+                     {"module_path", detail.module_path},
+                     {"stack", detail.stack}});
     document["with_site"] = std::move(with_site);
     return Json(document);
   });

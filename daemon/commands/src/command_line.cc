@@ -126,7 +126,7 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
       ->add_option(
           "--model", o->models,
           "Use these models: id[@revision], python:package.module:function, script:FILE[::HASH], @FILE with names, "
-          "or a filter; can be repeated")
+          "or a filter; repeatable")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();

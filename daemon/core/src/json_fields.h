@@ -63,7 +63,7 @@ void DescribeSite(V& v, T& s) {
   v("explanation", s.explanation), v("context", s.context), v("hints", s.hints), v("file", s.file);
   v("line", s.line), v("function", s.function), v("source_line", s.source_line), v("frame", s.frame);
   v("wrapped_in", s.wrapped_in), v("compile_id", s.compile_id), v("module_path", s.module_path);
-  v("occurrences", s.occurrences);
+  v("stack", WhenAny{s.stack}), v("occurrences", s.occurrences);
 }
 
 template <class V, class T>

@@ -20,7 +20,7 @@ using json_fields::WhenAny;
 
 // Limits for the output of a worker. Longer texts are truncated.
 constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
-constexpr std::size_t kMaxHints = 32, kMaxInputsBytes = 256 * 1024;
+constexpr std::size_t kMaxHints = 32, kMaxStackFrames = 32, kMaxInputsBytes = 256 * 1024;
 constexpr std::size_t kMaxOptionalArguments = 64;
 constexpr std::size_t kMaxPhases = 16, kMaxPhaseBytes = 64;
 constexpr std::size_t kMaxSegments = 512, kMaxOpKinds = 32, kMaxTopOps = 16, kMaxOpBytes = 256;
@@ -198,6 +198,8 @@ void Bound(BreakSite& site) {
   Cut(site.explanation, kMaxTextBytes), Cut(site.context, kMaxTextBytes);
   if (site.hints.size() > kMaxHints) site.hints.resize(kMaxHints);
   for (std::string& hint : site.hints) Cut(hint, kMaxTextBytes);
+  if (site.stack.size() > kMaxStackFrames) site.stack.resize(kMaxStackFrames);
+  for (std::string& frame : site.stack) Cut(frame, kMaxLabelBytes);
 }
 
 template <class Value>

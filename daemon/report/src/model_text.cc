@@ -154,10 +154,12 @@ std::string HeadOf(const BreakSite& site) {
 }
 
 std::vector<Fact> FactsOf(const BreakSite& site, const Style& style) {
-  std::vector<Fact> facts{{"at", PlaceOf(site)},
-                          {"code", site.source_line},
-                          {"module", site.module_path},
-                          {"why", ShortPaths(site.explanation, style)}};
+  std::vector<Fact> facts{{"at", PlaceOf(site)}, {"code", site.source_line}};
+  // The last frame is the place itself.
+  for (std::size_t i = 0; i + 1 < site.stack.size(); ++i)
+    facts.emplace_back("called by", ShortPaths(site.stack[i], style));
+  facts.emplace_back("module", site.module_path);
+  facts.emplace_back("why", ShortPaths(site.explanation, style));
   for (const std::string& hint : site.hints) facts.emplace_back("hint", ShortPaths(hint, style));
   facts.emplace_back("context", ShortPaths(site.context, style));
   facts.emplace_back("wrapped in", ShortPaths(site.wrapped_in, style));

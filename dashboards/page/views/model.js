@@ -86,6 +86,7 @@ export function Why({ site }) {
   return html`<dl class="facts">
     <dt>Reason</dt><dd><${ReasonLink} row=${site} /> · ${site.fixability || 'unknown'} ${site.url && html`· <${Outside} url=${site.url}>page of the reason</${Outside}>`}</dd>
     <dt>At</dt><dd><span class="code">${place(site)}</span> in <span class="code">${site.function}</span> (${site.frame || 'unknown'} code)</dd>
+    ${site.stack?.length > 1 && html`<dt>Called by</dt><dd class="code">${site.stack.slice(0, -1).map((frame) => html`<div>${frame}</div>`)}</dd>`}
     ${site.module_path && html`<dt>Module</dt><dd class="code">${site.module_path}</dd>`}
     ${site.explanation && html`<dt>Why</dt><dd>${site.explanation}</dd>`}
     ${site.context && html`<dt>Context</dt><dd class="code">${site.context}</dd>`}

@@ -14,6 +14,7 @@ from ..text import clip
 from . import compat
 
 REASON_BYTES = 120
+STACK_FRAMES = 12
 _TEXT_BYTES = 2000
 _WHILE_HANDLING = "*** While handling this graph break, another graph break occurred: ***"
 _FROZEN = re.compile(r"^<frozen ([\w.]+)>$")
@@ -76,6 +77,7 @@ class Event:
     compile_id: str
     counted: bool  # whether Dynamo increments counters["graph_break"] for this kind
     module_path: str = ""
+    stack: list = dataclasses.field(default_factory=list)  # "FILE:LINE in FUNCTION", the innermost last
     moved: int = 0  # how often Dynamo did so
 
     @property
@@ -246,6 +248,16 @@ def place_of(error, code_options: dict, lineno) -> tuple:
     return code_options.get("co_filename", ""), line, plain_function(code_options.get("co_name", ""))
 
 
+def stack_of(error) -> list:
+    """The calls from the compiled frame down to the break, "FILE:LINE in FUNCTION": the innermost ones, in order."""
+    frames = list(getattr(error, "real_stack", None) or ())[-STACK_FRAMES:]
+    files = [relative_file(source_file(frame.filename))[0] for frame in frames]
+    return [
+        f"{file}:{frame.lineno or 0} in {clip(plain_function(frame.name), 100)}"
+        for file, frame in zip(files, frames, strict=True)
+    ]
+
+
 def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id: str, files=None) -> Event:
     """The event of a logged break. `files` names the user's files, for all breaks of one call."""
     reason, gb_id, outer, message = reason_of(error)
@@ -258,7 +270,7 @@ def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id
         reason=reason, gb_id=gb_id, wrapped_in=_bounded(" / ".join(text for text in (outer, handling) if text)),
         explanation=explanation, context=context, hints=hints, fixability=fixability_of(hints), file=file, line=line,
         function=function, source_line=clip(linecache.getline(filename, line).strip(), 300), frame=frame,
-        compile_id=compile_id, counted=counted and isinstance(error, dynamo_exc.Unsupported),
+        compile_id=compile_id, counted=counted and isinstance(error, dynamo_exc.Unsupported), stack=stack_of(error),
     )
 
 
