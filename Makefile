@@ -200,7 +200,7 @@ lint: test-packages ## Run clang-format, clang-tidy, ruff, shellcheck, promtool
 	@$(MAKE) test-venv && .venv-test/bin/ruff check -q .
 	@shellcheck .ci/run $$(git ls-files '*.sh')
 	@promtool check rules dashboards/rules/*.yml >/dev/null
-	@cmake --preset dev >/dev/null && git ls-files 'daemon/*.cc' 'config/*.cc' 'collectors/*.cc' 'exporters/*.cc' | xargs -P $(JOBS) -n 4 clang-tidy -p build/dev --quiet
+	@cmake --preset dev >/dev/null && git ls-files 'daemon/*.cc' 'config/*.cc' 'collectors/*.cc' 'exporters/*.cc' 'dashboards/*.cc' | xargs -P $(JOBS) -n 4 clang-tidy -p build/dev --quiet
 
 .PHONY: clean
 clean: ## Remove build output; .venv and var stay

@@ -351,8 +351,9 @@ TEST_F(ServerTest, ABodyWhereNoneIsAllowedIsNotReadAsARequest) {
   Start();
   const std::string hidden = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n";
   for (const char* request : {"HEAD /api/v1/models", "HEAD /", "GET /api/v1/models", "GET /"}) {
-    const std::string answer = AnswerTo(std::string(request) + " HTTP/1.1\r\nHost: x\r\nContent-Length: " +
-                                        std::to_string(hidden.size()) + "\r\n\r\n" + hidden);
+    const std::string answer =
+        AnswerTo(std::string(request) + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(hidden.size()) +
+                 "\r\n\r\n" + hidden);
     EXPECT_THAT(answer, StartsWith("HTTP/1.1 400 ")) << request;
     EXPECT_THAT(answer, Not(HasSubstr("healthy"))) << request;
   }
@@ -509,9 +510,8 @@ TEST_F(ServerTest, AnotherSitesNameIsNoHostOfThisDaemon) {
   };
   for (const char* host : {"localhost", "127.0.0.1:9723", "[::1]:9723", "breakwatch", "Breakwatch.Example.org:80"})
     EXPECT_EQ(status(host), 200) << host;
-  for (const char* host :
-       {"rebound.example.net", "127.0.0.1.example.net:9723", "localhost.", "breakwatch.example.org.evil.example",
-        "localhost:80.example.net", "[::1].example.net", "["})
+  for (const char* host : {"rebound.example.net", "127.0.0.1.example.net:9723", "localhost.",
+                           "breakwatch.example.org.evil.example", "localhost:80.example.net", "[::1].example.net", "["})
     EXPECT_EQ(status(host), 421) << host;
 }
 

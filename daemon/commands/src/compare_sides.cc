@@ -57,7 +57,8 @@ Result<Selected> OfSweep(store::SweepStore& store, const std::string& selector) 
   if (!sweep) return sweep.error();
   auto results = store.Results(sweep->id);
   if (!results) return results.error();
-  return Selected{"sweep " + sweep->id + ", " + sweep->source + ", " + sweep->toolchain.Key(), std::move(*results)};
+  return Selected{"sweep " + sweep->id + ", " + sweep->source + ", " + sweep->toolchain.Key(), std::move(*results),
+                  sweep->ranked};
 }
 
 Result<Selected> OfToolchain(store::SweepStore& store, const std::string& name) {
@@ -83,7 +84,8 @@ Result<Selected> OfCommit(store::SweepStore& store, const Settings& settings, co
   std::stable_partition(results->begin(), results->end(), [&](const ModelResult& result) {
     return result.capture.toolchain.name != settings.capture.toolchain;
   });
-  return Selected{*model + " at " + (results->empty() ? revision : results->back().info.sha), std::move(*results)};
+  return Selected{*model + " at " + (results->empty() ? revision : results->back().info.sha), std::move(*results),
+                  /*is_whole=*/false};
 }
 
 void KeepMode(std::vector<ModelResult>& results, const std::string& mode) {
@@ -109,6 +111,13 @@ std::set<std::string> ModesOf(const std::vector<ModelResult>& results) {
   for (const ModelResult& result : results) modes.insert(result.capture.mode);
   modes.erase("");
   return modes;
+}
+
+// Removes the results of models that `named` does not have.
+void KeepModelsOf(const std::vector<ModelResult>& named, std::vector<ModelResult>& results) {
+  std::set<std::string> models;
+  for (const ModelResult& result : named) models.insert(result.info.id);
+  std::erase_if(results, [&](const ModelResult& result) { return !models.contains(result.info.id); });
 }
 
 // Keeps the modes that both sides have. Error: kUsage, there are none.
@@ -178,6 +187,7 @@ Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const 
     return Sides{{older.error().message, {}}, *std::move(newer), false, {}, {}};
   }
   Sides sides{*std::move(older), *std::move(newer), true, {}, {}};
+  if (!sides.b.is_whole) KeepModelsOf(sides.b.results, sides.a.results);
   if (auto kept = KeepCommonModes(sides); !kept) return kept.error();
   return sides;
 }

@@ -12,6 +12,7 @@ namespace breakwatch::commands {
 struct Selected {
   std::string label;
   std::vector<ModelResult> results;
+  bool is_whole = true;  // false: of a sweep of named models, which says nothing about others
 };
 
 struct Sides {

@@ -35,19 +35,21 @@ class RemoteHistory final : public store::SweepStore {
     return Rows<Sweep>("/sweeps?", "sweeps", SweepFromJson, static_cast<std::size_t>(std::max(limit, 0)));
   }
   Result<Sweep> FindSweep(const std::string& id) override {
-    if (id.find('/') != std::string::npos) return Error{ErrorCode::kNotFound, "no sweep " + id + " at " + daemon_.url()};
+    if (id.find('/') != std::string::npos)
+      return Error{ErrorCode::kNotFound, "no sweep " + id + " at " + daemon_.url()};
     return One("/sweeps/" + net::PercentEncode(id), SweepFromJson);
   }
   Result<Plan> LoadPlan(const std::string& sweep_id) override {
     json plan;
-    auto read = EachPage("/sweeps/" + net::PercentEncode(sweep_id) + "/plan?", "models", [&](json& page) -> Result<bool> {
-      if (plan.is_null()) {
-        plan = std::move(page);
-      } else {
-        for (json& model : page["models"]) plan["models"].push_back(std::move(model));
-      }
-      return true;
-    });
+    auto read =
+        EachPage("/sweeps/" + net::PercentEncode(sweep_id) + "/plan?", "models", [&](json& page) -> Result<bool> {
+          if (plan.is_null()) {
+            plan = std::move(page);
+          } else {
+            for (json& model : page["models"]) plan["models"].push_back(std::move(model));
+          }
+          return true;
+        });
     if (!read) return read.error();
     return PlanFromJson(JsonText(plan));
   }
@@ -116,7 +118,8 @@ class RemoteHistory final : public store::SweepStore {
           daemon_.Get(kApi + path + Parameter("limit", std::to_string(kRowsOfAPage)) + Parameter("cursor", cursor));
       if (!text) return text.error();
       json page = json::parse(*text, nullptr, /*allow_exceptions=*/false);
-      if (!page.is_object() || !page.contains("next") || !page.contains(name) || !page[name].is_array()) return Unreadable("it is no page of a list");
+      if (!page.is_object() || !page.contains("next") || !page.contains(name) || !page[name].is_array())
+        return Unreadable("it is no page of a list");
       const json next = page["next"];
       const auto goes_on = use(page);
       if (!goes_on) return goes_on.error();
