@@ -165,13 +165,14 @@ Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const Co
   const auto sweep = store.FindSweep(selector);  // other selectors take models by name
   auto b = Select(store, app.settings(), selector, options.mode);
   if (!b) return b.error();
+  const bool has_baseline = baseline->has_value();
   Selected a{"baseline " + options.gate.baseline, {}};
   if (*baseline && options.mode.empty()) WarnOfOtherModes(app, options.gate.baseline, **baseline, b->results);
   if (*baseline) a.results = LinesFor(**std::move(baseline), b->results, sweep && sweep->ranked);
   if (!options.selection.empty()) {
     if (auto known = KnowGoneModels(app, store, a.results, b->results); !known) return known.error();
   }
-  return Sides{std::move(a), *std::move(b), baseline->has_value(), sweep ? sweep->id : "", {}};
+  return Sides{std::move(a), *std::move(b), has_baseline, sweep ? sweep->id : "", {}};
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ int RunTrends(App& app, const TrendsOptions& options) {
   if (!folds) return Fail(app, folds.error());
   const bool daily = options.daily || *format == report::Format::kCsv || *format == report::Format::kJson;
   const report::Style style = StyleOf(app);
-  if (!daily) *folds = report::NewestOfEachDay(*std::move(folds));
+  if (!daily) folds = report::NewestOfEachDay(*std::move(folds));
   const bool draw = *format == report::Format::kText && options.output.empty() && CanDraw(style);
   report::Table table = daily ? report::TrendTable(*folds, filter->by) : report::TrendSummary(*folds, filter->by, draw);
   if (folds->empty() && NoSuchTrends(options.query) != NoSuchTrends({})) table.when_empty = NoSuchTrends(options.query);

@@ -160,8 +160,11 @@ void Decide(const GateRules& rules, Applied& applied, Gated& out) {
       m.why = "flaky: " + entry->why + "; without that: " + std::string(VerdictName(m.verdict));
       m.verdict = finding.verdict = Verdict::kFlaky;
     }
-    if (fails) (entry == nullptr ? out.gate.failures : out.gate.allowed).push_back(std::move(finding));
-    if (m.verdict == Verdict::kBetter) out.gate.improved.push_back(std::move(finding));
+    if (fails) {
+      (entry == nullptr ? out.gate.failures : out.gate.allowed).push_back(std::move(finding));
+    } else if (m.verdict == Verdict::kBetter) {
+      out.gate.improved.push_back(std::move(finding));
+    }
   }
 }
 
