@@ -63,6 +63,12 @@ def compare_variable():
     }
 
 
+def text_variable(name, label, text):
+    option = {"text": text, "value": text, "selected": True}
+    head = {"name": name, "label": label, "type": "textbox", "query": text}
+    return head | {"current": option, "options": [option], "hide": 0}
+
+
 def dashboard():
     variables = [
         source_variable("datasource", "Data source", "prometheus"),
@@ -73,6 +79,7 @@ def dashboard():
         query_variable("model", "Model", f'label_values(breakwatch_model_status{{{GROUP},family=~"$family"}}, model)'),
         query_variable("reason", "Reason", f"label_values(compile_breaks_total{{{MODEL}}}, reason)"),
         compare_variable(),
+        text_variable("page", "breakwatch's page", "http://127.0.0.1:9723"),
     ]
     sweeps = {
         "name": "Sweeps",

@@ -59,11 +59,10 @@ def bars(title, description, expr, legend, unit="short"):
     return panel("bargauge", title, description, [target(expr, legend, instant=True)], unit, options, {"min": 0})
 
 
-def link(column, title, url):
-    return {
-        "matcher": {"id": "byName", "options": column},
-        "properties": [{"id": "links", "value": [{"title": title, "url": url, "targetBlank": True}]}],
-    }
+def link(column, *links):
+    """`links`: (title, URL)."""
+    value = [{"title": title, "url": url, "targetBlank": True} for title, url in links]
+    return {"matcher": {"id": "byName", "options": column}, "properties": [{"id": "links", "value": value}]}
 
 
 def column_unit(column, unit):

@@ -38,8 +38,12 @@ def cohort(series):
 
 
 MODEL_LINKS = (
-    link("model", "Show only this model", "/d/breakwatch?var-model=${__value.raw}&${__url_time_range}"),
-    link("commit", "This commit on the Hub", "https://huggingface.co/${__data.fields.model}/tree/${__value.raw}"),
+    link(
+        "model",
+        ("Show only this model", "/d/breakwatch?var-model=${__value.raw}&${__url_time_range}"),
+        ("Its graphs and breaks on breakwatch's page", "$page/#/models/${__value.raw}"),
+    ),
+    link("commit", ("This commit on the Hub", "https://huggingface.co/${__data.fields.model}/tree/${__value.raw}")),
 )
 
 
@@ -165,7 +169,7 @@ def why_row():
                 ],
                 "breaks",
                 hidden=("Value #E",),
-                overrides=[link("gb_id", "About this reason", "${__data.fields.url}"), column_hidden("url")],
+                overrides=[link("gb_id", ("About this reason", "${__data.fields.url}")), column_hidden("url")],
             ),
         ),
         (
