@@ -159,7 +159,9 @@ Result<std::map<std::string, CaptureHistory>> SqlStore::Histories(std::span<cons
     return {};
   });
   if (!all) return all.error();
-  for (const auto& [structure, seq] : keys) {
+  for (const auto& key : keys) {
+    const std::string& structure = key.first;
+    const Int seq = key.second;
     auto one = ReadPast({"captures", "step " + std::to_string(seq), "", ""}, [&](soci::session& sql) -> Result<void> {
       Query<std::string, std::string, std::string, std::string, Int>(
           sql,
@@ -206,7 +208,9 @@ Result<std::map<std::string, RevisionRecord>> SqlStore::LatestRevisions(std::spa
     return {};
   });
   if (!all) return all.error();
-  for (const auto& [model, seq] : keys) {
+  for (const auto& key : keys) {
+    const std::string& model = key.first;
+    const Int seq = key.second;
     if (revisions.contains(model)) continue;
     auto one =
         ReadPast({"revisions", "step " + std::to_string(seq), model, ""}, [&](soci::session& sql) -> Result<void> {

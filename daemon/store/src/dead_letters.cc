@@ -121,7 +121,9 @@ Result<std::vector<DeadLetter>> SqlStore::ReadEachLetter(const LetterFilter& fil
   if (!listed) return listed.error();
   std::vector<DeadLetter> letters;
   std::size_t bytes = 0;
-  for (const auto& [name, id] : keys) {
+  for (const auto& key : keys) {
+    const std::string& name = key.first;
+    const Int id = key.second;
     if (letters.size() >= static_cast<std::size_t>(std::max(limit, 0)) || bytes >= max_bytes) break;
     auto one =
         ReadPast({"dead_letters", name + " " + std::to_string(id), "", ""}, [&](soci::session& sql) -> Result<void> {
