@@ -102,7 +102,9 @@ std::string Row::Text(const std::string& column) const {
 
 void Row::Set(const std::string& column, std::string text) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].name == column) values_[i] = {SQLITE_TEXT, 0, std::move(text)};
+    if (columns_[i].name != column) continue;
+    values_[i] = {SQLITE_TEXT, 0, std::move(text)};
+    return;
   }
 }
 

@@ -35,7 +35,7 @@ struct ToolchainRef {
   std::string name{};    // empty: the primary one
   std::string python{};  // its interpreter; empty: the one that the settings or the program's folder have for the name
 
-  std::string Text() const;  // "NAME" or "NAME=PYTHON"
+  std::string Text() const;                               // "NAME" or "NAME=PYTHON"
   auto operator<=>(const ToolchainRef&) const = default;  // NOLINT(modernize-use-nullptr): the compiler's own zero
 };
 ToolchainRef ParseToolchainRef(std::string_view text);  // of a Text()
