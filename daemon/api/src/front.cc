@@ -23,7 +23,7 @@ constexpr int kPauseWithoutDescriptorsMs = 100;
 // The stream that the handler on this thread asked for.
 thread_local std::optional<std::string> wanted_stream;  // NOLINT: the library passes nothing of ours to a handler
 
-thread_local bool ends_connection = false;  // the handler on this thread asked for it; NOLINT
+thread_local bool ends_connection = false;  // NOLINT: as above. The handler on this thread asked for it
 
 // gzip or nothing: the library would prefer brotli, at its slowest level.
 void ChooseEncoding(httplib::Request& request) {

@@ -43,13 +43,8 @@ std::vector<PlacedResult> SqlStore::ReadPlaced(soci::session& sql, const std::st
         bytes += document.size() + capture.size();
         if (rows >= size.rows || (rows > 0 && bytes > size.bytes)) return false;
         ++rows;
-        auto result = DecodeResult(document, capture);
-        if (result)
-          page.push_back({place, std::move(*result)});
-        else if (!capture_id.empty() && !CaptureResultFromJson(capture))
-          Report({"captures", capture_id, model, result.error().message});
-        else
-          Report({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
+        auto result = DecodeOrReport(sweep, model, mode, capture_id, document, capture);
+        if (result) page.push_back({place, std::move(*result)});
         return true;
       },
       values...);

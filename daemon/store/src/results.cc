@@ -60,6 +60,19 @@ void WriteRevision(soci::session& sql, const ModelResult& result, Int seq) {
 
 }  // namespace
 
+std::optional<ModelResult> SqlStore::DecodeOrReport(const std::string& sweep, const std::string& model,
+                                                    const std::string& mode, const std::string& capture_id,
+                                                    const std::string& document, const std::string& capture) {
+  auto result = DecodeResult(document, capture);
+  if (result) return std::move(*result);
+  if (!capture_id.empty() && !CaptureResultFromJson(capture)) {
+    Report({"captures", capture_id, model, result.error().message});
+  } else {
+    Report({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
+  }
+  return std::nullopt;
+}
+
 template <class... Values>
 std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::string& rest, const Values&... values) {
   std::vector<ModelResult> results;
@@ -67,13 +80,8 @@ std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::st
       sql, kSelectResults + rest,
       [&](const std::string& sweep, const std::string& model, const std::string& mode, const std::string& capture_id,
           const std::string& document, const std::string& capture) {
-        auto result = DecodeResult(document, capture);
-        if (result)
-          results.push_back(std::move(*result));
-        else if (!capture_id.empty() && !CaptureResultFromJson(capture))
-          Report({"captures", capture_id, model, result.error().message});
-        else
-          Report({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
+        auto result = DecodeOrReport(sweep, model, mode, capture_id, document, capture);
+        if (result) results.push_back(std::move(*result));
         return true;
       },
       values...);

@@ -177,6 +177,10 @@ class SqlStore final : public Store {
   const char* Newest() const { return has_sequence_ ? "s.seq DESC" : "s.started_ns DESC, s.id DESC"; }
   Result<std::vector<Sweep>> ReadEachSweep(bool only_unfinished);
   void Report(Damage damage);
+  // The result of a row; nullopt, and Report, if it is damaged.
+  std::optional<ModelResult> DecodeOrReport(const std::string& sweep, const std::string& model, const std::string& mode,
+                                            const std::string& capture_id, const std::string& document,
+                                            const std::string& capture);
 
   Database db_;
   const Clock& clock_;
