@@ -41,7 +41,7 @@ TEST(MessageTest, ReadsAFullResult) {
   EXPECT_EQ(result.segments[0].ended_by, result.sites[0].site_id);
   EXPECT_EQ(result.segments[0].top_ops.at("add"), 2);
   EXPECT_EQ(result.segments[0].guards, 9);
-  EXPECT_EQ(result.segments[1].guards, std::nullopt) << "what was not said is not zero";
+  EXPECT_EQ(result.segments[1].guards, std::nullopt) << "what is absent is not zero";
   EXPECT_THAT(result.mode_detail_json, HasSubstr("first_error"));
 }
 

@@ -76,7 +76,7 @@ def test_previous_skips_a_sweep_of_one_named_model(breakwatch, hub):
     breakwatch.run("sweep", "--model", "org/same", "--rebuild", "always")
     assert "has the same source" not in breakwatch.run("compare", "previous", "latest").stderr
     named = json.loads(breakwatch.run("compare", "previous", "latest", "--fail-on", "worse", "--json").stdout)
-    assert named["verdicts"] == {"same": 1}, "a sweep of named models says nothing about the others"
+    assert named["verdicts"] == {"same": 1}, "a sweep of named models does not cover the others"
     hub.model("org/worse", 3, sites=[["one", "GB0001", 1]])
     breakwatch.run("sweep")
     found = json.loads(breakwatch.run("compare", "previous", "latest", "--json").stdout)

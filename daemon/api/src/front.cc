@@ -32,7 +32,7 @@ void ChooseEncoding(httplib::Request& request) {
   if (gzip) request.headers.emplace("Accept-Encoding", "gzip");
 }
 
-// Tells a client that nothing takes its request. Best effort, because this must not block.
+// Answers a client whose request nothing takes. Best effort, because this must not block.
 void RefuseAtOnce(const Connection& connection) {
   const std::string body = ProblemDocument(503, "too many requests are waiting");
   const std::string answer = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: " + std::string(kProblem) +
@@ -47,7 +47,7 @@ void RefuseAtOnce(const Connection& connection) {
 Front::Front(std::size_t max_requests, EventFeed& feed, StreamBounds streams)
     : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), streams_(feed, streams) {
   set_tcp_nodelay(true);
-  // What the library tells clients; the lobby waits.
+  // What the library states to clients; the lobby waits.
   set_keep_alive_timeout(std::chrono::duration_cast<std::chrono::seconds>(LobbyOptions{}.idle).count());
   set_keep_alive_max_count(1000);
   // The library's default silently lets two servers share a port.

@@ -1,6 +1,6 @@
 // Pages of sorted rows and of places: the cursors of the lists.
 //
-// A cursor says after which row a page begins, so rows that are added meanwhile neither repeat nor skip one.
+// A cursor states after which row a page begins, so rows that are added meanwhile neither repeat nor skip one.
 #pragma once
 
 #include <algorithm>

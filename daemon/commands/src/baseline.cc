@@ -43,7 +43,7 @@ int RunBaselineUpdate(App& app, const BaselineOptions& options) {
   auto old = ReadBaseline(options.path);
   if (!old) return Fail(app, old.error());
   const std::vector<ModelResult> before = *old ? **std::move(old) : std::vector<ModelResult>();
-  // A sweep of models by name says nothing about the others.
+  // A sweep of models by name does not cover the others.
   const auto merged = compare::UpdateBaseline(before, swept->results, options.keep || !swept->sweep.ranked);
   if (merged.empty()) {
     return Fail(app, {ErrorCode::kNotFound, "sweep " + swept->sweep.id + " has no result for a baseline"});

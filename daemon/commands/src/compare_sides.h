@@ -12,7 +12,7 @@ namespace breakwatch::commands {
 struct Selected {
   std::string label;
   std::vector<ModelResult> results;
-  bool is_whole = true;  // false: of a sweep of named models, which says nothing about others
+  bool is_whole = true;  // false: of a sweep of named models: it does not cover others
 };
 
 struct Sides {

@@ -29,9 +29,9 @@ namespace {
 // A model was requested by name and does not exist. This is a usage error, not a finding about the model.
 int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
   int code = kExitOk;
-  std::set<std::string, std::less<>> said;  // once per model, for all modes
+  std::set<std::string, std::less<>> reported;  // once per model, for all modes
   for (const ModelResult& result : results) {
-    if (result.capture.status != Status::kSkippedNotFound || !said.insert(result.info.id).second) continue;
+    if (result.capture.status != Status::kSkippedNotFound || !reported.insert(result.info.id).second) continue;
     code = Fail(app, {ErrorCode::kNotFound, result.info.id + " not found: " + result.capture.detail});
   }
   return code;

@@ -101,9 +101,9 @@ Result<void> SweepFiles::PointLatest(store::SweepStore& store) const {
 }
 
 void SweepFiles::Note(const Error& error) {
-  const Error said = error.Within("the sweep is stored, but its report could not be written");
-  app_.log(Level::kError, said.message + "; `breakwatch store finish` writes it");
-  if (!failed_) failed_ = said;
+  const Error failure = error.Within("the sweep is stored, but its report could not be written");
+  app_.log(Level::kError, failure.message + "; `breakwatch store finish` writes it");
+  if (!failed_) failed_ = failure;
 }
 
 int SweepFiles::Kept() const {

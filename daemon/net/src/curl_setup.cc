@@ -1,7 +1,7 @@
 #include "curl_setup.h"
 
 // Debian's libcurl uses OpenSSL, but its LDAP and RTMP libraries also load GnuTLS. By defining this function, a program
-// tells GnuTLS not to initialize at program start. This saves 0.7 MB in an idle daemon. A libcurl that uses GnuTLS
+// makes GnuTLS not initialize at program start. This saves 0.7 MB in an idle daemon. A libcurl that uses GnuTLS
 // initializes it itself.
 // NOLINTBEGIN(bugprone-reserved-identifier): the name is GnuTLS'
 extern "C" int _gnutls_global_init_skip();

@@ -144,7 +144,7 @@ void AddGate(Document& document, const GateDecision* gate) {
   document.gate_lines = GateLines(*gate);
 }
 
-// Sections without rows are left out, unless their emptiness says something.
+// Sections without rows are left out, unless their emptiness is a result.
 void AddSection(Document& document, const std::string& id, const std::string& title, Table table, bool open,
                 bool if_empty = false) {
   if (table.rows.empty() && !if_empty) return;

@@ -103,7 +103,7 @@ Json ResultJson(const SiteGroup& group, std::size_t rule_index) {
                  {"properties", {{"models", ModelsOf(group)}, {"modelCount", CountModels(group)}}}};
   if (Json location = LocationOf(site); !location.empty()) result["locations"] = Json::array({std::move(location)});
   if (!site.site_id.empty()) {
-    // The first name is GitHub's own: it tells alerts apart by it.
+    // The first name is GitHub's own: it distinguishes alerts by it.
     result["partialFingerprints"] = {{"primaryLocationLineHash", Line(site.site_id)},
                                      {"siteId/v1", Line(site.site_id)}};
   }

@@ -22,7 +22,7 @@ struct ModelOverride {
   LimitOverrides limits{};
   std::string dtype{}, attention{};  // as in CaptureJob
   std::string skip{};                // why no model of this entry is captured
-  std::string skip_place{};          // where the file says so: "models.yaml:12:5"
+  std::string skip_place{};          // its place in the file: "models.yaml:12:5"
 };
 
 struct ModelRules {
