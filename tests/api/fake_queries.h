@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@ class FakeQueries : public Queries {
   }
 
   Result<std::vector<Sweep>> Sweeps(const std::string& before, int rows) override {
+    if (when_asked) when_asked();
     if (broken) return Error{ErrorCode::kStore, "the store is away"};
     std::vector<Sweep> page;
     bool passed = before.empty();
@@ -136,6 +138,7 @@ class FakeQueries : public Queries {
   }
 
   bool broken = false;
+  std::function<void()> when_asked;  // called first by Sweeps
   std::vector<std::string> captures_read;
 
  private:

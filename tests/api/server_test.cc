@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -571,6 +573,29 @@ TEST_F(ServerTest, TheFirstPageOfFiftyThousandModelsComesAtOnce) {
     best = std::min(best, std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began));
   }
   EXPECT_LT(best.count(), 100);
+}
+
+TEST_F(ServerTest, AResponseThatIsBeingMadeWhenTheServerEndsIsSentWhole) {
+  std::promise<void> asked, ending;
+  queries_.when_asked = [&] {
+    asked.set_value();
+    ending.get_future().wait();
+  };
+  Start();
+  httplib::Client idle("http://" + server_->Address());
+  idle.set_keep_alive(true);
+  ASSERT_EQ(idle.Get("/-/healthy")->status, 200);
+  auto response = std::async(std::launch::async, [&] { return client_->Get("/api/v1/sweeps"); });
+  asked.get_future().wait();
+  auto ended = std::async(std::launch::async, [&] { server_.reset(); });
+  pollfd closed{idle.socket(), POLLIN, 0};
+  ASSERT_EQ(poll(&closed, 1, 10'000), 1);  // the end has begun: idle connections are closed
+  ending.set_value();
+  const auto whole = response.get();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->status, 200);
+  EXPECT_TRUE(json::accept(whole->body));
+  ended.wait();
 }
 
 TEST_F(ServerTest, NamesAnAddressThatIsTaken) {

@@ -18,6 +18,7 @@ Connection::~Connection() {
   if (fd_ >= 0) close(fd_);
 }
 
+void Connection::EndReading() const { (void)shutdown(fd_, SHUT_RD); }
 void Connection::Abort() const { (void)shutdown(fd_, SHUT_RDWR); }
 
 void Connection::Finish() {

@@ -8,7 +8,7 @@
 
 namespace breakwatch::api {
 
-// Owns its socket. Thread: one at a time; Abort from any.
+// Owns its socket. Thread: one at a time; Abort and EndReading from any.
 class Connection final : public httplib::Stream {
  public:
   explicit Connection(int fd, std::string bytes = {}) : fd_(fd), bytes_(std::move(bytes)) {}
@@ -25,6 +25,8 @@ class Connection final : public httplib::Stream {
     deadline_ = std::chrono::steady_clock::now() + kReadPatience;
     last_write_ = std::chrono::steady_clock::now() + kWholePatience;
   }
+  // Ends reads that wait for more from the client. Its response can still be written.
+  void EndReading() const;
   // Ends reads and writes that run, and later ones.
   void Abort() const;
   // Ends the writing, and takes what the client still sent: what it did not read yet would otherwise be lost.

@@ -64,10 +64,16 @@ Front::~Front() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(wake_, &one, sizeof one);
   if (acceptor_.joinable()) acceptor_.join();
-  lobby_.reset();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+  }
+  lobby_.reset();
+  {
+    // A client that asked why this process ends gets its answer whole.
+    std::unique_lock lock(mutex_);
+    for (const Connection* connection : busy_) connection->EndReading();
+    answered_.wait_for(lock, kLastAnswers, [this] { return busy_.empty(); });
     for (const Connection* connection : busy_) connection->Abort();
   }
   operations_.reset();
@@ -146,11 +152,11 @@ void Front::Serve(Connection& connection) {
   bool closed = false;
   const bool answered = process_request(connection, /*close_connection=*/false, closed, ChooseEncoding);
   bool stays = answered && (wanted_stream || !(closed || ends_connection));
-  {
-    const std::lock_guard lock(mutex_);
-    busy_.erase(&connection);
-    stays = stays && !stopping_;
-  }
+  // Locked to the end: the destructor ends the lobby only when nothing more comes to it.
+  const std::lock_guard lock(mutex_);
+  busy_.erase(&connection);
+  if (stopping_) answered_.notify_all();
+  stays = stays && !stopping_;
   if (wanted_stream && !stays) streams_.GiveBack();
   if (!stays) return connection.Finish();
   std::string bytes;

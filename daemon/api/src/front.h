@@ -4,6 +4,8 @@
 
 #include <httplib.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,7 +22,8 @@
 
 namespace breakwatch::api {
 
-// Owns its threads and connections; ends them in its destructor, within seconds.
+// Owns its threads and connections; ends them in its destructor, within seconds. Answers that are being made then are
+// sent if they are ready within kLastAnswers.
 class Front final : public httplib::Server {
  public:
   Front(std::size_t max_requests, EventFeed& feed, StreamBounds streams);
@@ -38,6 +41,7 @@ class Front final : public httplib::Server {
 
  private:
   static constexpr std::size_t kOperationThreads = 2, kWaitingPerWorker = 4;
+  static constexpr std::chrono::seconds kLastAnswers{1};
 
   void Accept(const std::stop_token& stop);
   void HandOut(std::unique_ptr<Connection> connection, bool operations);
@@ -48,6 +52,7 @@ class Front final : public httplib::Server {
   EventStreams streams_;
   std::mutex mutex_;
   std::set<const Connection*> busy_;  // in workers; guarded by the mutex
+  std::condition_variable answered_;  // while stopping: one of them is no longer busy
   bool stopping_ = false;             // guarded by the mutex
   // In this order: each uses what is above it.
   std::optional<Workers> workers_, operations_;  // the second one for paths below "/-/"
