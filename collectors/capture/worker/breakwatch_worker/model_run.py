@@ -199,7 +199,8 @@ class ModelRun:
 
     def _call_of(self, model, arguments: dict, **more) -> modes.Call:
         limits = limits_of(self._job)
-        return modes.Call(model, arguments, limit_s=limits["capture_s"], limit_bytes=int(limits["rss_bytes"]), **more)
+        return modes.Call(model, arguments, limit_s=limits["capture_s"], limit_bytes=int(limits["rss_bytes"]),
+                          published=self._depth == "original" or self.origin == suggestions.OWN, **more)
 
     def _is_finite(self) -> bool:
         """Whether the output of the eager call is finite. If not, calls again without flushing denormal numbers: a
@@ -272,7 +273,7 @@ class ModelRun:
     def _captured(self, notes: list) -> tuple:
         """(the result of the capture, whether the compiler failed)."""
         found = self._mode.capture(self._call)
-        result = {"mode_detail": modes.bounded(found.mode_detail)} if found.mode_detail else {}
+        result = {"mode_detail": modes.bounded(found.mode_detail, self._mode.detail_bytes)} if found.mode_detail else {}
         if found.error is not None:
             failed = self._failure_of(found.error)
             found.error.__traceback__ = found.error.__context__ = found.error.__cause__ = None  # frames hold tensors
