@@ -165,7 +165,7 @@ class ModelRun:
         config = size.make(config_class)
         tokens = config_fixes.fill_tokens(config)
         overrides.set_attention(self._job, config)
-        model = build.construct(cls, config)
+        model = self._mode.constructed(build.construct(cls, config))
         overrides.cast(self._job, model)
         self._phases.enter("inputs")
         plan = forward_inputs.Plan(model, config, variant)
@@ -200,7 +200,8 @@ class ModelRun:
     def _call_of(self, model, arguments: dict, **more) -> modes.Call:
         limits = limits_of(self._job)
         return modes.Call(model, arguments, limit_s=limits["capture_s"], limit_bytes=int(limits["rss_bytes"]),
-                          published=self._depth == "original" or self.origin == suggestions.OWN, **more)
+                          published=self._depth == "original" or self.origin == suggestions.OWN,
+                          about=self._known, **more)
 
     def _is_finite(self) -> bool:
         """Whether the output of the eager call is finite. If not, calls again without flushing denormal numbers: a

@@ -19,8 +19,10 @@ def mode_name(job: dict) -> str:
 
 def depth_of(job: dict):
     """The depth of a job: the configuration as published, if that is what it measures."""
-    measured = mode_name(job) in MEASURE_NAMES and isinstance(job.get("measure"), dict)
-    return "original" if measured and job["measure"].get("full") is True else job.get("depth")
+    name = mode_name(job)
+    options = job.get("build" if name == "build" else "measure") if name in MEASURE_NAMES else None
+    options = options if isinstance(options, dict) else {}
+    return "original" if options.get("full") is True or options.get("weights") else job.get("depth")
 
 
 def mode_of(job: dict):

@@ -30,6 +30,7 @@ class Call:
     limit_bytes: int = 6 << 30  # of resident memory
     forks: bool = False  # the model is only called in forks, so that it stays cold here
     published: bool = False  # the model has the sizes of its configuration, or is the user's own
+    about: dict = dataclasses.field(default_factory=dict)  # what the result says of the model: its class, type, dtype
 
     def given(self, change=None) -> tuple:
         """(positional, named) arguments for one call: the original ones if no other call can see what it writes.
@@ -89,6 +90,10 @@ class Mode:
 
     def configure(self, job: dict) -> None:
         """Takes the options of the job. Raises architecture.Stop if one is wrong."""
+
+    def constructed(self, model: torch.nn.Module) -> torch.nn.Module:
+        """Phase `create`: the model to use instead of a new one from its config."""
+        return model
 
     def ready(self, call: Call) -> None:
         """Phase `inputs`: prepares the model and the arguments for the mode."""

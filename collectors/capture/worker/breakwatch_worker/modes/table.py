@@ -3,6 +3,7 @@
 from ..model import architecture
 from . import MEASURE_NAMES, NAMES
 from .base import Mode
+from .build import Build
 from .export import Export
 from .fullgraph import Fullgraph
 from .measure import Bench, Profile
@@ -12,7 +13,7 @@ from .train import Train
 
 _MODES = {
     "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,
-    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench,
+    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench, "build": Build,
 }
 
 
