@@ -1,7 +1,7 @@
 """Small modules to measure, and backends that misbehave. Test data."""
 
 import os
-import time
+import signal
 
 import torch
 from breakwatch_worker.profile.backends import Backend
@@ -77,8 +77,8 @@ class NotInOnnx(torch.nn.Module):
         return torch.linalg.eigvals(x[:, :4]).real
 
 
-class CompilesEachTime(torch.nn.Module):
-    """Another graph in each call, by a number that is part of the graph."""
+class CompilesAgain(torch.nn.Module):
+    """Other graphs in the first calls, by a number that is part of the graph, until Dynamo makes it a variable."""
 
     def __init__(self):
         super().__init__()
@@ -112,12 +112,7 @@ class Wrong(_Strange):
 
 class Crashes(_Strange):
     def run(self, *given, **named):
-        os.abort()
-
-
-class Hangs(_Strange):
-    def run(self, *given, **named):
-        time.sleep(600)
+        os.kill(os.getpid(), signal.SIGSYS)
 
 
 class Greedy(_Strange):

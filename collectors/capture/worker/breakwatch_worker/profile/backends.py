@@ -9,6 +9,7 @@ import tempfile
 import torch
 from torch.utils import _pytree
 
+from ..modes import exporters
 from . import cells
 from .pieces import Piece, Skip
 
@@ -82,6 +83,7 @@ class Exported(Backend):
         return lambda *given: compiled(*[given[place] for place in bound.given])
 
     def compile_model(self, model, positional, named, dynamic):
+        exporters.register_caches(model)
         return self._compile(model, positional, named)
 
     def _compile(self, module, positional: tuple, named: dict):

@@ -146,7 +146,7 @@ def _sum(name: str, found: dict, segments: list) -> dict:
 def _whole(whole: dict, found: dict, reference: dict, totals: dict, options: Options) -> dict:
     if is_whole(reference):
         return {"available": True, "how": "fullgraph", "why_not": "",
-                "cells": {name: totals[name] for name in options.backends}}
+                "cells": {name: dict(totals[name]) for name in options.backends}}
     if not whole:
         return {"available": False, "how": "", "why_not": "its graphs were not found", "cells": {}}
     first = whole["eager"]
