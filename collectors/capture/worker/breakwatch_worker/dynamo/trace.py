@@ -135,7 +135,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, positiona
     found.frames_ok = counters["frames"]["ok"]
     metrics = dynamo_utils.get_compilation_metrics()
     found.recompiles = len({str(item.compile_id) for item in metrics if is_recompile(item)})
-    found.parts, found.segments = graphs, segments.describe(graphs, metrics)
+    found.parts, found.segments = list(graphs), segments.describe(graphs, metrics)
     return found
 
 

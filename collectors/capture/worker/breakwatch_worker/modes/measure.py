@@ -1,11 +1,13 @@
 """Modes `profile` and `bench`: the capture of `eval`, then measurements (package profile)."""
 
-import torch
+import time
 
 from ..model.architecture import Stop
+from ..process import fork, host
 from ..profile.options import options_of
 from .base import Call, Found, Mode
 
+_NOISY = "measured on a machine that was not quiet"
 _NO_CUDA = "measure.device is cuda: torch finds no CUDA device here"
 
 
@@ -17,17 +19,18 @@ class Profile(Mode):
 
     def configure(self, job: dict) -> None:
         self._options = options_of(job)
-        if self._options.device == "cuda" and not torch.cuda.is_available():
+        if self._options.device == "cuda" and not fork.call(host.show_cuda):
             raise Stop("skipped_missing_dependency", _NO_CUDA, "measure on a machine with a CUDA device, or on the cpu")
 
     def capture(self, call: Call) -> Found:
         from ..profile.measurement import Measurement
 
+        begun = time.monotonic()
         found = self._trace(call)
         if found.error is not None:
             return Found(found, error=found.error)
-        measurement = Measurement(call, self._options, self.in_graphs)
-        return Found(found, mode_detail=measurement.detail())
+        detail = Measurement(call, self._options, self.in_graphs, begun).detail()
+        return Found(found, mode_detail=detail, notes=[] if detail["noise"]["quiet"] else [_NOISY])
 
 
 class Bench(Profile):

@@ -9,6 +9,7 @@ import tempfile
 import torch
 from torch.utils import _pytree
 
+from ..modes import exporters
 from . import cells
 from .pieces import Piece, Skip
 
@@ -24,8 +25,8 @@ class Backend:
     with_dynamo = False
     in_process = True
 
-    def check(self, options) -> None:
-        """Raises Skip if the backend cannot be used here."""
+    def check(self, options, dynamic: bool) -> None:
+        """Raises Skip if the backend cannot be used here, or not with dynamic shapes."""
 
     def compile_graph(self, piece: Piece):
         """A function with the arguments of the graph."""
@@ -49,7 +50,7 @@ class Eager(Backend):
 class Inductor(Backend):
     with_dynamo = True
 
-    def check(self, options):
+    def check(self, options, dynamic):
         """Imports and tries the compiler, so that the compile time of the first graph does not contain it."""
         torch.compile(lambda x: x + 1, backend="inductor")(torch.ones(3))
 
@@ -65,6 +66,13 @@ class Inductor(Backend):
 class Exported(Backend):
     """A backend for programs of fixed sizes, which have the model's parameters in them."""
 
+    def check(self, options, dynamic):
+        self._options = options
+        if dynamic:
+            raise Skip("its programs have fixed sizes here: see the profile without dynamic shapes")
+        if options.device != "cpu":
+            raise Skip("it is measured on the CPU only")
+
     def compile_graph(self, piece):
         if not piece.has_one_size:
             raise Skip("it is called with arguments of several sizes, and this backend compiles one")
@@ -75,8 +83,7 @@ class Exported(Backend):
         return lambda *given: compiled(*[given[place] for place in bound.given])
 
     def compile_model(self, model, positional, named, dynamic):
-        if dynamic:
-            raise Skip("its programs have fixed sizes here")
+        exporters.register_caches(model)
         return self._compile(model, positional, named)
 
     def _compile(self, module, positional: tuple, named: dict):
@@ -115,13 +122,11 @@ class AotInductor(Exported):
         self._folder = tempfile.mkdtemp(prefix="aot-")
         self.packages = []  # (the piece's number or 0 for a model, package, inputs) in the order of compilation
 
-    def check(self, options):
-        self._options = options
+    def check(self, options, dynamic):
+        super().check(options, dynamic)
         if not os.environ.get(_RUNNER):
             raise Skip(f"there is no breakwatch-runner here: {_RUNNER} is not set")
-        if options.device != "cpu":
-            raise Skip("breakwatch-runner measures on the CPU only")
-        Inductor().check(options)
+        Inductor().check(options, dynamic)
 
     def compile_graph(self, piece):
         self._number = piece.number
@@ -162,15 +167,13 @@ class AotInductor(Exported):
 
 
 class OnnxRuntime(Exported):
-    def check(self, options):
-        self._options = options
+    def check(self, options, dynamic):
+        super().check(options, dynamic)
         for package in ("onnx", "onnxscript", "onnxruntime"):
             try:
                 __import__(package)
             except ImportError as error:
                 raise Skip(f"this toolchain has no {package}") from error
-        if options.device != "cpu":
-            raise Skip("onnxruntime is measured on the CPU only")
 
     def _compile(self, module, positional, named):
         import onnxruntime

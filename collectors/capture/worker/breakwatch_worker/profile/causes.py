@@ -17,10 +17,18 @@ class Causes:
         Empty if no break caused it."""
         if before and before <= len(self._graphs) and self._graphs[before - 1].ended_by is not None:
             return self._graphs[before - 1].ended_by.site_id
-        if not after or after > len(self._graphs):
+        if not after:
+            return self._of_end(before)
+        if after > len(self._graphs):
             return ""
         event = self._resumed_after(after) or self._last_before(after)
         return event.site_id if event is not None else ""
+
+    def _of_end(self, last: int) -> str:
+        """The break because of which Dynamo skipped the outermost frame, which then ends in Python."""
+        if not 0 < last <= len(self._graphs) or self._resumed_after(last) is not None:
+            return ""
+        return self.of(0, 1)
 
     def _resumed_after(self, number: int):
         """The break after which the frame of this graph resumes."""

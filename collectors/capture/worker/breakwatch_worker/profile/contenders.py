@@ -13,9 +13,10 @@ from ..dynamo.segments import MAX_SEGMENTS
 from ..dynamo.trace import is_recompile, reset, trace
 from ..inputs.copies import fresh, module_of, tensors_of
 from ..modes.base import seed
+from ..process import host
 from . import backends, causes, cells, outputs
 from .options import Options
-from .pieces import Recorder, Skip, clock
+from .pieces import Recorder, clock
 
 _MOST_WARM_UP = 10  # runs in which something compiles
 _MOST_FAILURES = 3  # runs that fail, one after another
@@ -55,6 +56,8 @@ class Contender:
 
     def prepare(self) -> dict:
         torch.set_num_threads(self._options.threads)
+        if self._options.device == "cuda":
+            host.show_cuda()
         self._subject = self._subject.on(self._options.device)
         with torch.no_grad():
             answer = self._prepare()
@@ -148,20 +151,23 @@ class GraphsContender(Contender):
     def __init__(self, subject: Subject, options: Options, backend: str, settings: list = None):
         super().__init__(subject, options)
         self._name, self._settings = backend, settings
-        self._sums = {}  # of a run: (graph number,) or (previous graph, next graph) -> seconds, number of calls
-        self._spent = {}  # the same -> list of seconds, one of each run
+        self._spent = {}  # (graph number,) or (previous graph, next graph) -> list of seconds, one of each run
         self._calls = {}
 
     def _prepare(self) -> dict:
         self._backend = backends.find(self._name)
-        self._backend.check(self._options)
+        self._backend.check(self._options, self._subject.dynamic)
         how, found = self._compile()
         self._recorder.recording = True
         self._call(self._function, *self._subject.given())
         self._recorder.recording = False
         self._recorder.build()
-        for _ in range(2):
-            self._call(self._function, *self._subject.given())
+        compiled = _compilations()
+        self._call(self._function, *self._subject.given())
+        if _compilations() != compiled:  # an exporter left something behind that Dynamo guards on
+            self._recorder.begin_again()
+            self._trace(dict(self._settings or [("", {})])[how])
+        self._call(self._function, *self._subject.given())
         spent = [piece.compile_s for piece in self._recorder.pieces if piece.compile_s is not None]
         self._compile_s = cells.digits(sum(spent)) if spent else None
         return {"how": how, **self._described(found)}
@@ -169,6 +175,7 @@ class GraphsContender(Contender):
     def _compile(self) -> tuple:
         """(the name of the settings, the trace) of the first settings with which Dynamo has no error."""
         for place, (how, config) in enumerate(self._settings or [("", {})]):
+            self._recorder = Recorder(self._backend, tensors_of(self._subject.model))
             found = self._trace(config)
             if found.error is None:
                 return how, found
@@ -181,7 +188,6 @@ class GraphsContender(Contender):
         seed()
         reset()
         self._discarded = 0
-        self._recorder = Recorder(self._backend, tensors_of(self._subject.model))
 
         def warm_up(compiled):
             self._function = compiled
@@ -272,7 +278,7 @@ class ModelContender(Contender):
 
     def _prepare(self) -> dict:
         self._backend = backends.find(self._name)
-        self._backend.check(self._options)
+        self._backend.check(self._options, self._subject.dynamic)
         reset()
         wanted = self._output(self._subject.model, 0)
         is_random = bool(outputs.difference(wanted, self._output(self._subject.model, 1)))
@@ -286,7 +292,6 @@ class ModelContender(Contender):
             text = "" if is_random else outputs.difference(wanted, self._output(self._function, 0))
             if text:
                 return {"cell": cells.failed("wrong_result", text, compile_s=self._compile_s)}
-        _forget_peak()
         return {}
 
     def _output(self, function, salt: int) -> list:
@@ -330,21 +335,6 @@ def _compilations() -> int:
     return len(dynamo_utils.get_compilation_metrics())
 
 
-def _forget_peak() -> None:
-    """Lets the peak of resident memory begin here, after the compilation, if this system allows it."""
-    try:
-        with open("/proc/self/clear_refs", "w") as file:
-            file.write("5")
-    except OSError:
-        pass
-
-
 def _peak_mb() -> float:
-    with open("/proc/self/status") as file:
-        for line in file:
-            if line.startswith("VmHWM:"):
-                return round(int(line.split()[1]) / 1024, 1)
+    """The peak of this process since its fork, with the compilation."""
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
-
-
-__all__ = ["Contender", "GraphsContender", "ModelContender", "PackagesContender", "Skip", "Subject", "contender"]

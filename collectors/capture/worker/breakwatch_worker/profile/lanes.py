@@ -16,6 +16,7 @@ from ..process.lines import LineReader, write_line
 from . import cells
 
 _LEAST_BYTES = 512 << 20
+_STEPS = {"prepare": "compiling", "turn": "a run", "finish": "the statistics"}  # names for a detail
 
 
 class Lane:
@@ -43,8 +44,8 @@ class Lane:
             write_line(self._requests, request)
         line = self._line(time.monotonic() + max(limit_s, 0.1))
         if line is None:
-            self.fail(cells.failed("timeout", f"{request['do']} took longer than {limit_s:.0f} s, what the time limit "
-                                               "of the capture left for it"))
+            self.fail(cells.failed("timeout", f"{_STEPS[request['do']]} took longer than {limit_s:.0f} s, its part of "
+                                              "the time limit of the capture"))
             return {}
         if not line:
             self.fail(self._of_end(self._reap()))

@@ -25,12 +25,13 @@ _WHOLE_BACKENDS = ("eager", "inductor")
 class Measurement:
     """`detail()` is the `mode_detail` of the result."""
 
-    def __init__(self, call: Call, options: Options, in_graphs: bool):
+    def __init__(self, call: Call, options: Options, in_graphs: bool, begun: float):
+        """`begun`: when the phase began, by time.monotonic()."""
         self._call, self._options = call, options
         self._measure = {**options.described(), "dtype": _dtype_of(call),
                          "size": "published" if call.published else "reduced"}
         self._in_graphs = in_graphs
-        self._budget = schedule.Budget(call.limit_s)
+        self._budget = schedule.Budget(call.limit_s, begun)
 
     def detail(self) -> dict:
         before = noise.measure()
@@ -67,9 +68,10 @@ class Measurement:
             for name in names:
                 lanes[name] = self._lane(stack, name, contender(subject, self._options, name))
             schedule.prepare(list(lanes.values()), budget)
+            tables.check_same_graphs(lanes)
             whole = self._whole_lanes(stack, subject, lanes[_REFERENCE], budget)
             everything = [*lanes.values(), *whole.values()]
-            schedule.measure(everything, budget)
+            schedule.measure(everything, budget, self._options.most_s)
             found = schedule.finish(everything)
         return tables.profile(self._options, lanes, found, whole)
 
@@ -95,7 +97,7 @@ class Measurement:
             lanes = {name: self._lane(stack, name, ModelContender(subject, self._options, name))
                      for name in self._options.backends}
             schedule.prepare(list(lanes.values()), budget)
-            schedule.measure(list(lanes.values()), budget)
+            schedule.measure(list(lanes.values()), budget, self._options.most_s)
             found = schedule.finish(list(lanes.values()))
         return tables.bench(self._options, lanes, found)
 

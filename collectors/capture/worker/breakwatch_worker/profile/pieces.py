@@ -76,19 +76,33 @@ def _size_of(value):
 class Recorder:
     """Owner: the process of one backend. `log` has (number, begin, end) of each graph called since it was cleared."""
 
-    def __init__(self, backend, model):
+    def __init__(self, backend, tensors: list):
+        """`tensors`: the parameters and buffers of the model."""
         self.pieces, self.log = [], []
         self.recording = False
         self._backend = backend
-        self._owned = {id(tensor) for tensor in model}
+        self._owned = {id(tensor) for tensor in tensors}
+        self._made = 0  # by this trace
+        self._built = False
 
     def compile(self, graph_module, examples):
         """The backend for Dynamo."""
+        if self._made == len(self.pieces):
+            self._add(graph_module, examples)
+        self._made += 1
+        return self._timed(self.pieces[self._made - 1])
+
+    def begin_again(self) -> None:
+        """The next trace makes the same graphs again, which keep their versions."""
+        self._made = 0
+
+    def _add(self, graph_module, examples) -> None:
         piece = Piece(len(self.pieces) + 1, graph_module, examples)
         self.pieces.append(piece)
         if self._backend.with_dynamo:
             install(piece, lambda: self._backend.compile_graph(piece))
-        return self._timed(piece)
+        elif self._built:
+            piece.cell = cells.failed("failed", "this graph was made only after the others were compiled")
 
     def _timed(self, piece: Piece):
         log = self.log
@@ -114,6 +128,8 @@ class Recorder:
                 install(piece, lambda piece=piece: self._backend.compile_graph(piece))
             if piece.cell is None and piece.version is not piece.eager:
                 self._check(piece)
+            piece.examples = None  # they hold tensors
+        self._built = True
 
     def _check(self, piece: Piece) -> None:
         try:

@@ -23,7 +23,19 @@ def bench(options: Options, lanes: dict, found: dict) -> dict:
 
 
 def _counts(found: dict) -> dict:
-    return {name: sum(each.get(name, 0) for each in found.values()) for name in ("discarded_runs", "recompiles")}
+    """Of the backend with most: each compiles for itself."""
+    return {name: max((each.get(name, 0) for each in found.values()), default=0)
+            for name in ("discarded_runs", "recompiles")}
+
+
+def check_same_graphs(lanes: dict) -> None:
+    """Fails each lane whose graphs are not those of the reference."""
+    def graphs(lane) -> list:
+        return [(each["compile_id"], each["ops_total"]) for each in lane.answer.get("graphs", ())]
+
+    for lane in lanes.values():
+        if lane.alive and "graphs" in lane.answer and graphs(lane) != graphs(lanes["eager"]):
+            lane.fail(cells.failed("failed", "its graphs are not those of eager: the model behaves differently"))
 
 
 def with_throughput(profile: dict) -> dict:
@@ -64,7 +76,7 @@ def _segments(options: Options, lanes: dict, found: dict, reference: dict) -> li
     for key, measured in by_key["eager"].items():
         described = _graph(graphs, key[0]) if len(key) == 1 else _python(sites.get(measured["cause"]))
         in_cells = {name: cell for name in options.backends
-                    if (cell := _segment_cell(name, key, lanes, by_key)) is not None}
+                    if (cell := _segment_cell(lanes[name], key, by_key[name], found.get(name, {}))) is not None}
         segments.append({"index": len(segments), **described, "calls": measured["calls"], "cells": in_cells,
                          **({"between": list(key)} if len(key) == 2 else {})})
     return segments
@@ -84,15 +96,18 @@ def _python(site) -> dict:
     return {"kind": "python", "compile_id": "", **place, "ops": 0, "ended_by": site["site_id"] if site else ""}
 
 
-def _segment_cell(name: str, key: tuple, lanes: dict, by_key: dict):
-    lane = lanes[name]
+def _segment_cell(lane, key: tuple, measured: dict, found: dict):
     if len(key) == 1 and (cell := lane.answer.get("failed", {}).get(str(key[0]))) is not None:
         return cell
-    if (measured := by_key[name].get(key)) is not None:
-        return measured["cell"]
-    if len(key) == 2 and lane.cell is None:
+    if key in measured:
+        return measured[key]["cell"]
+    if lane.cell is not None:
+        return lane.cell
+    if found.get("total", {}).get("status", "ok") != "ok":
+        return found["total"]
+    if len(key) == 2:
         return None  # graphs that are timed in another process have no Python code between them
-    return lane.cell or cells.failed("failed", "this backend did not reach it")
+    return cells.failed("failed", "it was not reached")
 
 
 def _total(name: str, lanes: dict, found: dict, segments: list) -> dict:
@@ -131,7 +146,7 @@ def _sum(name: str, found: dict, segments: list) -> dict:
 def _whole(whole: dict, found: dict, reference: dict, totals: dict, options: Options) -> dict:
     if is_whole(reference):
         return {"available": True, "how": "fullgraph", "why_not": "",
-                "cells": {name: totals[name] for name in options.backends}}
+                "cells": {name: dict(totals[name]) for name in options.backends}}
     if not whole:
         return {"available": False, "how": "", "why_not": "its graphs were not found", "cells": {}}
     first = whole["eager"]
