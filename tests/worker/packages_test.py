@@ -181,8 +181,8 @@ def test_a_check_has_a_time_limit(package):
 
 def test_a_check_has_a_memory_limit(package):
     needs(RUNNER)
-    ran = subprocess.run([RUNNER, "check", package, "--json", "--limit-mb", "1"], capture_output=True, text=True, env={},
-                         check=False)
+    ran = subprocess.run([RUNNER, "check", package, "--json", "--limit-mb", "1"], capture_output=True, text=True,
+                         check=False, env={})
     assert ran.returncode != 0 and '"status":"ok"' not in ran.stdout
 
 
