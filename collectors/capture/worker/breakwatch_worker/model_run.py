@@ -48,6 +48,8 @@ class ModelRun:
         self._cut_short = False  # some were skipped
         self._mode, self._call = modes.mode_of(job), None  # the last call
         self._flushes_denormals = False  # during that call
+        if depth == "original":
+            build.allow_published(int(limits_of(job)["rss_bytes"]))
 
     def run(self) -> dict:
         values = self._job.get("config")

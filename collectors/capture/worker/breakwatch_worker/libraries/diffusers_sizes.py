@@ -23,8 +23,8 @@ def with_defaults(cls, values: dict) -> dict:
 
 def plans(cls, config: dict, depth: str):
     """(depth, note, config) from the smallest to the original. The first that builds and runs is captured."""
-    narrow = list(narrowed(config))
-    if depth != "full":
+    narrow = list(narrowed(config)) if depth != "original" else []
+    if depth not in ("full", "original"):
         short, notes = shortened(config)
         if notes:
             for small, width_note in narrow:

@@ -76,6 +76,15 @@ class PipelineRun(model_run.ModelRun):
         return ComponentRun(job, self._depth, self._phases)
 
 
+def together(details: dict) -> dict:
+    """The `mode_detail` by component. The profiles of a measure mode are one list, each with its component."""
+    if not all("profiles" in detail for detail in details.values()):
+        return details
+    profiles = [{"component": name, **profile} for name, detail in details.items() for profile in detail["profiles"]]
+    worst = max((detail["noise"] for detail in details.values()), key=lambda noise: not noise["quiet"])
+    return {"measure": next(iter(details.values()))["measure"], "noise": worst, "profiles": profiles}
+
+
 def combine(parts: dict, others: list) -> dict:
     """The result of all components: sums, sites grouped by site_id, and the status of the first failure, if any."""
     sites, segments, reasons = {}, [], set()
@@ -117,5 +126,5 @@ def combine(parts: dict, others: list) -> dict:
     if segments:
         result["segments"] = segments
     if details:
-        result["mode_detail"] = details
+        result["mode_detail"] = together(details)
     return result

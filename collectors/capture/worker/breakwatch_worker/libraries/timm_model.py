@@ -44,7 +44,7 @@ class TimmRun(LibraryRun):
                 2, channels, height, width, generator=torch.Generator().manual_seed(7))}
 
         # A model that accepts any size gets a small image. One that checks the size fails and gets its own size.
-        if height > _SIDE and width > _SIDE:
+        if height > _SIDE and width > _SIDE and self._depth != "original":
             note = f"image {height}x{width}->{_SIDE}x{_SIDE}"
             yield Candidate("original", note, make, call(_SIDE, _SIDE))
         yield Candidate("original", "", make, call(height, width))

@@ -20,6 +20,13 @@ class TooLarge(WorkerError):
 
 
 MAX_BYTES = 7 << 29  # of parameters and buffers; with activations a capture stays under 6 GB
+_SHARE_PUBLISHED = 0.6  # of the memory limit: for the parameters and buffers of a configuration as published
+
+
+def allow_published(limit_bytes: int) -> None:
+    """Allows this process models as large as its limit of resident memory permits."""
+    global MAX_BYTES
+    MAX_BYTES = max(MAX_BYTES, int(_SHARE_PUBLISHED * limit_bytes))
 
 
 def byte_count(model: torch.nn.Module) -> int:
@@ -99,7 +106,8 @@ def without_draws(make, filled: bool = True) -> torch.nn.Module:
     with deferred.active():
         model = make()
         if (size := byte_count(model)) > MAX_BYTES:
-            raise TooLarge(f"{type(model).__name__} takes {size / 2**30:.1f} GiB as configured")
+            raise TooLarge(f"{type(model).__name__} takes {size / 2**30:.1f} GiB as configured; "
+                           f"{MAX_BYTES / 2**30:.1f} GiB are allowed")
         if filled:
             deferred.settle(model)
     return model.eval()

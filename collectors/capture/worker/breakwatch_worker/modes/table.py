@@ -6,13 +6,15 @@ from .base import Mode
 from .build import Build
 from .export import Export
 from .fullgraph import Fullgraph
+from .measure import Bench, Profile
 from .plain import Cold, Dynamic, Nested
 from .recompile import Recompile
 from .train import Train
 
 _MODES = {
     "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,
-    "recompile": Recompile, "cold": Cold, "build": Build,
+    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench,
+    "build": Build,
 }
 
 

@@ -19,6 +19,9 @@ _LANDLOCK_VERSION = 1  # a flag: the call returns the version
 _MAKE_BLOCK_DEVICE = 1 << 11
 _SCOPES = 0b11  # abstract sockets, signals
 _PAGE = resource.getpagesize()
+# The user's traces of other programs: a capture must not write into them.
+_TRACES = ("TORCH_TRACE", "TORCH_LOGS", "TORCH_LOGS_OUT", "TORCH_COMPILE_DEBUG")
+_HIDDEN_CUDA = "BREAKWATCH_CUDA_VISIBLE_DEVICES"  # the user's CUDA_VISIBLE_DEVICES
 _TOKEN_PARTS = ("TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "API_KEY", "ACCESS_KEY")
 
 
@@ -141,9 +144,23 @@ def scrub_secrets() -> None:
             del os.environ[name]
 
 
+def show_cuda() -> bool:
+    """Undoes what hides CUDA devices from a process that has not used any, and returns whether torch finds one."""
+    import torch
+
+    os.environ["CUDA_VISIBLE_DEVICES"] = os.environ.get(_HIDDEN_CUDA, "")
+    if not os.environ["CUDA_VISIBLE_DEVICES"]:
+        del os.environ["CUDA_VISIBLE_DEVICES"]
+    return torch.cuda.is_available()
+
+
 def scrub_environment() -> None:
-    """Removes secrets, and switches off network access and threads in the libraries that build models."""
+    """Removes secrets, the user's settings of torch's traces, and switches off network access, devices and threads in
+    the libraries that build models."""
     scrub_secrets()
+    for name in _TRACES:
+        os.environ.pop(name, None)
+    os.environ.setdefault(_HIDDEN_CUDA, os.environ.get("CUDA_VISIBLE_DEVICES", ""))
     os.environ.update({
         "HF_HUB_OFFLINE": "1",
         "HF_TOKEN_PATH": "/nonexistent",
