@@ -31,6 +31,14 @@ struct WhenAny {
 template <class Value>
 WhenAny(Value&) -> WhenAny<Value>;
 
+// A JSON text that is omitted while it is empty.
+template <class Text>
+struct RawWhenAny {
+  Text& text;
+};
+template <class Text>
+RawWhenAny(Text&) -> RawWhenAny<Text>;
+
 template <class V, class T>
 void DescribeToolchain(V& v, T& t) {
   v("name", t.name), v("torch", t.torch), v("transformers", t.transformers), v("python", t.python);
@@ -54,6 +62,7 @@ void DescribeJob(V& v, T& j) {
   v("job", j.id), v("model", j.model), v("revision", j.revision), v("config", Raw{j.config_json});
   v("architecture", j.architecture), v("task", j.task), v("library", j.library), v("mode", j.mode);
   v("call", WhenAny{j.call}), v("dtype", WhenAny{j.dtype}), v("attention", WhenAny{j.attention});
+  v("build", RawWhenAny{j.build_json});
   v("depth", j.depth), v("repeat", j.repeat), v("inputs_spec", Raw{j.inputs_spec_json}), v("structure", j.structure);
   v("limits", j.limits);
 }
