@@ -144,6 +144,38 @@ std::vector<Key> CaptureKeys() {
   };
 }
 
+std::vector<std::string> BackendNames() { return {kBackends.begin(), kBackends.end()}; }
+std::vector<std::string> DtypeNames() {
+  std::vector<std::string> names{""};
+  names.insert(names.end(), kDtypes.begin(), kDtypes.end());
+  return names;
+}
+
+std::vector<Key> MeasureKeys() {
+  return {
+      {KEY(measure.backends),
+       .doc = "Backends to measure: eager, inductor, aot_inductor, onnxruntime, torchscript.", .names = true,
+       .allowed = BackendNames()},
+      {KEY(measure.batches), .doc = "Batch sizes to measure, each from 1 to 65536.", .names = true, .check = BatchSize},
+      {KEY(measure.seq), .doc = "Length of sequences; 0: that of the usual inputs.", .max = 1 << 20},
+      {KEY(measure.dynamic), .doc = "Measure also with dynamic shapes."},
+      {KEY(measure.threads), .doc = "Threads of a measured model.", .min = 1, .max = 1024},
+      {KEY(measure.device), .doc = "Device: cpu or cuda.", .allowed = {"cpu", "cuda"}},
+      {KEY(measure.dtype), .doc = "Data type: float32, bfloat16, float16; empty: that of the model.",
+       .allowed = DtypeNames()},
+      {KEY(measure.full),
+       .doc = "Measure the configuration as published, with random weights, instead of the reduced model."},
+      {KEY(measure.min_runs), .doc = "Least number of runs of each measurement.", .min = 1, .max = 1'000'000},
+      {KEY(measure.min_time), .doc = "Least time of each measurement.", .max = 3'600'000},
+      {KEY(measure.timeout), .doc = "Deadline for all measurements of a model.", .min = 1'000, .max = kDay},
+      {KEY(measure.prices_file), .doc = "YAML file with prices of machines, for the cost of a million requests."},
+      {KEY(measure.lock_file),
+       .doc = "File that all processes of a machine lock, so that nothing else is captured during a measurement; "
+              "empty: no lock.",
+       .restart = true},
+  };
+}
+
 std::vector<Key> SweepKeys() {
   return {
       {KEY(sweep.rebuild), .doc = "Which known captures are repeated: if-needed, always, never.",
@@ -329,7 +361,7 @@ std::vector<Key> MakeKeyTable() {
       {KEY(state_dir),
        .doc = "Directory for everything that breakwatch keeps: store, reports, logs, control socket, scratch.",
        .restart = true, .check = NotEmpty}};
-  for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
+  for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), MeasureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
                     LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }

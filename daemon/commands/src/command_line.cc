@@ -109,11 +109,16 @@ void AddShort(CLI::App* command, CommandLine& line, const std::string& name, con
       ->take_last();
 }
 
-void AddAllowFactories(CLI::App* command, CommandLine& line) {
+// The same for a boolean setting: the flag alone means true.
+void AddSwitch(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key,
+               const std::string& doc) {
   command->add_flag_callback(
-      "--allow-factories",
-      [&line] { line.sources.flags.emplace_back("capture.allow_factories", std::vector<std::string>{"true"}); },
-      "Let workers run your own code, for python: and script: models (capture.allow_factories)");
+      name, [&line, key] { line.sources.flags.emplace_back(key, std::vector<std::string>{"true"}); }, doc);
+}
+
+void AddAllowFactories(CLI::App* command, CommandLine& line) {
+  AddSwitch(command, line, "--allow-factories", "capture.allow_factories",
+            "Let workers run your own code, for python: and script: models (capture.allow_factories)");
 }
 
 void AddSelection(CLI::App* command, ModelSelection& selection, const std::string& effect) {
@@ -149,6 +154,16 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
            "When to repeat captures that have a result: if-needed, always or never (sweep.rebuild)");
 }
 
+// "10%" or "10". Throws what the parser reports.
+double PercentIn(std::string text) {
+  if (text.ends_with('%')) text.pop_back();
+  double percent = 0;
+  if (!CLI::detail::lexical_cast(text, percent) || !(percent >= 0 && percent <= 1000)) {
+    throw CLI::ValidationError("--latency-tolerance", "expected a percentage from 0% to 1000%");
+  }
+  return percent;
+}
+
 // What the gate accepts. A check of the names comes first, so that a mistyped one does not cost a sweep.
 void AddGateOptions(CLI::App* command, GateOptions& gate) {
   command->add_option(
@@ -157,11 +172,17 @@ void AddGateOptions(CLI::App* command, GateOptions& gate) {
   command
       ->add_option(
           "--ignore", gate.ignore,
-          "Ignore new-sites (new break sites), gone (models without a new result) or a quantity; can be repeated")
+          "Ignore new-sites (new break sites), gone (models without a new result), latency or a quantity; can be repeated")
       ->check(CLI::IsMember(IgnorableNames()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all();
+  command
+      ->add_option_function<std::string>(
+          "--latency-tolerance",
+          [&gate](const std::string& text) { gate.latency_tolerance = PercentIn(text); },
+          "Times of benchmarks may change by this much, as in 10%; smaller and insignificant changes do not count")
+      ->type_name("PERCENT");
 }
 
 void AddServer(CLI::App* command, CommandLine& line) {
@@ -205,6 +226,47 @@ void AddSweeps(CommandLine& line) {
   AddShort(page, line, "--listen", "web.listen_address", "HOST:PORT to listen on (web.listen_address)");
 }
 
+CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::string& doc,
+                     int (*run)(App&, const MeasureCommandOptions&)) {
+  auto o = std::make_shared<MeasureCommandOptions>();
+  auto* command = AddCommand(
+      line, name, doc, [o, run](App& app) { return run(app, *o); }, true);
+  command->add_option("models", o->sweep.models,
+                      "Models to measure: id[@revision], python:package.module:function, script:FILE[::HASH], @FILE "
+                      "with names, or a filter of the ranking");
+  command->add_option("--owner", o->sweep.owner, "Use only the models of the ranking with this owner (models.file)");
+  command->add_option("--toolchain", o->sweep.toolchain, "Measure with this toolchain only");
+  AddServer(command, line);
+  AddAllowFactories(command, line);
+  AddShort(command, line, "--backends", "measure.backends", "Backends, separated by commas (measure.backends)");
+  command->add_flag("--list-backends", o->list_backends, "List the backends and exit");
+  AddShort(command, line, "--batch", "measure.batches", "Batch sizes, separated by commas (measure.batches)");
+  AddShort(command, line, "--seq", "measure.seq", "Length of sequences; 0: that of the usual inputs (measure.seq)");
+  AddShort(command, line, "--dtype", "measure.dtype", "float32, bfloat16 or float16 (measure.dtype)");
+  AddShort(command, line, "--threads", "measure.threads", "Threads of the measured model (measure.threads)");
+  AddShort(command, line, "--device", "measure.device", "cpu or cuda (measure.device)");
+  AddSwitch(command, line, "--full", "measure.full",
+            "Measure the configuration as published, with random weights, not the reduced model (measure.full)");
+  AddSwitch(command, line, "--dynamic", "measure.dynamic", "Measure also with dynamic shapes (measure.dynamic)");
+  AddShort(command, line, "--min-runs", "measure.min_runs", "Least number of runs of each measurement (measure.min_runs)");
+  AddShort(command, line, "--min-time", "measure.min_time", "Least time of each measurement (measure.min_time)");
+  AddShort(command, line, "--top", "hub.top", "Number of models that filters select from, best rank first (hub.top)");
+  AddShort(command, line, "--rebuild", "sweep.rebuild",
+           "When to repeat measurements that have a result: if-needed, always or never (sweep.rebuild)");
+  command->add_flag("--quiet", o->sweep.quiet, "Print no progress");
+  command->add_option("--format", o->format, "Output format: text, md, csv or json")->capture_default_str();
+  command->add_option("--output", o->output, "Write to this file instead of standard output");
+  return command;
+}
+
+void AddMeasures(CommandLine& line) {
+  auto* profile = AddMeasure(line, "profile", "Measure what each graph, and the Python code between graphs, costs",
+                             RunProfile);
+  AddShort(profile, line, "--prices", "measure.prices_file",
+           "YAML file with prices of machines: also print the cost of a million requests (measure.prices_file)");
+  AddMeasure(line, "bench", "Measure latency, throughput, compile time and memory of whole models", RunBench);
+}
+
 void AddImport(CommandLine& line) {
   auto o = std::make_shared<ImportOptions>();
   auto* import = AddCommand(
@@ -237,7 +299,7 @@ void AddReads(CommandLine& line) {
   command = AddCommand(line, "reasons", "List the reasons of graph breaks, most frequent first",
                        [reasons](App& app) { return RunReasons(app, *reasons); });
   AddServer(command, line);
-  command->add_option("--by", reasons->by, "Order: events, sites, models or leverage")->capture_default_str();
+  command->add_option("--by", reasons->by, "Order: events, sites, models, leverage or cost (milliseconds, from the newest profiles)")->capture_default_str();
   command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
   command->add_option("--mode", reasons->mode, "Count results of this mode instead of eval");
@@ -544,6 +606,7 @@ int Run(App& app, int argc, char** argv) {
   line.cli.set_version_flag("--version", "breakwatch " + app.version);
   AddSettings(line);
   AddSweeps(line);
+  AddMeasures(line);
   AddImport(line);
   AddReads(line);
   AddTrends(line);

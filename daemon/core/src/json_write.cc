@@ -100,6 +100,13 @@ class Writer {
     return Of([&](Writer& w) { json_fields::DescribeStage(w, s); });
   }
 
+  static ordered_json Value(const BackendTimes& b) {
+    return Of([&](Writer& w) { json_fields::DescribeBackendTimes(w, b); });
+  }
+  static ordered_json Value(const Measurement& m) {
+    return Of([&](Writer& w) { json_fields::DescribeMeasurement(w, m); });
+  }
+
   template <class Fill>
   static ordered_json Of(const Fill& fill) {
     Writer writer;

@@ -27,6 +27,21 @@ bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() =
 constexpr const char* kWorkerPackage = "collectors/capture/worker";
 constexpr const char* kIgnoredKeys = "collectors/capture/structure_ignored.yaml";  // a worker's version digests it
 
+// breakwatch-runner beside this program; empty if it is not built.
+std::string RunnerProgram() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner";
+  return access(program.c_str(), X_OK) == 0 ? program.string() : std::string();
+}
+
+// What breakwatch-runner needs besides the system's libraries: itself, and the libtorch of the default environment,
+// which it was linked with.
+std::vector<std::string> RunnerFiles() {
+  const std::string program = RunnerProgram();
+  if (program.empty()) return {};
+  return {program, EnvironmentOf(DataFile(kDefaultPython))};
+}
+
 std::string ScratchOf(const Settings& settings) { return fs::absolute(settings.state_dir).string() + "/scratch"; }
 
 // Where own code is read from: its scripts' folders, where it is imported from, and models that it loads by name.
@@ -69,6 +84,7 @@ capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, b
   options.worker.front() = ConfiguredFile(options.worker.front());
   options.readable = capture::ComposedOf(EnvironmentOf(options.worker.front()));
   options.readable.insert(options.readable.end(), {DataFile(kWorkerPackage), DataFile(kIgnoredKeys)});
+  for (std::string& file : RunnerFiles()) options.readable.push_back(std::move(file));
   if (own_code) {
     for (std::string& folder : OwnFolders(settings, app.own_folders)) options.readable.push_back(std::move(folder));
   }
@@ -116,6 +132,7 @@ capture::ZygoteOptions ZygotesOf(const App& app, const Settings& configured) {
   options.worker.front() = ConfiguredFile(options.worker.front());
   options.environment["PYTHONPATH"] = DataFile(kWorkerPackage);
   options.environment["BREAKWATCH_SCRATCH_BYTES"] = std::to_string(settings.capture.scratch_bytes);
+  if (const std::string runner = RunnerProgram(); !runner.empty()) options.environment["BREAKWATCH_RUNNER"] = runner;
   options.pass = settings.capture.environment;
   if (settings.capture.allow_factories) AllowOwnCode(settings, options);
   options.scratch = ScratchOf(settings);
@@ -124,6 +141,7 @@ capture::ZygoteOptions ZygotesOf(const App& app, const Settings& configured) {
   options.zygotes =
       settings.capture.zygotes > 0 ? static_cast<std::size_t>(settings.capture.zygotes) : std::max(1u, cores);
   options.silence = settings.capture.silence;
+  options.lock_file = settings.measure.lock_file;
   options.log = [&app](std::string_view text) { app.log(Level::kWarn, std::string(text)); };
   return options;
 }
@@ -132,10 +150,9 @@ constexpr std::chrono::seconds kRunnerTimeout{30};  // libtorch from a cold disk
 constexpr std::size_t kRunnerBytes = 4096;
 
 std::string RunnerVersion() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner";
-  if (access(program.c_str(), X_OK) != 0) return {};
-  const auto output = capture::RunProgram({program.string(), "--version"}, kRunnerTimeout, kRunnerBytes);
+  const std::string program = RunnerProgram();
+  if (program.empty()) return {};
+  const auto output = capture::RunProgram({program, "--version"}, kRunnerTimeout, kRunnerBytes);
   std::string text = output ? *output : std::string();
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ',');  // a line each: torch, ABI, processor, whether it computes
