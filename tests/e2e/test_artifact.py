@@ -17,8 +17,9 @@ USAGE, UNAVAILABLE, STORE = 64, 69, 74
 MODEL = "org/a"
 RUNNER = """#!/bin/sh
 # Answers as the file beside it says.
+PATH=/usr/bin:/bin
 answer=$(dirname "$0")/answer.json
-echo check >> "$answer.calls"
+echo "$1" >> "$answer.calls"
 while [ -e "$answer.hang" ]; do sleep 0.05; done
 cat "$answer"
 """

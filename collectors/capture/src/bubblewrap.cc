@@ -82,7 +82,7 @@ Mounts MountsOf(const View& view, std::int64_t bytes) {
   mounts.PutMemory("/dev/shm", bytes / 4);
   mounts.PutMemory("/tmp", bytes / 4);
   mounts.PutMemory(kScratch, bytes / 2);
-  for (const fs::path& path : SystemFiles()) mounts.ShowSystemFile(path);
+  for (const fs::path& path : view.system) mounts.ShowSystemFile(path);
   // A folder comes before its content, which then needs no mount of its own.
   std::map<fs::path, bool> readable;
   for (const fs::path& path : view.readable) readable[path] = true;

@@ -1,12 +1,8 @@
-#include <unistd.h>
-
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include "breakwatch/capture/launcher.h"
-#include "breakwatch/core/json_text.h"
-#include "breakwatch/core/text.h"
+#include "breakwatch/artifact/runner_process.h"
+#include "breakwatch/capture/confine.h"
 #include "breakwatch/exporters/registry.h"
 #include "breakwatch/wiring/wiring.h"
 #include "data_dir.h"
@@ -15,9 +11,6 @@ namespace breakwatch::wiring {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
-constexpr std::size_t kMaxReportBytes = 4u << 20;
 
 std::string RunnerOf(const Settings& settings) {
   if (!settings.artifact.runner.empty()) return ConfiguredFile(settings.artifact.runner);
@@ -25,37 +18,32 @@ std::string RunnerOf(const Settings& settings) {
   return (fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner").string();
 }
 
-// Runs `breakwatch-runner check`. Its exit code repeats the status in its JSON.
+// Runs `breakwatch-runner check` in its sandbox.
 class RunnerChecker final : public PackageChecker {
  public:
-  RunnerChecker(std::string runner, const config::ArtifactSettings& settings)
-      : runner_(std::move(runner)), settings_(settings) {}
+  explicit RunnerChecker(artifact::RunnerOptions options) : options_(std::move(options)) {}
 
   Result<PackageVerdict> Check(const std::string& folder) override {
-    const auto output = capture::RunProgram({"/bin/sh", "-c", R"("$0" check "$1" --json || true)", runner_, folder},
-                                            settings_.check_timeout, kMaxReportBytes);
-    if (!output) return PackageVerdict{"failed_check", output.error().message, "{}"};
-    const json report = json::parse(*output, nullptr, /*allow_exceptions=*/false);
-    const auto text = [&](const char* key) {
-      return report.contains(key) && report[key].is_string() ? ShortLine(report[key].get<std::string>(), 1000) : "";
-    };
-    if (!report.is_object()) return PackageVerdict{"failed_check", "breakwatch-runner ended without a report", "{}"};
-    return PackageVerdict{text("status"), text("detail"), JsonText(report)};
+    auto report = artifact::RunRunner(options_, "check", folder);
+    if (!report) return report.error();
+    return PackageVerdict{std::move(report->status), std::move(report->detail), std::move(report->json)};
   }
 
  private:
-  const std::string runner_;
-  const config::ArtifactSettings settings_;
+  const artifact::RunnerOptions options_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<PackageChecker>> MakeChecker(const App&, const Settings& settings) {
-  const std::string runner = RunnerOf(settings);
-  if (access(runner.c_str(), X_OK) != 0)
-    return Error{ErrorCode::kUnavailable,
-                 "no " + runner + ": run `make venv`, then `make build`, or set artifact.runner"};
-  return std::unique_ptr<PackageChecker>(std::make_unique<RunnerChecker>(runner, settings.artifact));
+  std::error_code ignored;
+  artifact::RunnerOptions options;
+  options.program = RunnerOf(settings);
+  options.confine = {fs::read_symlink("/proc/self/exe", ignored).string(), std::string(capture::kConfineCommand)};
+  options.sandbox = settings.capture.sandbox != "off";
+  options.timeout = settings.artifact.check_timeout;
+  options.memory_bytes = settings.artifact.check_rss_bytes;
+  return std::unique_ptr<PackageChecker>(std::make_unique<RunnerChecker>(std::move(options)));
 }
 
 Result<std::unique_ptr<ArtifactRegistry>> MakeRegistry(const App& app, const Settings& settings,
