@@ -15,6 +15,8 @@
 namespace breakwatch::config {
 namespace {
 
+constexpr std::string_view kLockFile = "measure.lock_file";  // made where it is missing
+
 class Checker {
  public:
   Findings findings;
@@ -40,7 +42,7 @@ class Checker {
     Settings copy = settings;
     for (const Key& key : Keys()) {
       const auto* field = std::get_if<FieldOf<std::string>>(&key.field);
-      if (!field || !key.name.ends_with("_file")) continue;
+      if (!field || !key.name.ends_with("_file") || key.name == kLockFile) continue;
       const std::string path = (*field)(copy);
       errno = 0;
       const bool missing = !path.empty() && access(path.c_str(), R_OK) != 0;
@@ -61,6 +63,18 @@ class Checker {
          "the server's identity is not checked");
   }
 
+  void Registry(const RegistrySettings& registry) {
+    const std::string prefix = "artifact.registry.";
+    const bool has_token = !registry.token.empty() || !registry.token_file.empty();
+    Refuse(!registry.password.empty() && !registry.password_file.empty(), prefix + "password_file",
+           "password and password_file are both set");
+    Refuse(!registry.token.empty() && !registry.token_file.empty(), prefix + "token_file",
+           "token and token_file are both set");
+    Refuse(has_token && !registry.username.empty(), prefix + "username", "is set besides a token");
+    Refuse(registry.tls.cert_file.empty() != registry.tls.key_file.empty(), prefix + "cert_file",
+           "cert_file and key_file must be set together");
+  }
+
   void Web(const WebSettings& web) {
     const auto address = ParseHostPort(web.listen_address);
     const bool loopback = address && IsLoopback(address->host);
@@ -79,6 +93,7 @@ Findings CheckTogether(const Settings& settings, bool store_url_from_environment
   check.StateDir(settings.state_dir);
   check.Network("exporters.pushgateway.", settings.exporters.pushgateway);
   check.Network("exporters.loki.", settings.exporters.loki);
+  check.Registry(settings.artifact.registry);
   check.Web(settings.web);
   const HubSettings& hub = settings.hub;
   check.Refuse((hub.source == "file" || hub.source == "directory") && hub.path.empty(), "hub.source",
@@ -89,6 +104,11 @@ Findings CheckTogether(const Settings& settings, bool store_url_from_environment
   check.Refuse(modes.empty(), "capture.modes", "is empty");
   check.Refuse(std::set<std::string>(modes.begin(), modes.end()).size() != modes.size(), "capture.modes",
                "contains a mode twice");
+  if (auto measure = CheckMeasure(MeasureOptionsOf(settings.measure)); !measure) {
+    const std::string& message = measure.error().message;  // "backends: expected ..."
+    const std::size_t colon = message.find(':');
+    check.Refuse(true, "measure." + message.substr(0, colon), message.substr(colon + 2));
+  }
   check.Refuse(settings.delivery.first_backoff > settings.delivery.max_backoff, "delivery.first_backoff",
                "is longer than delivery.max_backoff");
   check.Refuse(PasswordIn(settings.store.url) && !store_url_from_environment, "store.url",

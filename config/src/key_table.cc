@@ -144,6 +144,38 @@ std::vector<Key> CaptureKeys() {
   };
 }
 
+std::vector<std::string> BackendNames() { return {kBackends.begin(), kBackends.end()}; }
+std::vector<std::string> DtypeNames() {
+  std::vector<std::string> names{""};
+  names.insert(names.end(), kDtypes.begin(), kDtypes.end());
+  return names;
+}
+
+std::vector<Key> MeasureKeys() {
+  return {
+      {KEY(measure.backends),
+       .doc = "Backends to measure: eager, inductor, aot_inductor, onnxruntime, torchscript.", .names = true,
+       .allowed = BackendNames()},
+      {KEY(measure.batches), .doc = "Batch sizes to measure, each from 1 to 65536.", .names = true, .check = BatchSize},
+      {KEY(measure.seq), .doc = "Length of sequences; 0: that of the usual inputs.", .max = 1 << 20},
+      {KEY(measure.dynamic), .doc = "Measure also with dynamic shapes."},
+      {KEY(measure.threads), .doc = "Threads of a measured model.", .min = 1, .max = 1024},
+      {KEY(measure.device), .doc = "Device: cpu or cuda.", .allowed = {"cpu", "cuda"}},
+      {KEY(measure.dtype), .doc = "Data type: float32, bfloat16, float16; empty: that of the model.",
+       .allowed = DtypeNames()},
+      {KEY(measure.full),
+       .doc = "Measure the configuration as published, with random weights, instead of the reduced model."},
+      {KEY(measure.min_runs), .doc = "Least number of runs of each measurement.", .min = 1, .max = 1'000'000},
+      {KEY(measure.min_time), .doc = "Least time of each measurement.", .max = 3'600'000},
+      {KEY(measure.timeout), .doc = "Deadline for all measurements of a model.", .min = 1'000, .max = kDay},
+      {KEY(measure.prices_file), .doc = "YAML file with prices of machines, for the cost of a million requests."},
+      {KEY(measure.lock_file),
+       .doc = "File that all processes of a machine lock, so that nothing else is captured during a measurement; "
+              "empty: no lock.",
+       .restart = true},
+  };
+}
+
 std::vector<Key> SweepKeys() {
   return {
       {KEY(sweep.rebuild), .doc = "Which known captures are repeated: if-needed, always, never.",
@@ -247,6 +279,37 @@ std::vector<Key> LocalExporterKeys() {
   };
 }
 
+std::vector<Key> ArtifactKeys() {
+  return {
+      {KEY(artifact.runner), .doc = "The program that checks packages; empty: breakwatch-runner beside breakwatch."},
+      {KEY(artifact.build_timeout), .doc = "Deadline for compiling a package.", .min = 1'000, .max = kDay},
+      {KEY(artifact.check_timeout), .doc = "Deadline for checking a package.", .min = 1'000, .max = kDay},
+      {KEY(artifact.check_rss_bytes), .doc = "Memory limit for checking a package (resident).", .is_size = true,
+       .min = 64 << 20, .max = kAnySize},
+      {KEY(artifact.max_weight_bytes), .doc = "Weights of a model that are larger are not fetched from the Hub.",
+       .is_size = true, .min = 1, .max = kAnySize},
+      {KEY(artifact.registry.username), .doc = "User of basic authentication at a registry; empty: none."},
+      {KEY(artifact.registry.password), .doc = "Password of basic authentication.", .is_secret = true},
+      {KEY(artifact.registry.password_file), .doc = "File with the password."},
+      {KEY(artifact.registry.token), .doc = "Bearer token for a registry.", .is_secret = true},
+      {KEY(artifact.registry.token_file), .doc = "File with the bearer token."},
+      {KEY(artifact.registry.timeout), .doc = "Deadline of one request to a registry.", .min = 100, .max = kDay},
+      {KEY(artifact.registry.connect_timeout), .doc = "Deadline for connecting.", .min = 10, .max = kDay},
+      {.name = "artifact.registry.ca_file",
+       .field = FIELD(artifact.registry.tls.ca_file),
+       .doc = "Certificates to trust (PEM); empty: the system's."},
+      {.name = "artifact.registry.cert_file",
+       .field = FIELD(artifact.registry.tls.cert_file),
+       .doc = "Client certificate (PEM)."},
+      {.name = "artifact.registry.key_file",
+       .field = FIELD(artifact.registry.tls.key_file),
+       .doc = "Key of the client certificate (PEM)."},
+      {.name = "artifact.registry.insecure_skip_verify",
+       .field = FIELD(artifact.registry.tls.insecure_skip_verify),
+       .doc = "Accept any certificate."},
+  };
+}
+
 std::vector<Key> DaemonKeys() {
   return {
       {KEY(delivery.drain_timeout), .doc = "Time that required exporters get after a sweep to accept everything.",
@@ -298,8 +361,8 @@ std::vector<Key> MakeKeyTable() {
       {KEY(state_dir),
        .doc = "Directory for everything that breakwatch keeps: store, reports, logs, control socket, scratch.",
        .restart = true, .check = NotEmpty}};
-  for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
-                    LocalExporterKeys(), DaemonKeys()}) {
+  for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), MeasureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
+                    LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }
   return keys;

@@ -1,6 +1,8 @@
 #include "text_checks.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/host_port.h"
@@ -71,6 +73,13 @@ Expected ToolchainMode(const std::string& text) {
   const bool known_mode = slash == text.size() || IsMode(text.substr(slash + 1));
   if (known_mode && !Name(text.substr(0, slash))) return std::nullopt;
   return "the name of a toolchain, alone or with a mode after it as in NAME/train";
+}
+
+Expected BatchSize(const std::string& text) {
+  int size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error == std::errc() && end == text.data() + text.size() && size >= 1 && size <= 65'536) return std::nullopt;
+  return "a batch size from 1 to 65536";
 }
 
 Expected OneLine(const std::string& text) {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/json_text.h"
@@ -43,6 +44,13 @@ struct Writer {
   }
 };
 
+// 0 if it is none: CheckMeasure refuses that.
+int NumberIn(const std::string& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
 }  // namespace
 
 std::string DurationText(milliseconds duration) {
@@ -76,6 +84,21 @@ std::string ValueText(const Key& key, const Settings& settings) {
 
 std::string StoreUrl(const Settings& settings) {
   return settings.store.url.empty() ? "sqlite:" + settings.state_dir + "/breakwatch.db" : settings.store.url;
+}
+
+MeasureOptions MeasureOptionsOf(const MeasureSettings& settings) {
+  MeasureOptions options{.backends = settings.backends,
+                         .batches = {},
+                         .seq = settings.seq,
+                         .dynamic = settings.dynamic,
+                         .threads = settings.threads,
+                         .device = settings.device,
+                         .full = settings.full,
+                         .min_runs = settings.min_runs,
+                         .min_s = std::chrono::duration<double>(settings.min_time).count(),
+                         .dtype = settings.dtype};
+  for (const std::string& batch : settings.batches) options.batches.push_back(NumberIn(batch));
+  return options;
 }
 
 std::string EventFilePath(const Settings& settings) {

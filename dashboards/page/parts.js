@@ -4,8 +4,8 @@ import { address, change } from './address.js';
 
 export const kFamilies = ['nlp', 'vision', 'audio', 'multimodal', 'tabular', 'reinforcement_learning', 'other', 'unknown'];
 export const kStatuses = [
-  'full_graph', 'graph_breaks', 'failed_resolve', 'failed_create', 'failed_inputs', 'failed_eager', 'failed_capture', 'timeout',
-  'out_of_memory', 'crashed', 'worker_lost', 'quarantined', 'not_attempted', 'skipped_gated', 'skipped_custom_code',
+  'full_graph', 'graph_breaks', 'failed_resolve', 'failed_create', 'failed_inputs', 'failed_eager', 'failed_capture', 'failed_build',
+  'failed_check', 'wrong_result', 'failed_publish', 'timeout', 'out_of_memory', 'crashed', 'worker_lost', 'quarantined', 'not_attempted', 'skipped_gated', 'skipped_custom_code',
   'skipped_too_large', 'skipped_no_config', 'skipped_unsupported_library', 'skipped_missing_dependency', 'skipped_disabled',
   'skipped_not_found', 'skipped_filtered',
 ];

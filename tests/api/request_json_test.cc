@@ -13,6 +13,7 @@ TEST(SweepRequestJsonTest, SurvivesTheRoundTrip) {
   request.list.gated = false;
   request.list.ids = {"org/name@main"};
   request.rebuild = Rebuild::kAlways;
+  request.measure = MeasureOptions{.threads = 2, .dtype = "bfloat16"};
   request.saved_plan = Plan{};
   request.saved_plan->sweep_id = "s1";
   request.saved_plan->models.resize(1);
@@ -46,7 +47,11 @@ TEST(SweepRequestJsonTest, NamesWhatIsWrong) {
   EXPECT_EQ(message(R"({"sort":"stars"})"),
             "field \"sort\": expected downloads, likes, lastModified, createdAt or trendingScore");
   EXPECT_EQ(message(R"({"modes":["eval","fast"]})"),
-            "field \"modes\": expected a list of eval, train, dynamic, fullgraph, nested, export, recompile or cold");
+            "field \"modes\": expected a list of eval, train, dynamic, fullgraph, nested, export, recompile, cold, "
+            "profile or bench");
+  EXPECT_NE(message(R"({"modes":["build"]})"), "") << "an artifact needs more than a mode";
+  EXPECT_EQ(message(R"({"measure":{"threads":0}})"), "field \"measure\": threads: expected a number from 1 to 1024");
+  EXPECT_EQ(message(R"({"measure":{"runner":"/bin/sh"}})"), "field \"measure\": unknown field \"runner\"");
   EXPECT_NE(message((R"({"models":[")" + std::string(5000, 'm') + "\"]}").c_str()), "");
   EXPECT_EQ(message("[]"), "the request must be a JSON object");
   EXPECT_NE(message("{"), "");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "breakwatch/core/measure.h"
 #include "message_corpus.h"
 
 namespace breakwatch::capture {
@@ -125,6 +126,18 @@ TEST(MessageTest, WritesACaptureAsOneLine) {
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_EQ(line.find('\r'), std::string::npos);
   EXPECT_EQ(line.rfind(R"({"type":"capture",)", 0), 0u);
+}
+
+TEST(MessageTest, HasAMeasurementOnlyWhereTheJobIsOne) {
+  CaptureJob job;
+  job.id = "a";
+  EXPECT_EQ(nlohmann::json::parse(CaptureLine(job)).count("measure"), 0u);
+  job.mode = "profile";
+  job.measure_json = MeasureJson(MeasureOptions{.threads = 2});
+  const auto sent = nlohmann::json::parse(CaptureLine(job));
+  EXPECT_EQ(sent["measure"]["threads"], 2);
+  EXPECT_EQ(sent["measure"].size(), 9u);
+  EXPECT_EQ(sent.count("build"), 0u);
 }
 
 TEST(MessageTest, NamesASourceOnlyWhereTheJobIsOne) {

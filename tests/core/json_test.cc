@@ -84,6 +84,17 @@ TEST(CaptureResultJsonTest, ReadsADocumentOfBeforeSegmentsAndModes) {
   EXPECT_EQ(read->sites[0].reason, "Data-dependent branching");
 }
 
+TEST(CaptureResultJsonTest, KeepsALongerDetailOfAMeasurement) {
+  const auto kept = [](const char* mode, std::size_t bytes) {
+    const json said = {{"mode", mode}, {"status", "full_graph"}, {"mode_detail", {{"k", std::string(bytes, 'x')}}}};
+    const auto read = CaptureResultFromJson(said.dump());
+    return read && !read->mode_detail_json.empty();
+  };
+  EXPECT_TRUE(kept("profile", 1'000'000));
+  EXPECT_FALSE(kept("profile", 1'100'000));
+  EXPECT_FALSE(kept("eval", 1'000'000));
+}
+
 TEST(CaptureResultJsonTest, KeepsSegmentsAndModeDetailsBounded) {
   json said = {{"job", "j"}, {"status", "full_graph"}, {"mode_detail", {{"k", std::string(70'000, 'x')}}}};
   json segment = {{"index", 0}, {"function", std::string(5000, 'f')}};
@@ -217,7 +228,7 @@ TEST(SweepJsonTest, SurvivesTheRoundTrip) {
 }
 
 TEST(SweepJsonTest, WritesEveryTriggerByItsName) {
-  for (const char* name : {"cli", "interval", "signal", "api", "import", "bisect", "resume", "other"}) {
+  for (const char* name : {"cli", "interval", "signal", "api", "import", "bisect", "resume", "measure", "other"}) {
     const auto sweep = SweepFromJson(R"({"sweep_id":"s1","trigger":")" + std::string(name) + "\"}");
     ASSERT_TRUE(sweep) << sweep.error().message;
     EXPECT_EQ(json::parse(ToJson(*sweep))["trigger"], name);

@@ -17,6 +17,16 @@ TEST(ModeTest, IsOneOfTheTableAloneOrWithACallVariant) {
   }
 }
 
+TEST(ModeTest, MeasureModesAreModesThatAreNotSelectedByAll) {
+  for (const std::string_view name : kMeasureModes) {
+    EXPECT_TRUE(IsMode(name)) << name;
+    EXPECT_TRUE(IsMeasureMode(name)) << name;
+    EXPECT_THAT(AllModes(), testing::Not(testing::Contains(name)));
+    EXPECT_FALSE(IsMode(std::string(name) + "+minimal")) << name;
+  }
+  EXPECT_FALSE(IsMeasureMode("eval"));
+}
+
 TEST(ModeTest, PartsOfANameMakeTheName) {
   for (const std::string& name : AllModesWithCalls()) {
     const ModeParts parts = SplitMode(name);

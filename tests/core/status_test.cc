@@ -38,6 +38,14 @@ TEST(StatusTest, SkippedStatusesHaveTheirPrefix) {
   }
 }
 
+TEST(StatusTest, StagesOfAnArtifactAreTriedAgain) {
+  for (const char* name : {"failed_build", "failed_check", "wrong_result", "failed_publish"}) {
+    const auto status = ParseStatus(name);
+    ASSERT_TRUE(status) << name;
+    EXPECT_FALSE(HasNumbers(*status) || IsReusable(*status) || IsIncomplete(*status)) << name;
+  }
+}
+
 TEST(FamilyTest, EveryNameParsesBackToItsFamily) {
   for (const Family family : AllFamilies()) EXPECT_EQ(ParseFamily(FamilyName(family)), family);
   EXPECT_EQ(ParseFamily("NLP"), std::nullopt);

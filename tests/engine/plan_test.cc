@@ -262,6 +262,32 @@ TEST_F(PlanTest, CapturesAPinnedClassAtFullDepth) {
   EXPECT_EQ(First().reason, "class pinned to full depth");
 }
 
+TEST_F(PlanTest, MeasuresAccordingToTheOptionsAndReusesWhatTheyGave) {
+  options_.modes = {"profile"};
+  options_.measure.threads = 2;
+  options_.measure.dtype = "bfloat16";
+  options_.repeat = 3;
+  options_.verify_share = 1;
+  options_.pinned_architectures = {"FakeModel"};
+  EXPECT_EQ(First().action, Action::kCapture);
+  EXPECT_EQ(First().measure_json, MeasureJson(options_.measure));
+  EXPECT_EQ(First().dtype, "bfloat16");
+  EXPECT_EQ(First().repeat, 1);
+  EXPECT_EQ(First().depth, Depth::kAuto);
+  known_.histories[First().structure] = {.reusable_capture_id = "c1", .reusable_status = Status::kGraphBreaks};
+  EXPECT_EQ(First().action, Action::kReuse) << "a measurement is not verified at full depth";
+  options_.measure.threads = 4;
+  EXPECT_EQ(First().action, Action::kCapture);
+  KnowRevision(kNewCommit);
+  EXPECT_EQ(First().reason, "not measured yet with these options");
+}
+
+TEST_F(PlanTest, OtherModesAreNotMeasured) {
+  options_.measure.dtype = "bfloat16";
+  EXPECT_EQ(First().measure_json, "");
+  EXPECT_EQ(First().dtype, "");
+}
+
 TEST_F(PlanTest, VerifiesOnlyStructuresThatHaveNumbers) {
   options_.verify_share = 1;
   KnowReusable(Status::kFailedEager);

@@ -67,6 +67,18 @@ TEST(RequestsTest, KeepsDifferentToolchainsApart) {
   EXPECT_EQ(requests.Next()->sweep.toolchain, given.toolchain);
 }
 
+TEST(RequestsTest, KeepsDifferentMeasurementsApart) {
+  Requests requests;
+  SweepRequest threads = Named({"a"});
+  threads.measure = MeasureOptions{.threads = 2};
+  EXPECT_TRUE(requests.Add(Named({"a"}), "1"));
+  EXPECT_TRUE(requests.Add(threads, "2"));
+  EXPECT_TRUE(requests.Add(threads, "3"));
+  EXPECT_FALSE(requests.Next()->sweep.measure);
+  EXPECT_EQ(requests.Next()->commands, (std::vector<std::string>{"2", "3"}));
+  EXPECT_FALSE(requests.Next());
+}
+
 TEST(RequestsTest, DoesNotTrackModelsRequestedWithoutTrack) {
   Requests requests;
   SweepRequest track = Named({"a"});

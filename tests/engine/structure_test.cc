@@ -115,6 +115,22 @@ TEST(StructureTest, CountsModeAndEveryPartOfTheToolchain) {
   EXPECT_EQ(digests.size(), changes.size() + AllModes().size());
 }
 
+TEST(StructureTest, CountsWhatIsMeasuredInMeasureModesOnly) {
+  PlanOptions threads = Options(), dtype = Options(), repeated = Options();
+  threads.measure.threads = 2;
+  dtype.measure.dtype = "bfloat16";
+  repeated.repeat = 3;
+  EXPECT_EQ(Digest(kConfig), Digest(kConfig, threads));
+  EXPECT_EQ(Digest(kConfig), Digest(kConfig, dtype));
+  std::set<std::string> digests;
+  for (const PlanOptions& options : {Options(), threads, dtype}) {
+    digests.insert(*StructureDigest(Info(), kConfig, options, kProfileMode));
+    digests.insert(*StructureDigest(Info(), kConfig, options, kBenchMode));
+  }
+  EXPECT_EQ(digests.size(), 6u);
+  EXPECT_TRUE(digests.contains(*StructureDigest(Info(), kConfig, repeated, kProfileMode)));
+}
+
 TEST(StructureTest, OfAPinnedClassIsAnother) {
   PlanOptions pinned = Options();
   pinned.pinned_architectures = {"FakeModel"};

@@ -22,6 +22,7 @@ class RecordingProgress : public ProgressListener {
   void OnPlan(const Plan& plan, std::size_t already_done) override {
     plans.push_back(plan), done_before = already_done;
   }
+  void OnWaiting(std::string_view why) override { waiting.emplace_back(why); }
   void OnStarted(std::string_view model) override { started.emplace_back(model); }
   void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override {
     results.push_back(result);
@@ -40,6 +41,7 @@ class RecordingProgress : public ProgressListener {
   std::pair<int, int> listed{0, 0};
   std::vector<Plan> plans;
   std::size_t done_before = 0;
+  std::vector<std::string> waiting;
   std::vector<std::string> started;
   std::vector<ModelResult> results;
   std::pair<std::size_t, std::size_t> counts{0, 0};  // done, total of the last result

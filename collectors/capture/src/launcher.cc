@@ -98,6 +98,7 @@ Words LandlockArguments(const View& view, const Words& confine) {
   }
   shown.erase(fs::path());  // missing paths
   for (const fs::path& path : shown) Expand(path, view.hidden, &argv);
+  for (const fs::path& path : view.writable) argv.insert(argv.end(), {"--write", path});
   argv.push_back("--");
   return argv;
 }
@@ -195,7 +196,7 @@ LauncherChoice DefaultLauncher(const SandboxOptions& options) {
       search.probe = {interpreter->program, "-I", "-c", "import encodings, _ctypes"};
     }
   }
-  search.view = MakeView(readable, Joined(options.hidden, CredentialFiles()));
+  search.view = MakeView(readable, Joined(options.hidden, CredentialFiles()), options.writable);
   if (!options.system_files) search.view.system.clear();
   if (auto argv = FindBubblewrap(options, &search)) {
     choice.argv = *std::move(argv);

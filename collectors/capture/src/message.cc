@@ -80,6 +80,9 @@ std::optional<Error> WrongCount(const CaptureResult& result) {
 bool IsAWorkers(Status status) {
   switch (status) {
     case Status::kFailedResolve:
+    case Status::kFailedCheck:
+    case Status::kWrongResult:
+    case Status::kFailedPublish:
     case Status::kWorkerLost:
     case Status::kQuarantined:
     case Status::kSkippedGated:

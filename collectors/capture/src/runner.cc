@@ -40,7 +40,10 @@ bool WaitForEnds(std::vector<pollfd> exits, milliseconds limit) {
 }  // namespace
 
 Runner::Runner(ZygoteOptions options, const Clock& clock)
-    : options_(std::move(options)), clock_(clock), slots_(std::max<std::size_t>(1, options_.zygotes)) {
+    : options_(std::move(options)),
+      clock_(clock),
+      slots_(std::max<std::size_t>(1, options_.zygotes)),
+      lock_(options_.lock_file) {
   toolchain_.name = options_.toolchain;
   if (!options_.scratch.empty()) RemoveAbandonedFolders(options_.scratch);
 }
@@ -48,6 +51,8 @@ Runner::Runner(ZygoteOptions options, const Clock& clock)
 Runner::~Runner() { (void)StopAll(); }
 
 std::size_t Runner::Capacity() const {
+  const auto measures = [](const Slot& slot) { return slot.held && slot.held->IsMeasurement(); };
+  if (std::any_of(slots_.begin(), slots_.end(), measures)) return 0;
   return static_cast<std::size_t>(
       std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return !slot.held; }));
 }
@@ -111,6 +116,7 @@ void Runner::LaunchDue(SteadyTime now) {
 
 CaptureRunner::Waited Runner::Wait(SteadyTime until, int wake_fd) {
   SteadyTime now = clock_.Steady();
+  const std::string waiting = waiting_;
   for (;;) {
     LaunchDue(now);
     const bool due = !finished_.empty();
@@ -120,7 +126,7 @@ CaptureRunner::Waited Runner::Wait(SteadyTime until, int wake_fd) {
       waited.finished = std::move(finished_.front());
       finished_.pop_front();
     }
-    if (waited.finished || waited.woken || now >= until) return waited;
+    if (waited.finished || waited.woken || now >= until || waiting_ != waiting) return waited;
   }
 }
 
@@ -156,6 +162,7 @@ SteadyTime Runner::NextDeadline() const {
     if (slot.zygote) first = std::min(first, slot.zygote->NextDeadline());
     if (!slot.zygote && slot.held) first = std::min(first, not_before_);
     if (slot.held && slot.held->sent) first = std::min(first, slot.held->deadline.Next());
+    if (slot.Ready() && slot.held && !slot.held->sent && !waiting_.empty()) first = std::min(first, lock_retry_at_);
   }
   return first;
 }
@@ -167,6 +174,8 @@ std::vector<std::string> Runner::StopAll() {
     slot.held.reset();
   }
   KillZygotes();
+  lock_.Release();
+  waiting_.clear();
   return ids;
 }
 

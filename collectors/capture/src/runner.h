@@ -9,6 +9,7 @@
 
 #include "breakwatch/capture/zygote_runner.h"
 #include "capture_deadline.h"
+#include "machine_lock.h"
 #include "message.h"
 #include "zygote.h"
 
@@ -16,6 +17,9 @@ namespace breakwatch::capture {
 
 // A capture that was started and has not ended.
 struct Held {
+  // It runs alone on this machine.
+  bool IsMeasurement() const { return !job.measure_json.empty(); }
+
   CaptureJob job;
   SystemTime started_at;
   SteadyTime began;
@@ -42,6 +46,7 @@ class Runner final : public CaptureRunner {
   Result<void> Start(const CaptureJob& job) override;
   Waited Wait(SteadyTime until, int wake_fd) override;
   std::vector<std::string> StopAll() override;
+  std::string Waiting() const override { return waiting_; }
   SandboxState Sandbox() const override { return {options_.sandbox, options_.sandbox_warning}; }
   std::optional<WorkerCounts> Workers() const override { return counts_; }
 
@@ -66,6 +71,9 @@ class Runner final : public CaptureRunner {
 
   // Captures.
   void SendWaiting(SteadyTime now);
+  bool MayRun(Slot& slot, SteadyTime now);
+  bool LockFor(Slot& slot, SteadyTime now);
+  bool AnySent() const;
   void Refuse(const CaptureJob& job, const std::string& why);
   void Finish(Slot& slot, CaptureResult result);
   void FinishWithout(Slot& slot, Status status, const std::string& detail, const std::string& error);
@@ -79,6 +87,10 @@ class Runner final : public CaptureRunner {
   Toolchain toolchain_;           // from the newest hello
   int failures_in_row_ = 0;       // starts that failed before hello
   SteadyTime not_before_{};       // earliest time of the next start, after failures
+  MachineLock lock_;              // held while a capture runs
+  SteadyTime lock_retry_at_{};
+  bool lock_failed_ = false;      // reported once
+  std::string waiting_;           // Waiting()
   std::optional<Error> refusal_;  // while set, Start refuses until not_before_
 };
 

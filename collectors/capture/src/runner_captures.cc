@@ -12,6 +12,7 @@ namespace {
 using std::chrono::duration;
 
 constexpr std::size_t kMaxError = 16 * 1024;
+constexpr milliseconds kLockRetry{250};
 
 // Appends the last line of standard error, if there is one.
 std::string WithLastWords(const std::string& reason, const std::string& stderr_tail) {
@@ -125,7 +126,7 @@ void Runner::SendWaiting(SteadyTime now) {
       });
       if (waiting != slots_.end()) slot.held = std::exchange(waiting->held, std::nullopt);
     }
-    if (!slot.held || slot.held->sent) continue;
+    if (!slot.held || slot.held->sent || !MayRun(slot, now)) continue;
     const std::string line = CaptureLine(slot.held->job);
     if (line.size() > kMaxLine) {
       FinishWithout(slot, Status::kSkippedTooLarge,
@@ -143,8 +144,42 @@ void Runner::SendWaiting(SteadyTime now) {
   }
 }
 
+bool Runner::AnySent() const {
+  return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.held && slot.held->sent; });
+}
+
+// Whether this waiting capture may begin. May end it instead: then it is no longer held.
+bool Runner::MayRun(Slot& slot, SteadyTime now) {
+  for (const Slot& other : slots_) {
+    const bool runs = other.held && other.held->sent;
+    if (runs && (slot.held->IsMeasurement() || other.held->IsMeasurement())) return false;
+  }
+  return LockFor(slot, now);
+}
+
+bool Runner::LockFor(Slot& slot, SteadyTime now) {
+  if (!waiting_.empty() && now < lock_retry_at_) return false;
+  const bool measures = slot.held->IsMeasurement();
+  const Result<bool> locked = lock_.Take(measures);
+  if (locked && *locked) {
+    waiting_.clear();
+    return true;
+  }
+  if (!locked) {
+    // Captures still count breaks correctly beside a measurement, which then shows a noisy machine.
+    if (!std::exchange(lock_failed_, true)) Log(locked.error().message);
+    if (measures) FinishWithout(slot, Status::kNotAttempted, "a measurement must run alone: " + locked.error().message, "");
+    return !measures;
+  }
+  waiting_ = measures ? "waits for another measurement or capture on this machine to end"
+                      : "waits for another measurement on this machine to end";
+  lock_retry_at_ = now + kLockRetry;
+  return false;
+}
+
 void Runner::Finish(Slot& slot, CaptureResult result) {
   const Held held = *std::exchange(slot.held, std::nullopt);
+  if (!AnySent()) lock_.Release(), waiting_.clear();
   result.job_id = held.job.id;
   result.started_at = held.started_at;
   result.wall_s = duration<double>(clock_.Steady() - held.began).count();

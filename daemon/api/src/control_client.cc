@@ -38,6 +38,7 @@ Result<bool> Handle(const json& message, ProgressListener& listener, Followed& f
     const auto plan = PlanFromJson(JsonText(message.value("plan", json::object())));
     if (plan) listener.OnPlan(*plan, message.value("already_done", std::size_t{0}));
   }
+  if (type == "waiting") listener.OnWaiting(message.value("why", ""));
   if (type == "result") {
     const auto result = ModelResultFromJson(JsonText(message.value("result", json::object())));
     if (result)

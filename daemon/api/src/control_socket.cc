@@ -132,6 +132,7 @@ class SocketServer final : public ControlSocket {
     for (json& model : head["plan"]["models"]) model.erase("config");
     Broadcast(head);
   }
+  void OnWaiting(std::string_view why) override { Broadcast({{"type", "waiting"}, {"why", why}}); }
   void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override {
     Broadcast(
         {{"type", "result"}, {"done", done}, {"total", total}, {"result", json::parse(breakwatch::ToJson(result))}});

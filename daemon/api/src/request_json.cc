@@ -51,6 +51,15 @@ bool Texts(const json& in, std::vector<std::string>& out) {
   return std::all_of(in.begin(), in.end(), [&](const json& element) { return Text(element, out.emplace_back()); });
 }
 
+// An artifact needs more than a mode, so no request names that one.
+bool IsRequestable(std::string_view mode) { return IsMode(mode) && mode != kBuildMode; }
+
+std::string RequestableModes() {
+  std::vector<std::string_view> names(AllModes().begin(), AllModes().end());
+  names.insert(names.end(), {kProfileMode, kBenchMode});
+  return OneOf(names);
+}
+
 const Field kFields[] = {
     {"trigger", "a text",
      [](const json& in, SweepRequest& out) {
@@ -66,9 +75,9 @@ const Field kFields[] = {
        return rebuild.has_value();
      }},
     {"toolchain", "a text", [](const json& in, SweepRequest& out) { return Text(in, out.toolchain.name); }},
-    {"modes", "a list of " + OneOf(AllModes()),
+    {"modes", "a list of " + RequestableModes(),
      [](const json& in, SweepRequest& out) {
-       return Texts(in, out.modes) && std::all_of(out.modes.begin(), out.modes.end(), IsMode);
+       return Texts(in, out.modes) && std::all_of(out.modes.begin(), out.modes.end(), IsRequestable);
      }},
     {"top", "a number of at least 1",
      [](const json& in, SweepRequest& out) {
@@ -103,8 +112,15 @@ const Field kFields[] = {
     {"models", "a list of ids", [](const json& in, SweepRequest& out) { return Texts(in, out.list.ids); }},
 };
 
-// Parsed separately, because its errors are more than a wrong type.
+// Parsed separately, because their errors are more than a wrong type.
 constexpr const char* kPlan = "plan";
+constexpr const char* kMeasure = "measure";
+Result<void> ReadMeasure(const json& in, const SweepRequest& defaults, SweepRequest& out) {
+  auto options = MeasureOptionsFromJson(JsonText(in), defaults.measure.value_or(MeasureOptions()));
+  if (!options) return options.error().Within("field \"measure\"");
+  out.measure = *std::move(options);
+  return {};
+}
 Result<void> ReadPlan(const json& in, SweepRequest& out) {
   auto plan = SavedPlanFromJson(JsonText(in));
   if (!plan) return Error{ErrorCode::kUsage, "field \"plan\": " + plan.error().message};
@@ -141,6 +157,7 @@ std::string ToJson(const SweepRequest& r) {
               {"max_params", OrNull(l.max_params)},
               {"select", l.select},
               {"models", l.ids}};
+  if (r.measure) out["measure"] = json::parse(breakwatch::ToJson(*r.measure));
   if (r.saved_plan) out["plan"] = json::parse(breakwatch::ToJson(*r.saved_plan));
   return JsonText(out);
 }
@@ -154,12 +171,16 @@ Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequ
   if (!in.is_object()) return Error{ErrorCode::kUsage, "the request must be a JSON object"};
   SweepRequest out = defaults;
   out.imported = std::move(imported);
-  std::vector<std::string> names{kPlan};
+  std::vector<std::string> names{kPlan, kMeasure};
   for (const Field& field : kFields) names.emplace_back(field.name);
   for (const auto& item : in.items()) {
     const std::string& key = item.key();
     if (key == kPlan) {
       if (auto read = ReadPlan(item.value(), out); !read) return read.error();
+      continue;
+    }
+    if (key == kMeasure) {
+      if (auto read = ReadMeasure(item.value(), defaults, out); !read) return read.error();
       continue;
     }
     const auto field =

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "artifact_options.h"
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/threads.h"
 #include "breakwatch/report/formats.h"
@@ -108,17 +109,26 @@ void AddShort(CLI::App* command, CommandLine& line, const std::string& name, con
       ->take_last();
 }
 
-void AddAllowFactories(CLI::App* command, CommandLine& line) {
+// The same for a boolean setting: the flag alone means true.
+void AddSwitch(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key,
+               const std::string& doc) {
   command->add_flag_callback(
-      "--allow-factories",
-      [&line] { line.sources.flags.emplace_back("capture.allow_factories", std::vector<std::string>{"true"}); },
-      "Let workers run your own code, for python: and script: models (capture.allow_factories)");
+      name, [&line, key] { line.sources.flags.emplace_back(key, std::vector<std::string>{"true"}); }, doc);
+}
+
+void AddAllowFactories(CLI::App* command, CommandLine& line) {
+  AddSwitch(command, line, "--allow-factories", "capture.allow_factories",
+            "Let workers run your own code, for python: and script: models (capture.allow_factories)");
 }
 
 void AddSelection(CLI::App* command, ModelSelection& selection, const std::string& effect) {
-  command->add_option("--filter", selection.filter,
-                      effect + " that match an expression such as 'family:audio and not status:timeout'");
-  command->add_option("--owner", selection.owner, effect + " of this owner (models.file); short for owner:NAME");
+  const CLI::Validator filled([](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
+  command
+      ->add_option("--filter", selection.filter,
+                   effect + " that match an expression such as 'family:audio and not status:timeout'")
+      ->check(filled);
+  command->add_option("--owner", selection.owner, effect + " of this owner (models.file); short for owner:NAME")
+      ->check(filled);
 }
 
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
@@ -144,6 +154,16 @@ void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr
            "When to repeat captures that have a result: if-needed, always or never (sweep.rebuild)");
 }
 
+// "10%" or "10". Throws what the parser reports.
+double PercentIn(std::string text) {
+  if (text.ends_with('%')) text.pop_back();
+  double percent = 0;
+  if (!CLI::detail::lexical_cast(text, percent) || !(percent >= 0 && percent <= 1000)) {
+    throw CLI::ValidationError("--latency-tolerance", "expected a percentage from 0% to 1000%");
+  }
+  return percent;
+}
+
 // What the gate accepts. A check of the names comes first, so that a mistyped one does not cost a sweep.
 void AddGateOptions(CLI::App* command, GateOptions& gate) {
   command->add_option(
@@ -152,11 +172,17 @@ void AddGateOptions(CLI::App* command, GateOptions& gate) {
   command
       ->add_option(
           "--ignore", gate.ignore,
-          "Ignore new-sites (new break sites), gone (models without a new result) or a quantity; can be repeated")
+          "Ignore new-sites (new break sites), gone (models without a new result), latency or a quantity; can be repeated")
       ->check(CLI::IsMember(IgnorableNames()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all();
+  command
+      ->add_option_function<std::string>(
+          "--latency-tolerance",
+          [&gate](const std::string& text) { gate.latency_tolerance = PercentIn(text); },
+          "Times of benchmarks may change by this much, as in 10%; smaller and insignificant changes do not count")
+      ->type_name("PERCENT");
 }
 
 void AddServer(CLI::App* command, CommandLine& line) {
@@ -200,6 +226,47 @@ void AddSweeps(CommandLine& line) {
   AddShort(page, line, "--listen", "web.listen_address", "HOST:PORT to listen on (web.listen_address)");
 }
 
+CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::string& doc,
+                     int (*run)(App&, const MeasureCommandOptions&)) {
+  auto o = std::make_shared<MeasureCommandOptions>();
+  auto* command = AddCommand(
+      line, name, doc, [o, run](App& app) { return run(app, *o); }, true);
+  command->add_option("models", o->sweep.models,
+                      "Models to measure: id[@revision], python:package.module:function, script:FILE[::HASH], @FILE "
+                      "with names, or a filter of the ranking");
+  command->add_option("--owner", o->sweep.owner, "Use only the models of the ranking with this owner (models.file)");
+  command->add_option("--toolchain", o->sweep.toolchain, "Measure with this toolchain only");
+  AddServer(command, line);
+  AddAllowFactories(command, line);
+  AddShort(command, line, "--backends", "measure.backends", "Backends, separated by commas (measure.backends)");
+  command->add_flag("--list-backends", o->list_backends, "List the backends and exit");
+  AddShort(command, line, "--batch", "measure.batches", "Batch sizes, separated by commas (measure.batches)");
+  AddShort(command, line, "--seq", "measure.seq", "Length of sequences; 0: that of the usual inputs (measure.seq)");
+  AddShort(command, line, "--dtype", "measure.dtype", "float32, bfloat16 or float16 (measure.dtype)");
+  AddShort(command, line, "--threads", "measure.threads", "Threads of the measured model (measure.threads)");
+  AddShort(command, line, "--device", "measure.device", "cpu or cuda (measure.device)");
+  AddSwitch(command, line, "--full", "measure.full",
+            "Measure the configuration as published, with random weights, not the reduced model (measure.full)");
+  AddSwitch(command, line, "--dynamic", "measure.dynamic", "Measure also with dynamic shapes (measure.dynamic)");
+  AddShort(command, line, "--min-runs", "measure.min_runs", "Least number of runs of each measurement (measure.min_runs)");
+  AddShort(command, line, "--min-time", "measure.min_time", "Least time of each measurement (measure.min_time)");
+  AddShort(command, line, "--top", "hub.top", "Number of models that filters select from, best rank first (hub.top)");
+  AddShort(command, line, "--rebuild", "sweep.rebuild",
+           "When to repeat measurements that have a result: if-needed, always or never (sweep.rebuild)");
+  command->add_flag("--quiet", o->sweep.quiet, "Print no progress");
+  command->add_option("--format", o->format, "Output format: text, md, csv or json")->capture_default_str();
+  command->add_option("--output", o->output, "Write to this file instead of standard output");
+  return command;
+}
+
+void AddMeasures(CommandLine& line) {
+  auto* profile = AddMeasure(line, "profile", "Measure what each graph, and the Python code between graphs, costs",
+                             RunProfile);
+  AddShort(profile, line, "--prices", "measure.prices_file",
+           "YAML file with prices of machines: also print the cost of a million requests (measure.prices_file)");
+  AddMeasure(line, "bench", "Measure latency, throughput, compile time and memory of whole models", RunBench);
+}
+
 void AddImport(CommandLine& line) {
   auto o = std::make_shared<ImportOptions>();
   auto* import = AddCommand(
@@ -232,7 +299,7 @@ void AddReads(CommandLine& line) {
   command = AddCommand(line, "reasons", "List the reasons of graph breaks, most frequent first",
                        [reasons](App& app) { return RunReasons(app, *reasons); });
   AddServer(command, line);
-  command->add_option("--by", reasons->by, "Order: events, sites, models or leverage")->capture_default_str();
+  command->add_option("--by", reasons->by, "Order: events, sites, models, leverage or cost (milliseconds, from the newest profiles)")->capture_default_str();
   command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
   command->add_option("--mode", reasons->mode, "Count results of this mode instead of eval");
@@ -247,10 +314,10 @@ void AddReads(CommandLine& line) {
   command->add_option("--format", report->format, "Output format: " + report::ReportFormatNames())
       ->capture_default_str();
   command->add_option("--output", report->output, kOutputDoc);
-  command->add_option("--gate", report->gate.baseline,
-                      "Include the decision of the gate with this baseline file; the exit code stays 0");
+  auto* gate = command->add_option("--gate", report->gate.baseline,
+                                   "Include the decision of the gate with this baseline file; the exit code stays 0");
   AddGateOptions(command, report->gate);
-  command->add_flag("--list", report->list, "List the stored sweeps");
+  command->add_flag("--list", report->list, "List the stored sweeps")->excludes(gate);
 }
 
 void AddDays(CLI::App* command, TrendsOptions& o) {
@@ -363,6 +430,90 @@ void AddBisect(CommandLine& line) {
   bisect->add_flag("--quiet", o->quiet, "Print no progress");
 }
 
+void AddArtifactBuild(CommandLine& line, CLI::App* parent) {
+  auto o = std::make_shared<ArtifactBuildOptions>();
+  auto* build = AddNested(
+      line, parent, "build", "Fetch a model, compile it to packages, and check them",
+      [o](App& app) { return RunArtifactBuild(app, *o); }, true);
+  build->add_option("model", o->model, "Id of the model, id@revision")->required();
+  build->add_option("--target", o->targets, "What to compile to: aot_inductor, torchscript, onnx; separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"aot_inductor", "torchscript", "onnx"}))
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  build->add_option("--weights", o->weights, "random, hub (of the pinned commit), or a folder with safetensors files")
+      ->capture_default_str();
+  build->add_option("--seed", o->seed, "Random seed of weights and recorded inputs")->capture_default_str();
+  build->add_option("--dtype", o->dtype, "Data type of the weights")
+      ->check(CLI::IsMember({"float32", "bfloat16", "float16"}))
+      ->capture_default_str();
+  build->add_option("--batch", o->batch, "Batch size of the recorded inputs")
+      ->check(CLI::Range(1, 65'536))
+      ->capture_default_str();
+  build->add_flag("--dynamic", o->dynamic, "Compile for any batch size");
+  build->add_flag("--full", o->full, "Compile the configuration as published instead of the reduced model");
+  build->add_option("--cpu-capability", o->cpu_capability, "Vector instructions to use; default: this machine's")
+      ->check(CLI::IsMember({"avx2", "default"}));
+  build->add_option("--rebuild", o->rebuild, "When to build a package that exists: if-needed or always")
+      ->check(CLI::IsMember({"if-needed", "always"}))
+      ->capture_default_str();
+  build->add_option("--until", o->until, "Last stage to run: fetch, build or check")
+      ->check(CLI::IsMember({"fetch", "build", "check"}))
+      ->capture_default_str();
+}
+
+struct ArtifactCommand {
+  CLI::App* command;
+  std::shared_ptr<ArtifactOptions> options;
+};
+
+ArtifactCommand AddArtifactCommand(CommandLine& line, CLI::App* parent, const char* name, const char* doc,
+                                   int (*run)(App&, const ArtifactOptions&), const char* id_doc = nullptr) {
+  auto o = std::make_shared<ArtifactOptions>();
+  auto* command = AddNested(
+      line, parent, name, doc, [o, run](App& app) { return run(app, *o); }, true);
+  if (id_doc != nullptr) command->add_option("id", o->id, id_doc)->required();
+  return {command, std::move(o)};
+}
+
+void AddArtifactFilter(CLI::App* command, ArtifactOptions& o) {
+  command->add_option("--model", o.model, "Only packages of this model");
+  command->add_option("--target", o.target, "Only packages for this target");
+}
+
+void AddArtifacts(CommandLine& line) {
+  constexpr const char* kId = "Id of the artifact or its package, or its first 6 or more digits";
+  CLI::App* parent = AddParent(line, "artifact", "Build, check, publish and fetch compiled packages of models");
+  AddArtifactBuild(line, parent);
+  AddArtifactCommand(line, parent, "check", "Load a package and compare its outputs with the recorded ones",
+                     RunArtifactCheck, kId);
+  auto [publish, p] =
+      AddArtifactCommand(line, parent, "publish", "Copy a checked package to a registry", RunArtifactPublish, kId);
+  publish->add_option("--to", p->registry, "dir:PATH, mlflow:URL or oci:HOST/REPOSITORY[:TAG]")->required();
+  publish->add_option("--sign-key", p->sign_key, "Sign the manifest with this ed25519 key (PEM)");
+  auto [pull, u] = AddArtifactCommand(line, parent, "pull", "Fetch a package from a registry", RunArtifactPull);
+  pull->add_option("from", u->registry, "Registry, as --to of publish, or the reference that publish printed")
+      ->required();
+  pull->add_option("--output", u->output, "Folder to create")->required();
+  pull->add_option("--id", u->id, "Only the package with this id, or its first digits");
+  AddArtifactFilter(pull, *u);
+  pull->add_option("--public-key", u->public_key, "Refuse packages that are not signed by this ed25519 key (PEM)");
+  auto [verify, v] = AddArtifactCommand(line, parent, "verify", "Compare the files of a package with its manifest",
+                                        RunArtifactVerify, "Folder of a package, or id of an artifact");
+  verify->add_option("--public-key", v->public_key, "Also verify the signature with this ed25519 key (PEM)");
+  auto [ls, l] = AddArtifactCommand(line, parent, "ls", "List artifacts, the newest first", RunArtifactLs);
+  ls->add_option("--from", l->registry, "List the packages in this registry");
+  ls->add_option("--limit", l->limit, "Print at most this many")->check(CLI::Range(1, 100'000))->capture_default_str();
+  AddArtifactFilter(ls, *l);
+  AddArtifactCommand(line, parent, "show", "Show the stages of an artifact", RunArtifactShow, kId);
+  auto [gc, g] = AddArtifactCommand(line, parent, "gc", "Remove old packages and unfinished builds", RunArtifactGc);
+  gc->add_option("--keep-last", g->collect.keep_last, "Keep this many packages of each model and target")
+      ->check(CLI::Range(1, 1'000'000));
+  gc->add_option("--max-bytes", g->collect.max_bytes, "Keep the newest packages up to this size, such as 20GiB")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+  gc->add_flag("--dry-run", g->collect.dry_run, "Only list what would be removed");
+}
+
 void AddUpkeep(CommandLine& line) {
   CLI::App* store = AddParent(line, "store", "Inspect, repair and export the store");
   AddNested(line, store, "info", "Print the location of the store and what it contains", RunStoreInfo);
@@ -438,6 +589,16 @@ void AddDelivery(CommandLine& line) {
   AddLetters(line, letters, "drop", "Remove events permanently", RunDeadLettersDrop, true);
 }
 
+// --json is short for --format json. Throws for another format beside it.
+void CheckOneFormat(const CLI::App& cli) {
+  for (const CLI::App* command : cli.get_subcommands()) {
+    const CLI::Option* format = command->get_option_no_throw("--format");
+    const bool other = format != nullptr && format->count() > 0 && format->as<std::string>() != "json";
+    if (other) throw CLI::ExcludesError("--json", "--format " + format->as<std::string>());
+    CheckOneFormat(*command);
+  }
+}
+
 int Run(App& app, int argc, char** argv) {
   CommandLine line;
   line.cli.footer(kFooter);
@@ -445,6 +606,7 @@ int Run(App& app, int argc, char** argv) {
   line.cli.set_version_flag("--version", "breakwatch " + app.version);
   AddSettings(line);
   AddSweeps(line);
+  AddMeasures(line);
   AddImport(line);
   AddReads(line);
   AddTrends(line);
@@ -452,10 +614,12 @@ int Run(App& app, int argc, char** argv) {
   AddBaseline(line);
   AddDiscover(line);
   AddBisect(line);
+  AddArtifacts(line);
   AddDelivery(line);
   AddUpkeep(line);
   try {
     line.cli.parse(argc, argv);
+    if (line.json) CheckOneFormat(line.cli);
   } catch (const CLI::ParseError& error) {
     return ReportParse(app, line.cli, error);
   }

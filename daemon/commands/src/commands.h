@@ -29,6 +29,14 @@ struct SweepOptions {
 int RunSweep(App& app, const SweepOptions& options);
 int RunPlan(App& app, const SweepOptions& options);
 
+struct MeasureCommandOptions {
+  SweepOptions sweep;  // models, owner, plan_file, toolchain, quiet
+  std::string format = "text", output;
+  bool list_backends = false;
+};
+int RunProfile(App& app, const MeasureCommandOptions& options);
+int RunBench(App& app, const MeasureCommandOptions& options);
+
 int RunDiscover(App& app, const DiscoverRequest& request);
 
 // Expands selectors to names that a sweep accepts. A script without a hash becomes one name for each module that it

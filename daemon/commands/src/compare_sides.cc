@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 
 namespace breakwatch::commands {
@@ -52,8 +53,28 @@ Result<Sweep> Previous(store::SweepStore& store) {
                                          "one (`breakwatch report --list` lists them)"};
 }
 
-Result<Selected> OfSweep(store::SweepStore& store, const std::string& selector) {
-  auto sweep = selector == "previous" ? Previous(store) : store.FindSweep(selector);
+// The newest finished sweep in a measure mode, or the one before it by the same toolchain.
+Result<Sweep> OfMeasurements(store::SweepStore& store, const std::string& mode, bool previous) {
+  const auto sweeps = store.Sweeps(kMaxSweepsSearched);
+  if (!sweeps) return sweeps.error();
+  const Sweep* latest = nullptr;
+  for (const Sweep& sweep : *sweeps) {
+    if (sweep.state != SweepState::kFinished || !sweep.modes.contains(mode)) continue;
+    if (latest == nullptr && !previous) return sweep;
+    if (latest != nullptr && latest->toolchain.name == sweep.toolchain.name) return sweep;
+    if (latest == nullptr) latest = &sweep;
+  }
+  return Error{ErrorCode::kNotFound, "no finished sweep in mode " + mode + (previous ? " before the latest one" : "")};
+}
+
+Result<Sweep> SweepOf(store::SweepStore& store, const std::string& selector, const std::string& mode) {
+  const bool previous = selector == "previous";
+  if (IsMeasureMode(mode) && (previous || selector == "latest")) return OfMeasurements(store, mode, previous);
+  return previous ? Previous(store) : store.FindSweep(selector);
+}
+
+Result<Selected> OfSweep(store::SweepStore& store, const std::string& selector, const std::string& mode) {
+  auto sweep = SweepOf(store, selector, mode);
   if (!sweep) return sweep.error();
   auto results = store.Results(sweep->id);
   if (!results) return results.error();
@@ -98,7 +119,7 @@ Result<Selected> Select(store::SweepStore& store, const Settings& settings, cons
   const std::size_t at = selector.rfind('@');
   auto selected = selector.starts_with(kToolchainPrefix) ? OfToolchain(store, selector.substr(kToolchainPrefix.size()))
                   : at != std::string::npos ? OfCommit(store, settings, selector.substr(0, at), selector.substr(at + 1))
-                                            : OfSweep(store, selector);
+                                            : OfSweep(store, selector, mode);
   if (!selected) return selected;
   if (!mode.empty()) KeepMode(selected->results, mode);
   if (selected->results.empty()) return Nothing(selector + (mode.empty() ? "" : " in mode " + mode));

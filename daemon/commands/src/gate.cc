@@ -34,7 +34,7 @@ std::string AllowListBeside(const std::string& baseline) {
 }
 
 std::vector<std::string> IgnorableNames() {
-  std::vector<std::string> names = {"new-sites", "gone"};
+  std::vector<std::string> names = {"new-sites", "gone", "latency"};
   for (const compare::Quantity& quantity : compare::Quantities()) names.emplace_back(quantity.name);
   return names;
 }
@@ -47,9 +47,12 @@ Result<compare::GateRules> RulesOf(const App& app, const GateOptions& options) {
       rules.ignored.new_sites = true;
     else if (name == "gone")
       rules.ignore_gone = true;
+    else if (name == "latency")
+      rules.ignored.latency = true;
     else
       rules.ignored.quantities.insert(name);
   }
+  rules.ignored.latency_tolerance = options.latency_tolerance / 100;
   std::string path = options.allow;
   if (path.empty() && !options.baseline.empty() && Exists(AllowListBeside(options.baseline))) {
     path = AllowListBeside(options.baseline);

@@ -17,12 +17,13 @@ struct GateOptions {
   std::string baseline;             // path; empty: none
   std::string allow;                // path; empty: AllowListBeside(baseline), if that file exists
   std::vector<std::string> ignore;  // names of IgnorableNames()
+  double latency_tolerance = 0;     // percent
 };
 
 // "gate.tsv" -> "gate.allow.yaml".
 std::string AllowListBeside(const std::string& baseline);
 
-// "new-sites", "gone" and the names of compare::Quantities().
+// "new-sites", "gone", "latency" and the names of compare::Quantities().
 std::vector<std::string> IgnorableNames();
 
 // Error: kConfig or kStore, of the allow-list.

@@ -93,6 +93,30 @@ std::vector<CommandHelp> SweepHelp() {
                "environment consists of symbolic links in <state_dir>/toolchains; nothing is installed. Exit code 3: "
                "too few\n"
                "combinations could be captured.\n"},
+      {.name = "profile",
+       .settings = {"measure.backends", "measure.batches", "measure.threads", "measure.min_runs", "measure.min_time",
+                    "measure.timeout", "measure.prices_file", "measure.lock_file", "capture.limits.rss_bytes",
+                    "capture.sandbox", "sweep.rebuild"},
+       .examples = {{"profile org/name", "measure each graph and the Python code between graphs"},
+                    {"profile org/name --batch 1,8 --threads 4", "measure two batch sizes with four threads"},
+                    {"profile org/name --full --dtype bfloat16", "measure the configuration as published"},
+                    {"profile org/name --prices config/prices.example.yaml", "add the cost of a million requests"},
+                    {"profile --list-backends", "list the backends"}},
+       .exit_codes = kSweeps,
+       .filters = true,
+       .note =
+           "A measurement runs alone: other captures on this machine wait for it, and it waits for them. Without\n"
+           "--full the model has reduced sizes. \"no difference\": the difference is smaller than its 95 % interval.\n"},
+      {.name = "bench",
+       .settings = {"measure.backends", "measure.batches", "measure.threads", "measure.min_runs", "measure.min_time",
+                    "measure.timeout", "measure.lock_file", "capture.limits.rss_bytes", "capture.sandbox",
+                    "sweep.rebuild"},
+       .examples = {{"bench org/name --backends eager,inductor", "measure a model with two backends"},
+                    {"bench 'family:nlp' --top 10 --hub.source snapshot", "measure a part of the ranking"},
+                    {"bench @models.txt --format csv --output bench.csv", "write a table with fixed columns"},
+                    {"compare ID ID", "compare the sweeps of two benchmarks"}},
+       .exit_codes = kSweeps,
+       .filters = true},
       {.name = "import",
        .settings = {"metrics.extra", "exporters.pushgateway.url", "exporters.loki.url", "store.url"},
        .examples = {{"TORCH_TRACE=/tmp/trace python train.py", "write the trace of a job"},
@@ -127,6 +151,7 @@ std::vector<CommandHelp> ReadHelp() {
        .settings = {"state_dir", "store.url"},
        .examples = {{"reasons", "list the reasons of the last sweep, most break events first"},
                     {"reasons --by leverage", "list first the reason whose fix unblocks the most models"},
+                    {"reasons --by cost", "list first the reason that costs the most time in profiled models"},
                     {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"},
                     {"reasons --filter family:audio", "count the audio models only"}},
        .exit_codes = kFetches,
@@ -360,7 +385,7 @@ std::string ExitCodesText(const CommandHelp& help) {
 std::span<const CommandHelp> AllCommandHelp() {
   static const std::vector<CommandHelp> all = [] {
     std::vector<CommandHelp> out;
-    for (auto part : {SweepHelp(), ReadHelp(), StoreHelp(), OtherHelp()})
+    for (auto part : {SweepHelp(), ReadHelp(), ArtifactHelp(), StoreHelp(), OtherHelp()})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

@@ -6,6 +6,7 @@
 
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
+#include "breakwatch/report/measured.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
 #include "remote_history.h"
@@ -173,9 +174,35 @@ int RunShow(App& app, const ShowOptions& options) {
   return kExitOk;
 }
 
+namespace {
+
+// By what the breaks cost in the newest profiles, whatever sweep they are of.
+int RunReasonsByCost(App& app, const ReasonsOptions& options) {
+  if (!options.mode.empty() || options.sweep != ReasonsOptions().sweep) {
+    return Fail(app, {ErrorCode::kUsage, "--by cost: reads the newest profiles, and takes neither --mode nor --sweep"});
+  }
+  auto store = OpenHistory(app);
+  if (!store) return Fail(app, store.error());
+  auto profiles = (*store)->NewestResults({.model = {},
+                                           .mode = std::string(kProfileMode),
+                                           .toolchain = app.settings().capture.toolchain,
+                                           .revision = {}});
+  if (!profiles) return Fail(app, profiles.error());
+  std::erase_if(*profiles, [](const ModelResult& result) { return result.capture.mode_detail_json.empty(); });
+  if (!profiles->empty()) {
+    if (auto kept = KeepSelected(app, options.selection, *profiles); !kept) return Fail(app, kept.error());
+  }
+  const auto limit = static_cast<std::size_t>(std::max(0, options.limit));
+  Print(app, report::Render(report::CostlyReasonTable(*profiles, limit), FormatOf(app), StyleOf(app)));
+  return kExitOk;
+}
+
+}  // namespace
+
 int RunReasons(App& app, const ReasonsOptions& options) {
+  if (options.by == "cost") return RunReasonsByCost(app, options);
   const auto order = report::ParseReasonOrder(options.by);
-  if (!order) return Fail(app, {ErrorCode::kUsage, "--by: expected events, sites, models or leverage"});
+  if (!order) return Fail(app, {ErrorCode::kUsage, "--by: expected events, sites, models, leverage or cost"});
   auto sweep = LoadSweep(app, options.sweep);
   if (!sweep) return Fail(app, sweep.error());
   if (!options.mode.empty()) {

@@ -28,6 +28,9 @@ void Fanout::OnListing(int resolved, int total) {
 void Fanout::OnPlan(const Plan& plan, std::size_t already_done) {
   for (auto* l : listeners_) l->OnPlan(plan, already_done);
 }
+void Fanout::OnWaiting(std::string_view why) {
+  for (auto* l : listeners_) l->OnWaiting(why);
+}
 void Fanout::OnStarted(std::string_view model) {
   for (auto* l : listeners_) l->OnStarted(model);
 }
@@ -63,6 +66,8 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.plan.inputs_specs = *std::move(specs);
   options.plan.rules = settings.models.rules;
   options.plan.repeat = settings.capture.repeat;
+  options.plan.measure = config::MeasureOptionsOf(settings.measure);
+  options.measure_timeout = settings.measure.timeout;
   options.extra_toolchains = settings.capture.extra_toolchains;
   options.memory_bytes = settings.capture.memory;
   options.plan.quarantine_after = settings.sweep.quarantine_after;

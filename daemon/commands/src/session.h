@@ -29,6 +29,7 @@ class Fanout final : public ProgressListener {
   void OnRefused(std::string_view command_id, const Error& error) override;
   void OnListing(int resolved, int total) override;
   void OnPlan(const Plan& plan, std::size_t already_done) override;
+  void OnWaiting(std::string_view why) override;
   void OnStarted(std::string_view model) override;
   void OnResult(const ModelResult& result, std::size_t done, std::size_t total) override;
   void OnFinished(const Sweep& sweep) override;

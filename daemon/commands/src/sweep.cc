@@ -1,10 +1,6 @@
 // `breakwatch sweep` and `breakwatch plan`.
 #include "breakwatch/report/sweep.h"
 
-#include <unistd.h>
-
-#include <algorithm>
-#include <map>
 #include <set>
 
 #include "breakwatch/config/keys.h"
@@ -12,15 +8,12 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/plan_request.h"
 #include "breakwatch/report/compare.h"
-#include "breakwatch/report/directory.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
-#include "local_gateway.h"
 #include "remote_history.h"
-#include "remote_sweep.h"
+#include "run_request.h"
 #include "session.h"
 #include "signals.h"
-#include "sweep_files.h"
 #include "warnings_only.h"
 
 namespace breakwatch::commands {
@@ -48,29 +41,6 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
   Print(app, report::RenderSweep({.sweep = sweep, .results = *results, .gate = gate}, FormatOf(app), StyleOf(app)));
   const int code = CodeOf(app, sweep, behind);
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
-}
-
-// True if a sweep request contains this setting. A resumed sweep keeps the settings of its plan. A running daemon
-// accepts only these settings.
-bool IsOfARequest(const std::string& key) {
-  static const std::set<std::string, std::less<>> kOfARequest{
-      "capture.calls",  "capture.modes",  "hub.author", "hub.filters", "hub.gated", "hub.library", "hub.max_params",
-      "hub.min_params", "hub.per_family", "hub.search", "hub.sort",    "hub.task",  "hub.top",     "sweep.rebuild"};
-  return kOfARequest.contains(key);
-}
-
-// The flags on the command line that a request contains, or all others.
-std::string FlagsTyped(const App& app, bool of_a_request) {
-  std::string flags;
-  for (const auto& [key, origin] : app.loaded.origins) {
-    if (origin.kind != config::Origin::Kind::kFlag || key == "state_dir" || key.starts_with("log.")) continue;
-    if (IsOfARequest(key) == of_a_request) flags += (flags.empty() ? "--" : ", --") + key;
-  }
-  return flags;
-}
-
-void NameFlagsWithoutEffect(const App& app, const std::string& why, const std::string& flags) {
-  if (!flags.empty()) app.log(Level::kWarn, why + "; ignored: " + flags);
 }
 
 // The command that shows the results of this state directory in a browser.
@@ -101,35 +71,6 @@ void PrintPlaces(const App& app, bool by_us, bool reported) {
   Print(app, text);
 }
 
-bool DidDaemonReport(const App& app, const std::vector<Sweep>& sweeps) {
-  if (AreReported(app.settings().state_dir, sweeps)) return true;
-  Fail(app, {ErrorCode::kStore, "the sweep is stored, but the daemon of " + app.settings().state_dir +
-                                    " did not write its report; see its log"});
-  return false;
-}
-
-// The command that resumes an interrupted sweep.
-std::string ResumeCommand(const App& app) {
-  std::string command = "breakwatch sweep --resume";
-  for (const std::string& file : app.sources.files) command += " --config.file " + ShellQuoted(file);
-  std::map<std::string, std::string> names;
-  for (const config::Flag& flag : config::Flags()) names[flag.key] = flag.names.back();
-  for (const auto& [key, values] : app.sources.flags) {
-    if (IsOfARequest(key)) continue;
-    for (const std::string& value : values) command += " " + names[key] + "=" + ShellQuoted(value);
-  }
-  return command;
-}
-
-// Prints the error of an interrupted sweep with the command that resumes it.
-int FailSweep(const App& app, Error error) {
-  if (error.code != ErrorCode::kInterrupted || !app.server.empty()) return Fail(app, error);
-  const auto store = app.open_store(app.settings(), /*read_only=*/true);
-  const auto unfinished = store ? (*store)->NewestUnfinished() : Result<std::optional<Sweep>>(std::optional<Sweep>());
-  if (unfinished && *unfinished) error.message += "; to continue: " + ResumeCommand(app);
-  return Fail(app, error);
-}
-
 // Prints the decision of the gate and returns its exit code. `sweeps`: by toolchain; the first was compared.
 int ConcludeGate(App& app, const std::vector<Sweep>& sweeps, const std::string& baseline,
                  const compare::GateDecision& gate) {
@@ -142,9 +83,9 @@ int ConcludeGate(App& app, const std::vector<Sweep>& sweeps, const std::string& 
   return gate.failed ? kExitRegressions : kExitOk;
 }
 
-// Prints the results of all sweeps of a request, one per toolchain. `reported`: their reports are written.
-int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swept, bool by_us, bool reported,
-                const GateOptions& gate) {
+// Prints the results of all sweeps of a request, one per toolchain.
+int ConcludeAll(App& app, const SweepRequest& request, const RequestDone& done, const GateOptions& gate) {
+  const api::Followed& swept = done.swept;
   int code = kExitOk;
   std::optional<compare::GateDecision> decided;  // of the first sweep
   if (!gate.baseline.empty() && !swept.sweeps.empty() && !swept.error) {
@@ -158,48 +99,10 @@ int ConcludeAll(App& app, const SweepRequest& request, const api::Followed& swep
     code = FirstThatApplies(
         code, Conclude(app, sweep, swept.behind, !request.list.ids.empty(), is_gated ? &*decided : nullptr));
   }
-  if (swept.error) return FirstThatApplies(code, FailSweep(app, *swept.error));
-  PrintPlaces(app, by_us, reported);
+  if (swept.error) return FirstThatApplies(code, Fail(app, WithResumeCommand(app, *swept.error)));
+  PrintPlaces(app, done.by_us, done.reported);
   if (decided) code = FirstThatApplies(code, ConcludeGate(app, swept.sweeps, gate.baseline, *decided));
-  return reported ? code : FirstThatApplies(code, kExitStore);
-}
-
-// The newest sweep in the store, if its report was missing. Everything except the report was done, so writing it
-// completes the resumption. Older sweeps whose reports were also written were not requested.
-std::optional<Sweep> NewestAmong(const App& app, const std::vector<Sweep>& reported) {
-  const auto store = app.open_store(app.settings(), /*read_only=*/true);
-  const auto newest = store ? (*store)->Sweeps(1) : Result<std::vector<Sweep>>(store.error());
-  const bool is_among = newest && !newest->empty() && !reported.empty() && reported.back().id == newest->front().id;
-  return is_among ? std::optional(reported.back()) : std::nullopt;
-}
-
-int SweepHere(App& app, const SweepRequest& request, ProgressListener& progress, const GateOptions& gate) {
-  Fanout fanout;
-  SweepFiles files(app);
-  fanout.Add(progress);
-  fanout.Add(files);
-  auto session = Session::Open(app, fanout);
-  if (!session) return Fail(app, session.error());
-  const Signals signals((*session)->commands(), [&] { return request; });
-  files.OnTrim([&](int keep_sweeps) { (*session)->TrimEvents(keep_sweeps); });
-  const auto made_up = SweepFiles(app).WriteMissing();
-  auto swept = (*session)->loop().RunByEveryToolchain(request);
-  if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound) {
-    if (const auto newest = NewestAmong(app, made_up)) swept = {{*newest}, std::nullopt};
-  }
-  const std::vector<std::string> behind = (*session)->Drain();  // also after a failure: its time is published
-  (*session)->StoreLateEvents();
-  (*session)->PublishDelivery();
-  if (swept.sweeps.empty()) return FailSweep(app, *swept.error);
-  return ConcludeAll(app, request, {swept.sweeps, behind, swept.error}, /*by_us=*/true, !files.failed(), gate);
-}
-
-Result<SweepRequest> RequestOf(App& app, SweepOptions options) {
-  if (auto selected = SelectModels(options); !selected) return selected.error();
-  auto models = ResolveSelectors(app, options.models);
-  if (!models) return models.error();
-  options.models = std::move(*models);
-  return MakeRequest(app.settings(), options);
+  return done.reported ? code : FirstThatApplies(code, kExitStore);
 }
 
 Result<Toolchain> ToolchainOf(const App& app, const SweepRequest& request, const Toolchain& primary) {
@@ -245,28 +148,10 @@ int RunSweep(App& app, const SweepOptions& options) {
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   ProgressListener& progress = options.quiet ? static_cast<ProgressListener&>(silent) : printer;
 
-  if (options.resume) {
-    const std::string planned_by = FlagsTyped(app, /*of_a_request=*/true);
-    const std::string toolchain = options.toolchain.empty() ? "" : planned_by.empty() ? "--toolchain" : ", --toolchain";
-    NameFlagsWithoutEffect(app, "a resumed sweep keeps its plan", planned_by + toolchain);
-  }
-  if (!app.server.empty()) {
-    NameFlagsWithoutEffect(app, "the daemon at " + app.server + " uses its own settings",
-                           FlagsTyped(app, /*of_a_request=*/false));
-    const auto swept = SweepThere(app, *request, progress);
-    if (!swept) return Fail(app, swept.error());
-    return ConcludeAll(app, *request, *swept, /*by_us=*/false, /*reported=*/true, options.gate);
-  }
-  const auto followed = HandOver(app, *request, progress);
-  if (!followed) return Fail(app, followed.error());
-  if (*followed) {
-    NameFlagsWithoutEffect(app, "the daemon of " + app.settings().state_dir + " uses its own settings",
-                           FlagsTyped(app, /*of_a_request=*/false));
-    return ConcludeAll(app, *request, **followed, /*by_us=*/false, DidDaemonReport(app, (*followed)->sweeps),
-                       options.gate);
-  }
-  if (options.local_gateway) UseLocalGateway(app);
-  return SweepHere(app, *request, progress, options.gate);
+  if (options.resume) NameFlagsOfThePlan(app, options);
+  const auto done = RunRequest(app, *request, progress, options.local_gateway);
+  if (!done) return Fail(app, done.error());
+  return ConcludeAll(app, *request, *done, options.gate);
 }
 
 int RunPlan(App& app, const SweepOptions& options) {

@@ -14,10 +14,9 @@ constexpr int kMaxSweepsSearched = 1000;
 }  // namespace
 
 bool HasReport(const Sweep& sweep) {
-  // Imports and bisections have no report, because they return their result directly. An abandoned sweep never
+  // Imports, bisections and measurements have no report, because they return their result directly. An abandoned sweep never
   // completed.
-  return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != SweepTrigger::kBisect &&
-         !store::IsGivenUp(sweep);
+  return sweep.state == SweepState::kFinished && !IsImport(sweep) && !IsAside(sweep) && !store::IsGivenUp(sweep);
 }
 
 bool AreReported(const std::string& state_dir, const std::vector<Sweep>& sweeps) {

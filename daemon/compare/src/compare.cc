@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "breakwatch/core/mode.h"
+
 namespace breakwatch::compare {
 namespace {
 
@@ -90,13 +92,26 @@ std::string TextOf(const QuantityChange& change) {
   return change.name + " " + std::to_string(change.a) + " -> " + std::to_string(change.b);
 }
 
+// Times are compared only if they were measured in the same way. If they were not, sets `why`.
+void CompareTimes(const CaptureResult& a, const CaptureResult& b, const Ignored& ignored, ModelComparison& out) {
+  const auto before = ReadMeasured(a.mode_detail_json), after = ReadMeasured(b.mode_detail_json);
+  if (ignored.latency || !before || !after) return;
+  out.why = MeasuredUnlike(*before, *after);
+  if (out.why.empty()) out.latencies = LatencyChanges(*before, *after, ignored.latency_tolerance);
+}
+
 // A new site is worse even if there are fewer breaks: somebody has to look at it.
 Verdict VerdictOf(const ModelComparison& m, const Ignored& ignored) {
-  const auto worse = std::count_if(m.changes.begin(), m.changes.end(), [](const auto& c) { return c.worse; });
   if (!ignored.new_sites && !m.new_sites.empty()) return Verdict::kWorse;
-  if (m.changes.empty()) return Verdict::kSame;
-  if (worse == 0) return Verdict::kBetter;
-  return worse == static_cast<std::ptrdiff_t>(m.changes.size()) ? Verdict::kWorse : Verdict::kMixed;
+  const auto count = [](const auto& changes, const auto& is) {
+    return std::count_if(changes.begin(), changes.end(), is);
+  };
+  const auto worse = count(m.changes, [](const auto& c) { return c.worse; }) +
+                     count(m.latencies, [](const auto& c) { return c.worse; });
+  const auto better = count(m.changes, [](const auto& c) { return !c.worse; }) +
+                      count(m.latencies, [](const auto& c) { return c.better; });
+  if (worse == 0) return better == 0 ? Verdict::kSame : Verdict::kBetter;
+  return better == 0 ? Verdict::kWorse : Verdict::kMixed;
 }
 
 void SetNumbers(const ModelResult& result, std::optional<Status>& status, std::optional<std::int64_t>& breaks,
@@ -212,6 +227,11 @@ ModelComparison CompareModel(const ModelResult& a, const ModelResult& b, const I
     out.verdict = before == after ? Verdict::kSame : Verdict::kNoBaseline;
     return out;
   }
+  if (!out.why.empty()) {
+    out.verdict = Verdict::kNoBaseline;
+    return out;
+  }
+  if (IsMeasureMode(b.capture.mode)) CompareTimes(a.capture, b.capture, ignored, out);
   if (!out.why.empty()) {
     out.verdict = Verdict::kNoBaseline;
     return out;

@@ -128,6 +128,9 @@ std::string TextOf(const ModelComparison& m) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   for (const QuantityChange& c : m.changes) add(c.name + " " + std::to_string(c.a) + " -> " + std::to_string(c.b));
+  for (const LatencyChange& c : m.latencies) {
+    if (c.worse || c.better) add(LatencyText(c));
+  }
   if (!m.new_sites.empty()) add(Counted(static_cast<std::int64_t>(m.new_sites.size()), "new site"));
   if (!m.gone_sites.empty() && m.verdict == Verdict::kBetter) {
     add(Counted(static_cast<std::int64_t>(m.gone_sites.size()), "site") + " gone");

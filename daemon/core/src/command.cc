@@ -44,6 +44,9 @@ Result<void> CheckNames(const SweepRequest& request) {
   if (!request.list.select.empty()) {
     if (auto filter = ModelFilter::Parse(request.list.select); !filter) return filter.error();
   }
+  if (request.measure) {
+    if (auto checked = CheckMeasure(*request.measure); !checked) return checked.error().Within("measure");
+  }
   if (!request.saved_plan) return {};
   std::set<std::pair<std::string, std::string>> seen;
   const std::vector<PlannedModel>& models = request.saved_plan->models;

@@ -7,7 +7,7 @@
 
 #include "breakwatch/core/family.h"
 #include "breakwatch/core/mode.h"
-#include "breakwatch/core/text.h"
+#include "exposition_labels.h"
 #include "exposition_writer.h"
 
 #ifndef BREAKWATCH_VERSION
@@ -17,24 +17,8 @@
 namespace breakwatch {
 namespace {
 
-constexpr std::size_t kMaxReasonBytes = 120;
-constexpr std::size_t kMaxLabelBytes =
-    200;  // of every other label: far above any real one, far below a scrape's limits
-
 double Seconds(SystemTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
 double Seconds(std::chrono::milliseconds span) { return std::chrono::duration<double>(span).count(); }
-
-std::string Bounded(std::string_view value, std::size_t max_bytes) { return Truncate(ToUtf8(value), max_bytes); }
-
-void AddLabel(std::string& out, std::string_view name, std::string_view value) {
-  AppendLabel(out, name, Bounded(value, name == "reason" ? kMaxReasonBytes : kMaxLabelBytes));
-}
-
-std::string Labels(std::initializer_list<std::pair<std::string_view, std::string_view>> labels) {
-  std::string text;
-  for (const auto& [name, value] : labels) AddLabel(text, name, value);
-  return text;
-}
 
 // FNV-1a: the same result on every machine and in every version, so a model keeps its shard.
 std::uint64_t StableHash(std::string_view text) {
@@ -93,7 +77,7 @@ std::vector<ReasonRow> ReasonRows(const Numbers& numbers, ReasonLabels& cache) {
 std::vector<ModelRow> ModelRows(const Snapshot& snapshot, Shard shard, ReasonLabels& cache) {
   std::vector<ModelRow> rows;
   for (const TrackedModel& model : snapshot.models) {
-    if (shard.count > 1 && StableHash(model.model) % shard.count != shard.index) continue;
+    if (!IsInShard(model.model, shard)) continue;
     const std::string head = Labels({{"family", FamilyName(model.family)}, {"model", model.model}});
     const auto with = [&head](std::string_view commit) { return head + ',' + Labels({{"commit", commit}}); };
     ModelRow row{&model, snapshot.NumbersOf(model), with(model.status_commit), {}, {}, {}};
@@ -389,6 +373,10 @@ void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains,
 
 }  // namespace
 
+bool IsInShard(std::string_view model, Shard shard) {
+  return shard.count <= 1 || StableHash(model) % shard.count == shard.index;
+}
+
 void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink) {
   ExpositionWriter out(sink);
   ReasonLabels cache;
@@ -396,6 +384,7 @@ void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink
   WriteNumbers(out, rows);
   WriteModels(out, rows);
   WriteExtra(out, ExtraRows(snapshot, rows, cache));
+  WriteMeasurements(out, snapshot, shard);
   if (shard.index == 0) {
     WriteReasons(out, snapshot.reasons);
     WriteSweep(out, snapshot.sweep);

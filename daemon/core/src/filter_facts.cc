@@ -65,7 +65,7 @@ std::vector<std::string> AllNames(FilterKey key) {
     for (const Status status : AllStatuses()) names.emplace_back(StatusName(status));
     for (const StatusGroup& group : kStatusGroups) names.emplace_back(group.name);
   } else if (key == FilterKey::kMode) {
-    names = AllModesWithCalls();
+    names = AllStoredModes();
     names.emplace_back(kImport);
   }
   return names;

@@ -31,6 +31,14 @@ struct WhenAny {
 template <class Value>
 WhenAny(Value&) -> WhenAny<Value>;
 
+// A JSON text that is omitted while it is empty.
+template <class Text>
+struct RawWhenAny {
+  Text& text;
+};
+template <class Text>
+RawWhenAny(Text&) -> RawWhenAny<Text>;
+
 template <class V, class T>
 void DescribeToolchain(V& v, T& t) {
   v("name", t.name), v("torch", t.torch), v("transformers", t.transformers), v("python", t.python);
@@ -54,6 +62,7 @@ void DescribeJob(V& v, T& j) {
   v("job", j.id), v("model", j.model), v("revision", j.revision), v("config", Raw{j.config_json});
   v("architecture", j.architecture), v("task", j.task), v("library", j.library), v("mode", j.mode);
   v("call", WhenAny{j.call}), v("dtype", WhenAny{j.dtype}), v("attention", WhenAny{j.attention});
+  v("measure", RawWhenAny{j.measure_json}), v("build", RawWhenAny{j.build_json});
   v("depth", j.depth), v("repeat", j.repeat), v("inputs_spec", Raw{j.inputs_spec_json}), v("structure", j.structure);
   v("limits", j.limits);
 }
@@ -115,7 +124,7 @@ void DescribePlanned(V& v, T& p) {
   v("reason", p.reason), v("status", p.status), v("status_detail", p.detail), v("capture_id", p.capture_id);
   v("shared_from", p.shared_from), v("depth", p.depth), v("repeat", p.repeat);
   v("inputs_spec", Raw{p.inputs_spec_json}), v("dtype", WhenAny{p.dtype}), v("attention", WhenAny{p.attention});
-  v("limits", WhenAny{p.limits});
+  v("measure", RawWhenAny{p.measure_json}), v("limits", WhenAny{p.limits});
 }
 
 template <class V, class T>
@@ -146,6 +155,17 @@ void DescribeNumbers(V& v, T& n) {
 }
 
 template <class V, class T>
+void DescribeBackendTimes(V& v, T& b) {
+  v("backend", b.backend), v("latency_s", b.latency_s), v("compile_s", b.compile_s);
+}
+
+template <class V, class T>
+void DescribeMeasurement(V& v, T& m) {
+  v("commit", m.commit), v("capture_id", m.capture_id), v("measured_at", m.measured_at), v("backends", m.backends);
+  v("graphs_share", m.graphs_share);
+}
+
+template <class V, class T>
 void DescribeAttempt(V& v, T& a) {
   v("status", a.status), v("commit", a.commit);
 }
@@ -158,7 +178,7 @@ void DescribeTracked(V& v, T& t) {
   v("sweeps_unranked", t.sweeps_unranked), v("status", t.status), v("status_commit", t.status_commit);
   v("status_detail", t.detail), v("suggestion", WhenAny{t.suggestion}), v("attempted_at", t.attempted_at),
       v("attempts", t.attempts);
-  v("numbers", t.numbers);
+  v("numbers", t.numbers), v("measured", WhenAny{t.measured});
 }
 
 template <class V, class T>

@@ -2,10 +2,13 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <type_traits>
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/json_text.h"
+#include "breakwatch/core/measure.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
 #include "json_enums.h"
@@ -16,6 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;  // keeps the key order of a configuration
 using json_fields::Raw;
+using json_fields::RawWhenAny;
 using json_fields::WhenAny;
 
 // Limits for the output of a worker. Longer texts are truncated.
@@ -97,6 +101,7 @@ class Reader {
     out = *time;
   }
   void Read(const char*, const json& in, const Raw<std::string>& out) { out.text = JsonText(in); }
+  void Read(const char*, const json& in, const RawWhenAny<std::string>& out) { out.text = JsonText(in); }
   template <class T>
   void Read(const char* name, const json& in, const WhenAny<T>& out) {
     Read(name, in, out.value);
@@ -169,6 +174,12 @@ class Reader {
   void Read(const char* n, const json& in, PackageFile& f) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribePackageFile(r, f); });
   }
+  void Read(const char* n, const json& in, BackendTimes& b) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeBackendTimes(r, b); });
+  }
+  void Read(const char* n, const json& in, Measurement& m) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeMeasurement(r, m); });
+  }
 
   const json& in_;
   const bool strict_;
@@ -231,7 +242,8 @@ void Bound(CaptureResult& result) {
   for (std::string* line : {&result.detail, &result.suggestion}) *line = ShortLine(*line, kMaxLabelBytes);
   Cut(result.error, kMaxTextBytes), Cut(result.output_tail, kMaxTextBytes);
   if (result.inputs_json.size() > kMaxInputsBytes) result.inputs_json.clear();
-  if (result.mode_detail_json.size() > kMaxModeDetailBytes) result.mode_detail_json.clear();
+  const std::size_t max_detail = IsMeasureMode(result.mode) ? kMaxMeasuredBytes : kMaxModeDetailBytes;
+  if (result.mode_detail_json.size() > max_detail) result.mode_detail_json.clear();
   Bound(result.phase_s, kMaxPhases, kMaxPhaseBytes);
   for (BreakSite& site : result.sites) Bound(site);
   if (result.segments.size() > kMaxSegments) result.segments.resize(kMaxSegments);
@@ -283,9 +295,15 @@ Result<Plan> SavedPlanFromJson(std::string_view text) {
                                           ", as `breakwatch plan --output` writes it"};
   }
   for (std::size_t i = 0; i < plan->models.size(); ++i) {
-    const std::string& config = plan->models[i].config_json;
-    if (config.empty() || config.front() == '{') continue;
-    return Error{ErrorCode::kInvalid, "models[" + std::to_string(i) + "]: field \"config\": expected an object"};
+    const std::string at = "models[" + std::to_string(i) + "]: field ";
+    const auto& [config, measure] = std::tie(plan->models[i].config_json, plan->models[i].measure_json);
+    if (!config.empty() && config.front() != '{') {
+      return Error{ErrorCode::kInvalid, at + "\"config\": expected an object"};
+    }
+    if (measure.empty()) continue;
+    if (auto options = MeasureOptionsFromJson(measure); !options) {
+      return Error{ErrorCode::kInvalid, at + "\"measure\": " + options.error().message};
+    }
   }
   return plan;
 }

@@ -13,6 +13,7 @@ namespace breakwatch {
 namespace {
 
 using json_fields::Raw;
+using json_fields::RawWhenAny;
 using json_fields::WhenAny;
 using nlohmann::json;
 using nlohmann::ordered_json;
@@ -26,6 +27,10 @@ class Writer {
   template <class T>
   void operator()(const char* name, const WhenAny<const T>& field) {
     if (!field.value.empty()) out[name] = Value(field.value);
+  }
+
+  void operator()(const char* name, const RawWhenAny<const std::string>& field) {
+    if (!field.text.empty()) out[name] = Value(Raw{field.text});
   }
 
   ordered_json out = ordered_json::object();
@@ -93,6 +98,13 @@ class Writer {
   }
   static ordered_json Value(const StageRecord& s) {
     return Of([&](Writer& w) { json_fields::DescribeStage(w, s); });
+  }
+
+  static ordered_json Value(const BackendTimes& b) {
+    return Of([&](Writer& w) { json_fields::DescribeBackendTimes(w, b); });
+  }
+  static ordered_json Value(const Measurement& m) {
+    return Of([&](Writer& w) { json_fields::DescribeMeasurement(w, m); });
   }
 
   template <class Fill>

@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kActions = {"capture", "share", "reuse", "skip"};
 constexpr std::array<std::string_view, 3> kRebuilds = {"if-needed", "always", "never"};
 constexpr std::array<std::string_view, 3> kSweepStates = {"running", "finished", "interrupted"};
-constexpr std::array<std::string_view, 8> kSweepTriggers = {"cli",    "interval", "signal", "api",
-                                                            "import", "bisect",   "resume", "other"};
+constexpr std::array<std::string_view, 9> kSweepTriggers = {"cli",    "interval", "signal",  "api",  "import",
+                                                            "bisect", "resume",   "measure", "other"};
 constexpr std::array<std::string_view, 8> kModes = {"eval",   "train",  "dynamic",   "fullgraph",
                                                     "nested", "export", "recompile", "cold"};
 // Each value includes the ones before it. The first one does not appear in a result's name.
@@ -73,9 +73,22 @@ const std::vector<std::string>& AllModesWithCalls() {
   return kAll;
 }
 
+const std::vector<std::string>& AllStoredModes() {
+  static const std::vector<std::string> kAll = [] {
+    std::vector<std::string> names = AllModesWithCalls();
+    names.insert(names.end(), kMeasureModes.begin(), kMeasureModes.end());
+    return names;
+  }();
+  return kAll;
+}
+
 bool IsMode(std::string_view name) {
-  const auto& all = AllModesWithCalls();
+  const auto& all = AllStoredModes();
   return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+bool IsMeasureMode(std::string_view name) {
+  return std::find(kMeasureModes.begin(), kMeasureModes.end(), name) != kMeasureModes.end();
 }
 
 std::span<const std::string_view> AllSorts() { return kSorts; }

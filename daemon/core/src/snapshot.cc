@@ -13,4 +13,14 @@ const Numbers* Snapshot::NumbersOf(const TrackedModel& model) const {
   return it == model.numbers.end() ? nullptr : &it->second;
 }
 
+const Measurement* Snapshot::MeasurementOf(const TrackedModel& model, std::span<const std::string_view> modes) const {
+  const Measurement* newest = nullptr;
+  for (const std::string_view mode : modes) {
+    const auto it = model.measured.find(NumbersKey(toolchain_key, mode));
+    if (it == model.measured.end()) continue;
+    if (newest == nullptr || newest->measured_at < it->second.measured_at) newest = &it->second;
+  }
+  return newest;
+}
+
 }  // namespace breakwatch

@@ -54,9 +54,11 @@ std::vector<Toolchain> ParseToolchains(const std::string& text) {
 
 // Whether the state after this sweep is kept as that of its day.
 bool IsFolded(const Sweep& sweep, const Plan& plan) {
-  return sweep.state == SweepState::kFinished && !IsImport(sweep) && sweep.trigger != SweepTrigger::kBisect &&
-         !IsGivenUp(sweep) && !plan.models.empty();
+  return sweep.state == SweepState::kFinished && !IsImport(sweep) && !IsAside(sweep) && !IsGivenUp(sweep) && !plan.models.empty();
 }
+
+// Only measures: nothing about breaks is new.
+bool IsMeasurement(const Sweep& sweep) { return sweep.trigger == SweepTrigger::kMeasure; }
 
 }  // namespace
 
@@ -145,7 +147,7 @@ store::CurrentChange Aggregate::Begin(const Sweep& sweep, const Plan& plan) {
   const bool primary = plan.primary && !import;
   if (IsEmpty()) changes.SetMeta(kFoldVersion, kThisFold);
   if (import) changes.SetMeta(kTrackedImport, sweep.id);
-  if (!import && !HasSwept()) changes.SetMeta(kFillingSweep, sweep.id);
+  if (!import && !IsMeasurement(sweep) && !HasSwept()) changes.SetMeta(kFillingSweep, sweep.id);
   if (primary) changes.SetMeta(kPrimary, sweep.toolchain.name);
   if (primary && PublishedToolchain().empty()) changes.SetMeta(kPublishedToolchain, sweep.toolchain.Key());
   Retain(sweep.toolchain, changes);
@@ -180,8 +182,9 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
         const std::string name = NumbersKey(key, mode);
         if (kept.second.numbers.contains(name)) changes.Row(kept.first).numbers.erase(name);
         if (kept.second.attempts.contains(name)) changes.Row(kept.first).attempts.erase(name);
+        if (kept.second.measured.contains(name)) changes.Row(kept.first).measured.erase(name);
       };
-      std::for_each(AllModesWithCalls().begin(), AllModesWithCalls().end(), forget);
+      std::for_each(AllStoredModes().begin(), AllStoredModes().end(), forget);
       forget(kImport);
     }
   }
@@ -197,6 +200,14 @@ void Aggregate::TakeNumbers(const ModelResult& result, TrackedModel& row) {
   // A reused capture keeps its first numbers, so that a sweep without changes does not change the row.
   const bool same = !result.capture_id.empty() && numbers.capture_id == result.capture_id;
   if (!same || numbers.commit != result.info.sha) numbers = NumbersOf(result);
+}
+
+// The same for what was measured. A failed measurement leaves the one before.
+void Aggregate::TakeMeasurement(const ModelResult& result, TrackedModel& row) {
+  if (result.info.sha.empty()) return;
+  auto measurement = MeasurementOf(result);
+  if (!measurement) return;
+  row.measured[NumbersKey(result.capture.toolchain.Key(), result.capture.mode)] = *std::move(measurement);
 }
 
 store::CurrentChange Aggregate::Apply(const ModelResult& result) {
@@ -233,6 +244,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
   if (!info.sha.empty() && info.sha != row.commit) {
     row.commit = info.sha;
     std::erase_if(row.numbers, [&](const auto& numbers) { return numbers.second.commit != info.sha; });
+    std::erase_if(row.measured, [&](const auto& measured) { return measured.second.commit != info.sha; });
     std::erase_if(row.attempts, [&](const auto& attempt) { return attempt.second.commit != info.sha; });
   }
   const std::string key = NumbersKey(result.capture.toolchain.Key(), result.capture.mode);
@@ -241,6 +253,10 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
 
   if (info.family != Family::kUnknown) row.family = info.family;
   if (info.downloads) row.downloads = info.downloads;
+  if (IsMeasureMode(result.capture.mode)) {
+    TakeMeasurement(result, row);
+    return changes.Take();
+  }
   TakeNumbers(result, row);
   CountDepthMismatch(result, changes);
   return changes.Take();
@@ -274,7 +290,7 @@ store::CurrentChange Aggregate::Finish(const Sweep& sweep, const Plan& plan) {
 void Aggregate::End(const Sweep& sweep, const Plan& plan, Changes& changes) {
   if (sweep.state != SweepState::kFinished) return;  // it will be resumed
   if (Meta(kTrackedImport) == sweep.id) changes.SetMeta(kTrackedImport, "");
-  if (IsImport(sweep)) return;
+  if (IsImport(sweep) || IsMeasurement(sweep)) return;
   if (Meta(kFillingSweep) == sweep.id) changes.SetMeta(kFillingSweep, "");
   // An empty listing does not change any model: most likely a filter was mistyped.
   if (IsGivenUp(sweep) || !plan.primary || plan.models.empty()) return;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "breakwatch/core/json_text.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/aggregate.h"
 #include "numbers_of.h"
@@ -207,9 +208,10 @@ std::vector<Event> ResultEvents(const ModelResult& result, const TrackedModel* b
   const bool numbered = HasNumbers(result.capture.status);
   // A capture that this repository's numbers already use is not new, in any commit or sweep.
   const bool known = same_toolchain != nullptr && same_toolchain->capture_id == result.capture_id;
-  const bool news = numbered && !IsImport(result) ? !known : !result.reused;
+  const bool measured = IsMeasureMode(mode);
+  const bool news = numbered && !IsImport(result) && !measured ? !known : !result.reused;
   std::vector<Event> events = {EndOf(result, news)};
-  if (!numbered || !news) return events;
+  if (!numbered || !news || measured) return events;  // a measurement's breaks are those of mode eval
 
   for (const BreakSite& site : result.capture.sites) events.push_back(GraphBreak(result, site));
   const Numbers* previous =

@@ -124,7 +124,7 @@ Result<void> Loop::Impl::ScheduleFirst() {
   resume_first_ = unfinished->has_value();
   auto newest = parts().sweeps.Sweeps(kLookBack);
   if (!newest) return newest.error();
-  std::erase_if(*newest, [](const Sweep& sweep) { return IsImport(sweep); });
+  std::erase_if(*newest, [](const Sweep& sweep) { return IsImport(sweep) || sweep.trigger == SweepTrigger::kMeasure; });
   std::optional<std::chrono::nanoseconds> since;
   if (!newest->empty()) since = parts().clock.Now() - newest->front().started_at;
   schedule_.Begin(state_.options.sweep_interval, parts().clock.Steady(), since);

@@ -60,7 +60,7 @@ std::string ToolchainChanges(const Toolchain& before, const Toolchain& after) {
 
 // True if the last capture was of the same model in another mode.
 bool IsOtherMode(const PlannedModel& planned, const RevisionRecord& before, const PlanOptions& options) {
-  return std::any_of(AllModesWithCalls().begin(), AllModesWithCalls().end(), [&](const std::string& mode) {
+  return std::any_of(AllStoredModes().begin(), AllStoredModes().end(), [&](const std::string& mode) {
     const auto digest = StructureDigest(planned.info, planned.config_json, options, mode);
     return mode != planned.mode && digest && *digest == before.structure;
   });
@@ -78,7 +78,10 @@ std::string CaptureReason(const PlannedModel& planned, const RevisionRecord* bef
     Join(reasons, changes);
   }
   if (!reasons.empty()) return reasons;
-  if (options.pinned_architectures.contains(ClassOf(info))) return "class pinned to full depth";
+  const bool measured = IsMeasureMode(planned.mode);
+  if (!measured && options.pinned_architectures.contains(ClassOf(info))) return "class pinned to full depth";
+  // The options of an earlier measurement are not known here, so its structure cannot be told from another change.
+  if (measured) return "not measured yet with these options";
   return IsOtherMode(planned, *before, options) ? "new mode " + planned.mode : "config changed";
 }
 
@@ -151,9 +154,10 @@ class Planner {
       return planned;
     }
     planned.structure = *std::move(structure);
-    planned.repeat = options_.repeat;
+    planned.repeat = IsMeasureMode(mode) ? 1 : options_.repeat;
     planned.inputs_spec_json = InputsSpecOf(model.info, options_);
-    planned.dtype = rule.dtype, planned.attention = rule.attention;
+    planned.dtype = DtypeOf(rule, options_, mode), planned.attention = rule.attention;
+    if (mode == kProfileMode || mode == kBenchMode) planned.measure_json = MeasureJson(options_.measure);
     planned.limits = rule.limits;
     Decide(planned);
     return planned;
@@ -169,7 +173,8 @@ class Planner {
     Decision decision = options_.rebuild == Rebuild::kAlways  ? Decision{Action::kCapture, "--rebuild always"}
                         : options_.rebuild == Rebuild::kNever ? WithoutCaptures(history)
                                                               : IfNeeded(planned, history, before);
-    if (decision.action == Action::kCapture && options_.pinned_architectures.contains(ClassOf(planned.info))) {
+    if (decision.action == Action::kCapture && !IsMeasureMode(planned.mode) &&
+        options_.pinned_architectures.contains(ClassOf(planned.info))) {
       decision.depth = Depth::kFull;
     }
     if (decision.action == Action::kReuse) planned.capture_id = *history.reusable_capture_id;
@@ -195,7 +200,7 @@ class Planner {
 
   Decision IfNeeded(const PlannedModel& planned, const CaptureHistory& history, const RevisionRecord* before) const {
     if (history.reusable_capture_id) {
-      if (verified_.contains(planned.structure)) {
+      if (verified_.contains(planned.structure) && !IsMeasureMode(planned.mode)) {
         return {Action::kCapture, "selected for verification at full depth", {}, {}, Depth::kVerify};
       }
       return {Action::kReuse, ReuseReason(planned.info, before)};

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "breakwatch/core/mode.h"
 #include "breakwatch/engine/plan_request.h"
 #include "events.h"
 #include "give_up.h"
@@ -20,10 +21,11 @@ struct SweepFailure {
   Error error;
 };
 
-// Whether this error makes a sweep of our own a failed one. An import, a bisection and a further toolchain have no
+// Whether this error makes a sweep of our own a failed one. An import, a bisection, a measurement and a further toolchain have no
 // published sweep. A request that is invalid or was stopped is not a failure of the service.
 bool IsFailure(const SweepRequest& request, const Error& error) {
-  const bool own = !request.imported && request.trigger != SweepTrigger::kBisect && request.toolchain.name.empty();
+  const bool own = !request.imported && !request.measure && request.trigger != SweepTrigger::kBisect &&
+                   request.toolchain.name.empty();
   return own && error.code != ErrorCode::kInterrupted && error.code != ErrorCode::kUsage &&
          error.code != ErrorCode::kNotFound;
 }
@@ -87,6 +89,12 @@ bool IsComplete(const Sweep& sweep, const Plan& plan) {
   });
 }
 
+bool IsMeasurement(const Plan& plan) {
+  return !plan.models.empty() &&
+         std::all_of(plan.models.begin(), plan.models.end(),
+                     [](const PlannedModel& planned) { return IsMeasureMode(planned.mode); });
+}
+
 Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, const Plan& plan) {
   if (const std::string warning = state.runner().Sandbox().warning; !warning.empty())
     state.parts.progress.OnWarning(warning);
@@ -102,7 +110,7 @@ Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, con
   const store::CurrentChange change = state.aggregate().Finish(sweep, plan);
   if (auto finished = state.parts.sweeps.FinishSweep(sweep, events, change); !finished) return finished.error();
   state.EventsStored();
-  if (!sweep.complete && plan.primary && sweep.trigger != SweepTrigger::kBisect) state.NoteFailure();
+  if (!sweep.complete && plan.primary && !IsAside(sweep)) state.NoteFailure();
   state.Publish(/*urgent=*/true);
   state.parts.progress.OnFinished(sweep);
   return sweep;
@@ -111,7 +119,7 @@ Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, con
 Result<Sweep> Begin(LoopState& state, Sweep sweep, const SweepRequest& request) {
   auto plan = ListAndPlan(state, sweep.id, request);
   if (!plan) return plan.error();
-  sweep.trigger = request.trigger;
+  sweep.trigger = IsMeasurement(*plan) ? SweepTrigger::kMeasure : request.trigger;
   sweep.source = plan->source;
   sweep.ranked = plan->ranked;
   sweep.planned = static_cast<int>(plan->models.size());

@@ -99,6 +99,19 @@ Result<RankedList> AskLister(ModelLister& lister, const ListRequest& request, Pr
   }
 }
 
+// The options of a request's measurement. A saved plan has one set of options: those of its first model.
+std::optional<MeasureOptions> MeasureOf(const SweepRequest& request) {
+  if (request.measure || !request.saved_plan) return request.measure;
+  for (const PlannedModel& planned : request.saved_plan->models) {
+    auto options = planned.measure_json.empty() ? Result<MeasureOptions>(Error{ErrorCode::kNotFound, ""})
+                                                : MeasureOptionsFromJson(planned.measure_json);
+    if (!options) continue;
+    options->dtype = planned.dtype;
+    return *std::move(options);
+  }
+  return std::nullopt;
+}
+
 // The options of the settings, with what the request changes.
 PlanOptions OptionsOf(const SweepRequest& request, const RankedList& list, const PlanInputs& inputs) {
   PlanOptions options = inputs.options;
@@ -112,6 +125,7 @@ PlanOptions OptionsOf(const SweepRequest& request, const RankedList& list, const
   options.track = request.track;
   options.pinned_architectures.merge(inputs.current.PinnedArchitectures());
   if (!request.modes.empty()) options.modes = request.modes;
+  if (const auto measure = MeasureOf(request)) options.measure = *measure;
   options.modes_of = request.saved_plan ? ModesOf(*request.saved_plan) : ModesOf(list, options.rules);
   return options;
 }

@@ -26,14 +26,15 @@ void AddMissing(std::vector<std::string>& to, std::vector<std::string> from) {
 
 bool SameModels(const SweepRequest& a, const SweepRequest& b) {
   if (a.saved_plan || b.saved_plan) return false;
-  return a.toolchain == b.toolchain && a.resume == b.resume && (a.resume || a.list == b.list);
+  return a.toolchain == b.toolchain && a.measure == b.measure && a.resume == b.resume &&
+         (a.resume || a.list == b.list);
 }
 
 bool Requests::Add(SweepRequest request, const std::string& command_id) {
   auto same = std::find_if(waiting_.begin(), waiting_.end(), [&](const Request& other) {
     return SameModels(other.sweep, request) ||
            (ByName(other.sweep) && ByName(request) && other.sweep.track == request.track &&
-            other.sweep.toolchain == request.toolchain);
+            other.sweep.toolchain == request.toolchain && other.sweep.measure == request.measure);
   });
   if (same == waiting_.end()) {
     if (waiting_.size() >= kMax) return false;

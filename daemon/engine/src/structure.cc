@@ -45,6 +45,10 @@ std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options) {
   return found == options.inputs_specs.end() ? "" : found->second;
 }
 
+std::string DtypeOf(const ModelOverride& rule, const PlanOptions& options, std::string_view mode) {
+  return IsMeasureMode(mode) && !options.measure.dtype.empty() ? options.measure.dtype : rule.dtype;
+}
+
 Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options,
                                     std::string_view mode) {
   if (auto checked = CheckJson(config_json, kMaxConfigBytes, kMaxConfigDepth); !checked) {
@@ -77,8 +81,14 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
     structure["inputs"] = json::parse(spec, nullptr, /*allow_exceptions=*/false);
   }
   const ModelOverride rule = OverrideOf(info, options.rules);
-  if (!rule.dtype.empty() && rule.dtype != kDtypes.front()) structure["dtype"] = rule.dtype;
+  if (const std::string dtype = DtypeOf(rule, options, mode); !dtype.empty() && dtype != kDtypes.front()) {
+    structure["dtype"] = dtype;
+  }
   if (!rule.attention.empty()) structure["attention"] = rule.attention;
+  if (IsMeasureMode(mode)) {
+    structure["measure"] = json::parse(MeasureJson(options.measure));
+    return Sha256Hex(JsonText(structure));
+  }
   if (options.repeat > 1) structure["repeat"] = options.repeat;
   // An earlier capture of a pinned class at reduced depth must not be reused.
   if (options.pinned_architectures.contains(ClassOf(info))) structure["depth"] = "full";

@@ -134,6 +134,7 @@ Result<void> SweepRun::Step() {
   if (!known_.empty()) {
     if (auto settled = SettleSome(); !settled) return settled;
   }
+  NoteWaiting();
   if (auto waited = WaitForCapture(); !waited) return waited;
   PublishWhenDue();
   return {};
@@ -328,9 +329,18 @@ CaptureJob SweepRun::JobOf(std::size_t index) const {
   job.inputs_spec_json = planned.inputs_spec_json;
   job.dtype = planned.dtype;
   job.attention = planned.attention;
+  job.measure_json = planned.measure_json;
   job.structure = planned.structure;
   job.limits = planned.limits.Over(limits_);
+  if (IsMeasureMode(planned.mode)) job.limits.capture = state_.options.measure_timeout;
   return job;
+}
+
+void SweepRun::NoteWaiting() {
+  const std::string why = state_.runner().Waiting();
+  if (why == waiting_) return;
+  waiting_ = why;
+  state_.parts.progress.OnWaiting(waiting_);
 }
 
 void SweepRun::PublishWhenDue() {

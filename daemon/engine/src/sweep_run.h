@@ -50,6 +50,7 @@ class SweepRun {
   ModelResult ResultOf(std::size_t index) const;
   void Count(const ModelResult& result);
   CaptureJob JobOf(std::size_t index) const;
+  void NoteWaiting();
   void PublishWhenDue();
 
   LoopState& state_;
@@ -67,6 +68,7 @@ class SweepRun {
   std::map<Entry, std::vector<std::size_t>> shares_;  // by the entry whose capture they wait for
   std::map<std::string, std::size_t> running_;        // by job
   std::optional<std::string> unable_;                 // why no more captures can start
+  std::string waiting_;                               // as the listener knows it
   bool unpublished_ = false;
 };
 

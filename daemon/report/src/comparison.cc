@@ -64,6 +64,52 @@ void AddSites(Table& table, const ModelComparison& m, const char* change, const 
   }
 }
 
+std::string VerdictText(const compare::LatencyChange& change) {
+  if (change.worse || change.better) return change.worse ? "worse" : "better";
+  if (!change.difference) return {};
+  return change.difference->significant ? "within tolerance" : "no difference";
+}
+
+Cell Millis(const std::optional<MeasuredCell>& cell, std::optional<double> MeasuredCell::*number) {
+  return cell && (*cell).*number ? Cell(*((*cell).*number) * 1e3) : Cell();
+}
+
+Table LatencyTable(std::span<const ModelComparison> models) {
+  Table table{.title = "Times",
+              .columns = {{"model", "MODEL", false, 40},
+                          {"mode", ""},
+                          {"backend", "BACKEND"},
+                          {"batch", "BATCH", true},
+                          {"seq", "", true},
+                          {"dynamic", ""},
+                          {"verdict", "VERDICT"},
+                          {.name = "median_a_ms", .title = "A ms", .right = true, .decimals = 3},
+                          {.name = "low_a_ms", .title = "LOW", .right = true, .decimals = 3},
+                          {.name = "high_a_ms", .title = "HIGH", .right = true, .decimals = 3},
+                          {.name = "median_b_ms", .title = "B ms", .right = true, .decimals = 3},
+                          {.name = "low_b_ms", .title = "LOW", .right = true, .decimals = 3},
+                          {.name = "high_b_ms", .title = "HIGH", .right = true, .decimals = 3},
+                          {.name = "ratio", .title = "B / A", .right = true, .decimals = 2},
+                          {.name = "p_value", .title = "P", .right = true, .decimals = 3},
+                          {"status_a", ""},
+                          {"status_b", ""}},
+              .rows = {},
+              .when_empty = "no times on both sides"};
+  for (const ModelComparison& m : models) {
+    for (const compare::LatencyChange& l : m.latencies) {
+      const std::string verdict = VerdictText(l);
+      table.rows.push_back(
+          {m.model, m.mode.empty() ? Cell() : Cell(m.mode), l.backend, std::int64_t{l.batch}, std::int64_t{l.seq},
+           l.dynamic, verdict.empty() ? Cell() : Cell(verdict), Millis(l.a, &MeasuredCell::median_s),
+           Millis(l.a, &MeasuredCell::low_s), Millis(l.a, &MeasuredCell::high_s), Millis(l.b, &MeasuredCell::median_s),
+           Millis(l.b, &MeasuredCell::low_s), Millis(l.b, &MeasuredCell::high_s),
+           l.difference ? Cell(l.difference->ratio) : Cell(), l.difference ? Cell(l.difference->p_value) : Cell(),
+           l.a ? Cell(l.a->status) : Cell(), l.b ? Cell(l.b->status) : Cell()});
+    }
+  }
+  return table;
+}
+
 Table Cut(Table table, std::size_t rows) {
   if (table.rows.size() > rows) {
     table.title += ", " + std::to_string(rows) + " of " + std::to_string(table.rows.size());
@@ -79,6 +125,7 @@ std::string ComparisonText(const ComparisonReport& report, Style style) {
   const auto add = [&](const Table& table) { out += Render(table, Format::kText, style) + "\n"; };
   add(OtherDifferenceTable(c)), add(ComparisonTable(c, report.all));
   if (const Table sites = SiteChangeTable(c); !sites.rows.empty()) add(Cut(sites, kMaxSitesShown));
+  if (const Table times = LatencyChangeTable(c); !times.rows.empty()) add(times);
   if (const Table reasons = ReasonChangeTable(c); !reasons.rows.empty()) add(Cut(reasons, kMaxReasonsShown));
   add(TotalsTable(c));
   out += line(ComparisonSummary(c));
@@ -124,6 +171,7 @@ Json ComparisonJson(const ComparisonReport& report) {
       changes.push_back({{"quantity", change.name}, {"a", change.a}, {"b", change.b}, {"worse", change.worse}});
     }
     models[i]["changes"] = std::move(changes);
+    if (!m.latencies.empty()) models[i]["latencies"] = RowsAsJson(LatencyTable({&m, 1}));
   }
   Json verdicts = Json::object();
   for (const auto& [verdict, count] : c.verdicts) verdicts[std::string(VerdictName(verdict))] = count;
@@ -220,6 +268,8 @@ Table SiteChangeTable(const Comparison& c) {
   }
   return table;
 }
+
+Table LatencyChangeTable(const Comparison& c) { return LatencyTable(c.models); }
 
 Table ReasonChangeTable(const Comparison& c) {
   Table table{.title = "By reason",

@@ -6,6 +6,7 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
+#include "breakwatch/report/measured.h"
 #include "breakwatch/report/sweep.h"
 #include "contrast.h"
 #include "escape.h"
@@ -228,6 +229,10 @@ std::vector<Contrast> ContrastsWith(const ModelResult& shown, std::span<const Mo
 std::vector<Fact> FactsBeside(const ModelResult& shown, std::span<const ModelResult> all) {
   std::vector<Fact> facts;
   for (const Contrast& contrast : ContrastsWith(shown, all)) facts.emplace_back("differs", ContrastText(contrast));
+  for (const ModelResult& r : all) {
+    if (r.info.id != shown.info.id || &r == &shown || r.capture.toolchain.name != shown.capture.toolchain.name) continue;
+    if (const std::string line = MeasuredLine(r); !line.empty()) facts.emplace_back(r.capture.mode, line);
+  }
   if (const std::string others = OthersText(shown, all); !others.empty()) facts.emplace_back("others", others);
   return facts;
 }
@@ -260,7 +265,9 @@ std::string ModelText(const ModelResult& r, Style style, std::span<const ModelRe
   std::string out = (bold ? "\x1b[1m" : "") + OneLine(r.info.id) + (bold ? "\x1b[0m\n" : "\n");
   out += FactLines(FactsOf(r), "  ", 12, style.width);
   out += FactLines(FactsBeside(r, all), "  ", 12, style.width);
-  if (const auto facts = ModeFacts(r.capture.mode_detail_json); !facts.empty()) {
+  if (const std::string measured = MeasuredText(r, Format::kText, style); !measured.empty()) {
+    out += "\n" + measured;
+  } else if (const auto facts = ModeFacts(r.capture.mode_detail_json); !facts.empty()) {
     out += "\n  in mode " + OneLine(r.capture.mode) + "\n" + FactLines(facts, "    ", 16, style.width);
   }
   out += GraphsText(r.capture, style);
@@ -297,7 +304,9 @@ std::string ModelMarkdown(const ModelResult& r, const Style& style, std::span<co
   auto facts = FactsOf(r);
   for (Fact& fact : FactsBeside(r, all)) facts.push_back(std::move(fact));
   std::string out = "# " + MarkdownText(r.info.id) + "\n\n" + Render(FactTable(facts), Format::kMarkdown);
-  if (const auto found = ModeFacts(r.capture.mode_detail_json); !found.empty()) {
+  if (const std::string measured = MeasuredText(r, Format::kMarkdown, style); !measured.empty()) {
+    out += "\n## In mode " + MarkdownText(r.capture.mode) + "\n\n" + measured;
+  } else if (const auto found = ModeFacts(r.capture.mode_detail_json); !found.empty()) {
     out += "\n## In mode " + MarkdownText(r.capture.mode) + "\n\n" + Render(FactTable(found), Format::kMarkdown);
   }
   out += GraphsMarkdown(r.capture);

@@ -124,6 +124,10 @@ void ProgressPrinter::OnPlan(const Plan& plan, std::size_t already_done) {
   progress_ = {.done = already_done, .total = plan.models.size(), .before = already_done};
 }
 
+void ProgressPrinter::OnWaiting(std::string_view why) {
+  if (!why.empty()) Line(OneLine(why));
+}
+
 void ProgressPrinter::OnStarted(std::string_view model) {
   progress_.newest = model;
   if (terminal_) Draw(false);

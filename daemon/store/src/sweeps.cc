@@ -27,7 +27,7 @@ constexpr Int kLookBack = 1000;
 // 0: a regular sweep. From kWithoutResults on: a sweep without results.
 constexpr int kWithoutResults = 2;
 int RankAsLatest(const Sweep& sweep, bool further) {
-  const int rank = further || IsImport(sweep) || sweep.trigger == SweepTrigger::kBisect ? 1 : 0;
+  const int rank = further || IsImport(sweep) || IsAside(sweep) ? 1 : 0;
   return sweep.planned == 0 || IsGivenUp(sweep) ? rank + kWithoutResults : rank;
 }
 

@@ -27,6 +27,21 @@ bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() =
 constexpr const char* kWorkerPackage = "collectors/capture/worker";
 constexpr const char* kIgnoredKeys = "collectors/capture/structure_ignored.yaml";  // a worker's version digests it
 
+// breakwatch-runner beside this program; empty if it is not built.
+std::string RunnerProgram() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner";
+  return access(program.c_str(), X_OK) == 0 ? program.string() : std::string();
+}
+
+// What breakwatch-runner needs besides the system's libraries: itself, and the libtorch of the default environment,
+// which it was linked with.
+std::vector<std::string> RunnerFiles() {
+  const std::string program = RunnerProgram();
+  if (program.empty()) return {};
+  return {program, EnvironmentOf(DataFile(kDefaultPython))};
+}
+
 std::string ScratchOf(const Settings& settings) { return fs::absolute(settings.state_dir).string() + "/scratch"; }
 
 // Where own code is read from: its scripts' folders, where it is imported from, and models that it loads by name.
@@ -45,7 +60,9 @@ constexpr std::string_view kSqlite = "sqlite:";
 std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   std::vector<std::string> paths = {settings.state_dir, settings.web.token_file};
   for (const auto* exporter : {&settings.exporters.pushgateway.password_file, &settings.exporters.loki.password_file,
-                               &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file})
+                               &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file,
+                               &settings.artifact.registry.password_file, &settings.artifact.registry.token_file,
+                               &settings.artifact.registry.tls.key_file})
     paths.push_back(*exporter);
   paths.insert(paths.end(), app.loaded.files.begin(), app.loaded.files.end());
   if (const std::string url = config::StoreUrl(settings); url.starts_with(kSqlite)) {
@@ -54,8 +71,9 @@ std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   return paths;
 }
 
-// `own_code`: the user's own code is captured besides the library's models.
-capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, bool own_code) {
+// `own_code`: the user's own code is captured besides the library's models. `folders`: of a build.
+capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, bool own_code,
+                                   const engine::BuildFolders& folders = {}) {
   const Settings settings = WithPrimary(configured);
   const auto& launcher = settings.capture.launcher;
   if (launcher.empty()) return {{}, capture::kNoSandbox, "no sandbox: capture.launcher is []", ""};
@@ -66,9 +84,12 @@ capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, b
   options.worker.front() = ConfiguredFile(options.worker.front());
   options.readable = capture::ComposedOf(EnvironmentOf(options.worker.front()));
   options.readable.insert(options.readable.end(), {DataFile(kWorkerPackage), DataFile(kIgnoredKeys)});
+  for (std::string& file : RunnerFiles()) options.readable.push_back(std::move(file));
   if (own_code) {
     for (std::string& folder : OwnFolders(settings, app.own_folders)) options.readable.push_back(std::move(folder));
   }
+  if (!folders.readable.empty()) options.readable.push_back(folders.readable);
+  if (!folders.writable.empty()) options.writable.push_back(folders.writable);
   options.hidden = Secrets(app, settings);
   options.scratch_bytes = settings.capture.scratch_bytes;
   std::error_code ignored;
@@ -111,6 +132,7 @@ capture::ZygoteOptions ZygotesOf(const App& app, const Settings& configured) {
   options.worker.front() = ConfiguredFile(options.worker.front());
   options.environment["PYTHONPATH"] = DataFile(kWorkerPackage);
   options.environment["BREAKWATCH_SCRATCH_BYTES"] = std::to_string(settings.capture.scratch_bytes);
+  if (const std::string runner = RunnerProgram(); !runner.empty()) options.environment["BREAKWATCH_RUNNER"] = runner;
   options.pass = settings.capture.environment;
   if (settings.capture.allow_factories) AllowOwnCode(settings, options);
   options.scratch = ScratchOf(settings);
@@ -119,6 +141,7 @@ capture::ZygoteOptions ZygotesOf(const App& app, const Settings& configured) {
   options.zygotes =
       settings.capture.zygotes > 0 ? static_cast<std::size_t>(settings.capture.zygotes) : std::max(1u, cores);
   options.silence = settings.capture.silence;
+  options.lock_file = settings.measure.lock_file;
   options.log = [&app](std::string_view text) { app.log(Level::kWarn, std::string(text)); };
   return options;
 }
@@ -127,10 +150,9 @@ constexpr std::chrono::seconds kRunnerTimeout{30};  // libtorch from a cold disk
 constexpr std::size_t kRunnerBytes = 4096;
 
 std::string RunnerVersion() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner";
-  if (access(program.c_str(), X_OK) != 0) return {};
-  const auto output = capture::RunProgram({program.string(), "--version"}, kRunnerTimeout, kRunnerBytes);
+  const std::string program = RunnerProgram();
+  if (program.empty()) return {};
+  const auto output = capture::RunProgram({program, "--version"}, kRunnerTimeout, kRunnerBytes);
   std::string text = output ? *output : std::string();
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ',');  // a line each: torch, ABI, processor, whether it computes
@@ -182,6 +204,14 @@ Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings
   auto options = ZygotesOf(app, settings);
   const bool own_code = settings.capture.allow_factories;
   UseLauncher(LauncherOf(app, settings, own_code), settings, options);
+  return capture::MakeZygoteRunner(std::move(options), *app.clock);
+}
+
+Result<std::unique_ptr<CaptureRunner>> MakeBuilder(const App& app, const Settings& settings,
+                                                   const engine::BuildFolders& folders) {
+  auto options = ZygotesOf(app, settings);
+  options.zygotes = 1;
+  UseLauncher(LauncherOf(app, settings, settings.capture.allow_factories, folders), settings, options);
   return capture::MakeZygoteRunner(std::move(options), *app.clock);
 }
 

@@ -14,7 +14,6 @@ using config::Settings;
 
 namespace {
 
-constexpr const char* kDefaultPython = ".venv/bin/python";
 
 bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "breakwatch/core/capture.h"
+#include "breakwatch/core/measure.h"
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/model_rules.h"
 
@@ -54,6 +55,22 @@ struct CaptureSettings {
   std::string inputs_file;                 // JSON: the user's own inputs; empty: none
   int repeat = 1;                          // captures of each model, compared
   std::int64_t memory = 0;                 // bytes of all captures together; 0: what is available
+};
+
+struct MeasureSettings {
+  std::vector<std::string> backends{kBackends.begin(), kBackends.end()};
+  std::vector<std::string> batches{"1"};
+  int seq = 0;           // length of sequences; 0: the usual one
+  bool dynamic = false;  // also measure with dynamic shapes
+  int threads = 1;
+  std::string device = "cpu";
+  std::string dtype;   // empty: the model's own
+  bool full = false;   // the configuration as published, not the reduced model
+  int min_runs = 30;
+  milliseconds min_time{5'000};
+  milliseconds timeout{3'600'000};  // of all measurements of one model
+  std::string prices_file;          // YAML: prices.h; empty: none
+  std::string lock_file = "/tmp/breakwatch-measure.lock";  // empty: measurements do not exclude other captures
 };
 
 struct SweepSettings {
@@ -132,6 +149,21 @@ struct WebSettings {
   std::vector<std::string> allowed_hosts;         // names with a dot by which requests may call the daemon
 };
 
+struct RegistrySettings {
+  std::string username, password, password_file;  // basic auth
+  std::string token, token_file;                  // bearer token, instead of a user
+  milliseconds timeout{300'000}, connect_timeout{5'000};
+  TlsSettings tls;  // keys artifact.registry.ca_file, ... without "tls"
+};
+
+struct ArtifactSettings {
+  std::string runner;                                             // breakwatch-runner; empty: beside this program
+  milliseconds build_timeout{1'800'000}, check_timeout{600'000};  // of one package
+  std::int64_t check_rss_bytes = 6LL << 30;                       // of the program that checks
+  std::int64_t max_weight_bytes = 32LL << 30;                     // of one model, from the Hub
+  RegistrySettings registry;
+};
+
 struct RetentionSettings {
   int unranked_sweeps = 3;  // complete ranked sweeps for which a model stays after it left the ranking
   int sweeps = 100;         // whose directories and delivered events are kept; results are always kept
@@ -152,11 +184,13 @@ struct Settings {
   HubSettings hub;
   ModelsSettings models;
   CaptureSettings capture;
+  MeasureSettings measure;
   SweepSettings sweep;
   StoreSettings store;
   ExporterSettings exporters;
   DeliverySettings delivery;
   WebSettings web;
+  ArtifactSettings artifact;
   RetentionSettings retention;
   MetricsSettings metrics;
   LogSettings log;
@@ -165,5 +199,7 @@ struct Settings {
 // Defaults that depend on other settings, filled in.
 std::string StoreUrl(const Settings& settings);       // never empty
 std::string EventFilePath(const Settings& settings);  // never empty
+// The options of measurements as the settings have them.
+MeasureOptions MeasureOptionsOf(const MeasureSettings& settings);
 
 }  // namespace breakwatch::config

@@ -40,6 +40,7 @@ struct ZygoteOptions {
   milliseconds overdue{5'000};             // past a limit that the zygote did not enforce: both are ended
   milliseconds backoff_first{250};         // before a start that follows a failed one; doubles
   milliseconds backoff_limit{30'000};
+  std::string lock_file;                      // MachineLock's; empty: measurements do not exclude other captures
   int start_attempts = 3;                     // failed starts in a row until Start refuses
   std::function<void(std::string_view)> log;  // one line for the operator when a zygote is lost; may be empty
 };
@@ -47,6 +48,9 @@ struct ZygoteOptions {
 // Zygotes start with the first capture that needs them. A capture ends exactly once: with the worker's
 // result; `worker_lost` after two zygotes died with it; `not_attempted` if no zygote started for it. Start then
 // refuses (kUnavailable, quoting the worker), except for one new attempt per `backoff_limit`.
+//
+// A measurement (CaptureJob::measure_json) runs alone: after the other captures of this runner, and while no other process
+// on this machine captures or measures, if all use one `lock_file`.
 //
 // Owner: the wiring. Thread: any one, which must outlive the runner, because bwrap dies with the thread that
 // started it. The destructor stops all zygotes and reaps them.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "breakwatch/core/capture.h"
+#include "breakwatch/core/measure.h"
 #include "breakwatch/core/sweep.h"
 
 namespace breakwatch::compare {
@@ -49,6 +50,8 @@ struct QuantityChange {
 struct Ignored {
   std::set<std::string, std::less<>> quantities{};  // by name
   bool new_sites = false;                           // a new site alone is not worse
+  bool latency = false;
+  double latency_tolerance = 0;  // share by which a time may change: 0.1 is 10 %
 };
 
 // What else differs between compared results: "torch", "transformers", "commit", "depth", ...
@@ -64,6 +67,17 @@ struct SiteChange {
   std::int64_t before = 0, after = 0;
 };
 
+// The time of a model with one backend and batch size. Lower is better; only a significant difference that is greater than
+// the tolerance counts.
+struct LatencyChange {
+  std::string backend;
+  int batch = 1, seq = 0;
+  bool dynamic = false;
+  std::optional<MeasuredCell> a, b;  // nullopt: not measured
+  std::optional<LatencyDifference> difference;
+  bool worse = false, better = false;
+};
+
 struct ModelComparison {
   std::string model;
   std::string mode;  // empty: both sides have one mode
@@ -74,6 +88,7 @@ struct ModelComparison {
   std::vector<SiteChange> new_sites, gone_sites, changed_sites;  // by site_id: only in B, only in A, other counts
   std::vector<Difference> differences;
   std::vector<QuantityChange> changes;  // in the order of Quantities()
+  std::vector<LatencyChange> latencies;  // of measure modes, also those that did not change
 };
 
 struct Totals {
@@ -102,6 +117,13 @@ struct Side {
   std::string label;
   std::span<const ModelResult> results;
 };
+
+// The times of two measurements, by batch size and backend.
+std::vector<LatencyChange> LatencyChanges(const Measured& a, const Measured& b, double tolerance);
+// Why the times of two measurements are not comparable, "threads 1 -> 2"; empty if they are.
+std::string MeasuredUnlike(const Measured& a, const Measured& b);
+// "inductor with batch 1 3.100 ms -> 4.000 ms (x1.29, p 0.001)".
+std::string LatencyText(const LatencyChange& change);
 
 // How two captures of one model differ, apart from their findings.
 std::vector<Difference> DifferencesOf(const ModelResult& a, const ModelResult& b);

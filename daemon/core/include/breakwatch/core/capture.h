@@ -81,6 +81,8 @@ struct CaptureJob {
   std::string inputs_spec_json;  // the user's own inputs, override the recipes: JSON object; empty: none
   std::string dtype;             // one of kDtypes; empty: float32
   std::string attention;         // one of kAttentions; empty: the library's choice
+  std::string measure_json;      // modes profile and bench: what to measure (MeasureJson); else empty
+  std::string build_json;        // mode build: what to build; else empty
   std::string structure;         // digest; names the capture in logs
   CaptureLimits limits;
 };

@@ -25,7 +25,7 @@ class CaptureRunner {
   struct Waited {
     std::optional<CaptureResult> finished;  // a capture ended
     bool woken = false;                     // `wake_fd` became readable
-    // neither: `until` passed
+    // neither: `until` passed, or Waiting() changed
   };
 
   virtual ~CaptureRunner() = default;
@@ -33,10 +33,13 @@ class CaptureRunner {
   virtual std::size_t Capacity() const = 0;
   // Starts one. Error: no zygote can be started (kUnavailable); the job was not attempted.
   virtual Result<void> Start(const CaptureJob& job) = 0;
-  // Blocks until a capture ends, `wake_fd` (or -1) is readable, or `until`. Works with nothing running.
+  // Blocks until a capture ends, Waiting() changes, `wake_fd` (or -1) is readable, or `until`. Works with nothing
+  // running.
   virtual Waited Wait(SteadyTime until, int wake_fd) = 0;
   // Kills all captures and zygotes and reaps them; returns the ids of the running jobs.
   virtual std::vector<std::string> StopAll() = 0;
+  // Why a started capture does not run yet: another process measures on this machine; empty: it runs.
+  virtual std::string Waiting() const { return {}; }
   virtual SandboxState Sandbox() const { return {}; }
   // nullopt: it has no worker processes.
   virtual std::optional<WorkerCounts> Workers() const { return std::nullopt; }

@@ -10,6 +10,7 @@
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/event.h"
+#include "breakwatch/core/measure.h"
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/result.h"
@@ -26,6 +27,7 @@ struct SweepRequest {
   // user only, never from the network.
   ToolchainRef toolchain{};
   std::vector<std::string> modes{};  // of each model; empty: the configured ones
+  std::optional<MeasureOptions> measure{};  // of the measure modes; nullopt: the configured ones
   bool track = false;
   bool resume = false;               // continue the newest unfinished sweep instead
   std::optional<Plan> saved_plan{};  // sweep this plan's models at their commits instead of listing

@@ -2,6 +2,8 @@
 // structure, capture and result, and one name: "eval", or "eval+minimal" if the call is not the default one.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,16 +16,27 @@ inline constexpr std::string_view kMainMode = "eval";
 // The first compiled call of a model that never ran.
 inline constexpr std::string_view kColdMode = "cold";
 
-// Every mode, in the order of the documentation: eval train dynamic fullgraph nested export recompile cold.
+// What is measured or built instead of counted. `--modes` does not select these: commands of their own do.
+inline constexpr std::string_view kProfileMode = "profile", kBenchMode = "bench", kBuildMode = "build";
+inline constexpr std::array<std::string_view, 3> kMeasureModes = {kProfileMode, kBenchMode, kBuildMode};
+bool IsMeasureMode(std::string_view name);
+// The longest CaptureResult::mode_detail_json of these modes.
+inline constexpr std::size_t kMaxMeasuredBytes = 1u << 20;
+
+// Every mode that a sweep can be told to capture, in the order of the documentation: eval train dynamic fullgraph
+// nested export recompile cold.
 std::span<const std::string_view> AllModes();
-// Every mode with every call: what `IsMode` accepts.
+// Every mode of these with every call.
 const std::vector<std::string>& AllModesWithCalls();
-// A mode, alone or with a call variant after a plus.
+// A mode, alone or with a call variant after a plus, or a measure mode.
 bool IsMode(std::string_view name);
 
 // The values of capture.calls: default, minimal (also a call with the required arguments only), all (these, and a call
 // with every optional tensor).
 std::span<const std::string_view> AllCalls();
+
+// Every name that `IsMode` accepts: the modes of stored results, without imports.
+const std::vector<std::string>& AllStoredModes();
 
 struct ModeParts {
   std::string_view mode;

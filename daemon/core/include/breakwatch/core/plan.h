@@ -39,6 +39,7 @@ struct PlannedModel {
   int repeat = 1;                // as in CaptureJob
   std::string inputs_spec_json;  // as in CaptureJob
   std::string dtype, attention;  // as in CaptureJob
+  std::string measure_json;      // as in CaptureJob
   LimitOverrides limits;
 };
 

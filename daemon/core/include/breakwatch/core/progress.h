@@ -19,6 +19,8 @@ class ProgressListener {
   virtual void OnRefused(std::string_view command_id, const Error& error) { (void)command_id, (void)error; }
   virtual void OnListing(int resolved, int total) { (void)resolved, (void)total; }
   virtual void OnPlan(const Plan& plan, std::size_t already_done) { (void)plan, (void)already_done; }
+  // Why no capture starts although some are left; empty: captures start again.
+  virtual void OnWaiting(std::string_view why) { (void)why; }
   virtual void OnStarted(std::string_view model) { (void)model; }
   virtual void OnResult(const ModelResult& result, std::size_t done, std::size_t total) {
     (void)result, (void)done, (void)total;

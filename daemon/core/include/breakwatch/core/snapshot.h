@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,22 @@ struct Attempt {
   bool operator==(const Attempt&) const = default;
 };
 
+// What one backend needed in the newest profile or benchmark.
+struct BackendTimes {
+  std::string backend;
+  std::map<std::string, double> latency_s;  // by quantile: "0.5", "0.9", "0.95", "0.99"
+  std::optional<double> compile_s;
+  bool operator==(const BackendTimes&) const = default;
+};
+// The numbers of a model's newest measurement in one mode by one toolchain at its current commit: the first batch size.
+struct Measurement {
+  std::string commit, capture_id;
+  SystemTime measured_at{};
+  std::vector<BackendTimes> backends;
+  std::optional<double> graphs_share;  // of a run with inductor (without it: eager); profiles only
+  bool operator==(const Measurement&) const = default;
+};
+
 // The key of numbers: the toolchain's Key() in the main mode, else followed by "/MODE".
 std::string NumbersKey(const std::string& toolchain_key, std::string_view mode);
 
@@ -63,6 +80,7 @@ struct TrackedModel {
   SystemTime attempted_at{};                // by any toolchain, in any mode
   std::map<std::string, Attempt> attempts;  // by NumbersKey
   std::map<std::string, Numbers> numbers;   // by NumbersKey
+  std::map<std::string, Measurement> measured{};  // by NumbersKey, of modes profile and bench
   bool operator==(const TrackedModel&) const = default;
 };
 
@@ -107,6 +125,8 @@ struct Snapshot {
 
   // The published numbers of a model, or null.
   const Numbers* NumbersOf(const TrackedModel& model) const;
+  // The newest measurement in one of these modes by the published toolchain, or null.
+  const Measurement* MeasurementOf(const TrackedModel& model, std::span<const std::string_view> modes) const;
 };
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;

@@ -25,6 +25,7 @@ enum class SweepTrigger {
   kTraceImport,  // the sweep holds what was read from the traces of a job
   kBisect,       // it captures one combination of a bisection
   kResume,
+  kMeasure,  // all its modes are measure modes
   kOther,  // a name that this version does not know, in a request or in the store of another version
 };
 std::string_view SweepTriggerName(SweepTrigger trigger);  // "cli", "interval", ..., "other"
@@ -59,6 +60,10 @@ struct ModelResult {
   std::vector<std::string> owners{};  // by models.file, filled in to be printed; not stored
 };
 
+// Its results answer one command. They are not the state of the tracked models, and the sweep is not the "latest" one.
+inline bool IsAside(const Sweep& sweep) {
+  return sweep.trigger == SweepTrigger::kBisect || sweep.trigger == SweepTrigger::kMeasure;
+}
 // What was read from the traces of a job: history like any other, but no sweep of this daemon's ranking or schedule.
 inline bool IsImport(const Sweep& sweep) { return sweep.trigger == SweepTrigger::kTraceImport; }
 inline bool IsImport(const ModelResult& result) { return result.capture.mode == kImport; }

@@ -57,6 +57,7 @@ class Aggregate {
   const std::string& Meta(const std::string& key) const;
   bool HasSwept() const;
   static void TakeNumbers(const ModelResult& result, TrackedModel& row);
+  static void TakeMeasurement(const ModelResult& result, TrackedModel& row);
   void Retain(const Toolchain& toolchain, Changes& changes);
   void ReplaceTrackedSet(const Plan& plan, Changes& changes);
   bool CoversTrackedSet(const Plan& plan) const;

@@ -28,6 +28,7 @@ struct LoopOptions {
   PlanOptions plan;  // rebuild and track come from each request
   AggregateOptions aggregate;
   CaptureLimits limits;
+  std::chrono::milliseconds measure_timeout{3'600'000};  // instead of limits.capture, in measure modes
   std::chrono::seconds snapshot_interval{30};          // at most this often during a sweep, and at its end
   std::optional<std::chrono::seconds> sweep_interval;  // serve: nullopt sweeps only on request
   SweepRequest default_request;                        // of the interval and of SIGUSR1

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "breakwatch/core/clock.h"
+#include "breakwatch/core/measure.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/model_rules.h"
 #include "breakwatch/core/plan.h"
@@ -30,7 +31,8 @@ struct PlanOptions {
   std::vector<std::string> modes{"eval"};                      // of each model; distinct
   std::map<std::string, std::vector<std::string>> modes_of{};  // instead of `modes`, by model
   Toolchain toolchain;
-  int repeat = 1;                                     // as CaptureJob::repeat
+  int repeat = 1;                                     // as CaptureJob::repeat; not of measure modes
+  MeasureOptions measure{};                           // of modes profile and bench
   std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
   ModelRules rules{};                                 // of models.file; its inputs come before inputs_specs
   IgnoredKeys ignored_config_keys{};
@@ -43,6 +45,9 @@ struct PlanOptions {
 
 // The user's inputs for a model: by the rules, else by its id, else by its model type; empty: none.
 std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options);
+
+// The dtype of a model in a mode: of the measurement, else by the rules; empty: the library's.
+std::string DtypeOf(const ModelOverride& rule, const PlanOptions& options, std::string_view mode);
 
 // The store's records of the models and structures of a list.
 struct Known {

@@ -19,6 +19,10 @@ Table ComparisonTable(const compare::Comparison& comparison, bool all);
 // A row per site that is new, gone or changed its count. Fields: model, change ("new", "gone", "changed"), site_id,
 // reason, gb_id, breaks_a, breaks_b, file, line, function, source_line.
 Table SiteChangeTable(const compare::Comparison& comparison);
+// A row per model, batch size and backend of measure modes. Fields: model, mode, backend, batch, seq, dynamic, verdict
+// (better, worse, no difference, or empty), median_a_ms, low_a_ms, high_a_ms, median_b_ms, low_b_ms, high_b_ms, ratio
+// (b / a), p_value, status_a, status_b.
+Table LatencyChangeTable(const compare::Comparison& comparison);
 // A row per reason. Fields: reason, gb_id, breaks_a, breaks_b, sites_a, sites_b, models_a, models_b.
 Table ReasonChangeTable(const compare::Comparison& comparison);
 

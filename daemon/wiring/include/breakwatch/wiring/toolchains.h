@@ -10,6 +10,9 @@
 
 namespace breakwatch::wiring {
 
+// The interpreter of the environment that `make venv` makes, relative to the program's folder.
+inline constexpr const char* kDefaultPython = ".venv/bin/python";
+
 // The folder of the environment of this interpreter.
 std::string EnvironmentOf(const std::string& python);
 
