@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 
-import pytest
 from worker_support import ROOT, Zygote
 
 RUNNER = ROOT / "build/release/breakwatch-runner"
@@ -17,17 +16,19 @@ LIMITS = {"create_s": 300, "inputs_s": 300, "eager_s": 300, "capture_s": 900, "r
           "output_bytes": 65536}
 
 
-def zygote(cache: pathlib.Path) -> Zygote:
-    """A zygote of the default toolchain, whose compiler keeps its files in `cache`."""
+def zygote(**environment) -> Zygote:
+    """A zygote of the default toolchain, also where the tests run in an older one."""
     python = ROOT / ".venv/bin/python"
     command = [str(python if python.exists() else sys.executable), "-m", "breakwatch_worker"]
-    made = Zygote(*command, TORCHINDUCTOR_CACHE_DIR=str(cache))
+    made = Zygote(*command, **environment)
     made.receive("hello")
     return made
 
 
 def needs(program: pathlib.Path) -> None:
     if not program.exists():
+        import pytest  # scripts use this file too
+
         pytest.skip(f"{program.name} was not built: cmake --preset release, then ninja -C build/release")
 
 

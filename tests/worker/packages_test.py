@@ -15,8 +15,8 @@ from worker_support import BERT
 
 
 @pytest.fixture(scope="session")
-def builder(tmp_path_factory):
-    made = packages_support.zygote(tmp_path_factory.mktemp("inductor"))
+def builder():
+    made = packages_support.zygote()
     yield made
     made.close()
 

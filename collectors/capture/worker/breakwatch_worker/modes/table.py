@@ -13,8 +13,7 @@ from .train import Train
 
 _MODES = {
     "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,
-    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench,
-    "build": Build,
+    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench, "build": Build,
 }
 
 
