@@ -21,7 +21,7 @@ def zygote(**environment) -> Zygote:
     python = ROOT / ".venv/bin/python"
     command = [str(python if python.exists() else sys.executable), "-m", "breakwatch_worker"]
     made = Zygote(*command, **environment)
-    made.receive("hello")
+    made.receive("hello", 600)  # a busy machine imports slowly
     return made
 
 

@@ -5,6 +5,7 @@ import dataclasses
 import torch
 from torch.utils import _pytree
 
+from ..errors import WorkerError
 from ..inputs.copies import tensors_in
 from ..modes.exporters import register_caches
 
@@ -60,8 +61,11 @@ class Recording:
         return self.cases[0].inputs
 
 
-class NoBatch(Exception):
+class NoBatch(WorkerError):
     """The arguments of this model have no size that a batch could change."""
+
+    def __init__(self):
+        super().__init__("dynamic: no size of the arguments depends on the batch", "build it without dynamic")
 
 
 def record(model, by_batch, batch: int, dynamic: bool) -> Recording:
@@ -108,5 +112,5 @@ def _dynamic_shapes(named: list, other: list) -> tuple:
         found = found or bool(places)
         shapes.append(dict.fromkeys(places, torch.export.Dim.AUTO))
     if not found:
-        raise NoBatch("dynamic: no size of the arguments depends on the batch")
+        raise NoBatch
     return (tuple(shapes),)
