@@ -65,7 +65,7 @@ def test_the_manifest_describes_the_call(built):
     assert (manifest["schema"], manifest["model"], manifest["architecture"]) == (1, "org/tiny", "BertModel")
     assert [entry["name"] for entry in manifest["inputs"]] == ["input_ids", "attention_mask"]
     assert manifest["outputs"][0] == {"path": "last_hidden_state", "dtype": "float32", "shape": [2, 16, 32]}
-    assert (manifest["batch"], manifest["dynamic"], manifest["breaks"], manifest["graphs"]) == (2, True, 0, 1)
+    assert (manifest["batch"], manifest["dynamic"], manifest["breaks"], manifest["graphs"]) == (1, True, 0, 1)
     assert (manifest["cpu_capability"], manifest["torch_abi"], manifest["size"]) == ("avx2", "cxx11", "reduced")
     assert manifest["weights"] == {"kind": "random", "seed": 0, "digest": ""}
     assert [entry["path"] for entry in manifest["files"]] == [

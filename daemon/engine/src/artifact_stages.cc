@@ -41,6 +41,7 @@ std::string BuildJson(const ArtifactRequest& request, const std::string& folder,
                                  {"full", request.full},
                                  {"seed", request.seed},
                                  {"weights", weights},
+                                 {"weights_kind", request.weights == kHubWeights ? kHubWeights : kDirectoryWeights},
                                  {"cpu_capability", request.cpu_capability}});
 }
 

@@ -52,7 +52,6 @@ class Recording:
     names: list  # of the inputs
     paths: list  # of the outputs
     cases: list  # one, or two with other batch sizes
-    batch: int
     dynamic_shapes: tuple = None  # for torch.export; None: all sizes are fixed
 
     @property
@@ -78,7 +77,7 @@ def record(model, by_batch, batch: int, dynamic: bool) -> Recording:
     named = _named_tensors(arguments)
     with torch.no_grad():
         paths = flat.output_paths(tuple(tensor.clone() for _, tensor in named))
-    recording = Recording(flat, [name for name, _ in named], paths, [_case(flat, named)], batch)
+    recording = Recording(flat, [name for name, _ in named], paths, [_case(flat, named)])
     if dynamic:
         other = _named_tensors(by_batch(batch + 1))
         recording.dynamic_shapes = _dynamic_shapes(named, other)
