@@ -300,7 +300,7 @@ def test_a_target_without_time_is_a_timeout_and_leaves_nothing(tmp_path):
 
     model = torch.nn.Linear(4, 4).eval()
     recorded = recording.record(model, lambda batch: {"input": torch.ones(batch, 4)}, 1, False)
-    options = Options(targets=("aot_inductor", "onnx"), folder=str(tmp_path))
+    options = Options(targets=("aot_inductor", "torchscript"), folder=str(tmp_path))
     found = builds.build_all(recorded, options, {}, limit_s=0.0)
     assert {(target["status"], target["cause"]) for target in found.values()} == {("timeout", "time")}
     assert os.listdir(tmp_path) == []
