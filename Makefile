@@ -155,6 +155,13 @@ test: test-packages test-toolchain ## Run all tests: ctest, pytest, end-to-end t
 .PHONY: bench
 bench: venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
+	@.venv/bin/python tests/benchmarks/bench_package.py
+
+# ARTIFACTS_FLAGS='--only LlamaForCausalLM': see the script.
+ARTIFACTS_FLAGS ?=
+.PHONY: artifacts
+artifacts: venv build ## Build and check a package of 31 model classes, update tests/artifact/packages.csv
+	@.venv/bin/python tests/artifact/architectures.py $(ARTIFACTS_FLAGS)
 
 # SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script. TOOLCHAIN=NAME: another one, made by
 # `make toolchain`; its table is tests/coverage/table-NAME.csv.

@@ -88,6 +88,9 @@ int main(int argc, char** argv) {
   app.make_lister = [&](const Settings& s) { return wiring::MakeLister(app, s); };
   app.read_trace = ReadTrace;
   app.make_runner = [&](const Settings& s) { return wiring::MakeRunner(app, s); };
+  app.make_builder = [&](const Settings& s, const engine::BuildFolders& f) { return wiring::MakeBuilder(app, s, f); };
+  app.make_checker = [&](const Settings& s) { return wiring::MakeChecker(app, s); };
+  app.make_registry = [&](const Settings& s, const std::string& name) { return wiring::MakeRegistry(app, s, name); };
   app.describe_toolchain = [&](const Settings& s) { return wiring::DescribeToolchain(app, s); };
   app.compose_toolchain = wiring::ComposeToolchain;
   app.with_toolchain = [](const Settings& s, const ToolchainRef& t) { return wiring::WithToolchain(s, t); };

@@ -63,6 +63,18 @@ class Checker {
          "the server's identity is not checked");
   }
 
+  void Registry(const RegistrySettings& registry) {
+    const std::string prefix = "artifact.registry.";
+    const bool has_token = !registry.token.empty() || !registry.token_file.empty();
+    Refuse(!registry.password.empty() && !registry.password_file.empty(), prefix + "password_file",
+           "password and password_file are both set");
+    Refuse(!registry.token.empty() && !registry.token_file.empty(), prefix + "token_file",
+           "token and token_file are both set");
+    Refuse(has_token && !registry.username.empty(), prefix + "username", "is set besides a token");
+    Refuse(registry.tls.cert_file.empty() != registry.tls.key_file.empty(), prefix + "cert_file",
+           "cert_file and key_file must be set together");
+  }
+
   void Web(const WebSettings& web) {
     const auto address = ParseHostPort(web.listen_address);
     const bool loopback = address && IsLoopback(address->host);
@@ -81,6 +93,7 @@ Findings CheckTogether(const Settings& settings, bool store_url_from_environment
   check.StateDir(settings.state_dir);
   check.Network("exporters.pushgateway.", settings.exporters.pushgateway);
   check.Network("exporters.loki.", settings.exporters.loki);
+  check.Registry(settings.artifact.registry);
   check.Web(settings.web);
   const HubSettings& hub = settings.hub;
   check.Refuse((hub.source == "file" || hub.source == "directory") && hub.path.empty(), "hub.source",

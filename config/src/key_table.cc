@@ -279,6 +279,37 @@ std::vector<Key> LocalExporterKeys() {
   };
 }
 
+std::vector<Key> ArtifactKeys() {
+  return {
+      {KEY(artifact.runner), .doc = "The program that checks packages; empty: breakwatch-runner beside breakwatch."},
+      {KEY(artifact.build_timeout), .doc = "Deadline for compiling a package.", .min = 1'000, .max = kDay},
+      {KEY(artifact.check_timeout), .doc = "Deadline for checking a package.", .min = 1'000, .max = kDay},
+      {KEY(artifact.check_rss_bytes), .doc = "Memory limit for checking a package (resident).", .is_size = true,
+       .min = 64 << 20, .max = kAnySize},
+      {KEY(artifact.max_weight_bytes), .doc = "Weights of a model that are larger are not fetched from the Hub.",
+       .is_size = true, .min = 1, .max = kAnySize},
+      {KEY(artifact.registry.username), .doc = "User of basic authentication at a registry; empty: none."},
+      {KEY(artifact.registry.password), .doc = "Password of basic authentication.", .is_secret = true},
+      {KEY(artifact.registry.password_file), .doc = "File with the password."},
+      {KEY(artifact.registry.token), .doc = "Bearer token for a registry.", .is_secret = true},
+      {KEY(artifact.registry.token_file), .doc = "File with the bearer token."},
+      {KEY(artifact.registry.timeout), .doc = "Deadline of one request to a registry.", .min = 100, .max = kDay},
+      {KEY(artifact.registry.connect_timeout), .doc = "Deadline for connecting.", .min = 10, .max = kDay},
+      {.name = "artifact.registry.ca_file",
+       .field = FIELD(artifact.registry.tls.ca_file),
+       .doc = "Certificates to trust (PEM); empty: the system's."},
+      {.name = "artifact.registry.cert_file",
+       .field = FIELD(artifact.registry.tls.cert_file),
+       .doc = "Client certificate (PEM)."},
+      {.name = "artifact.registry.key_file",
+       .field = FIELD(artifact.registry.tls.key_file),
+       .doc = "Key of the client certificate (PEM)."},
+      {.name = "artifact.registry.insecure_skip_verify",
+       .field = FIELD(artifact.registry.tls.insecure_skip_verify),
+       .doc = "Accept any certificate."},
+  };
+}
+
 std::vector<Key> DaemonKeys() {
   return {
       {KEY(delivery.drain_timeout), .doc = "Time that required exporters get after a sweep to accept everything.",
@@ -331,7 +362,7 @@ std::vector<Key> MakeKeyTable() {
        .doc = "Directory for everything that breakwatch keeps: store, reports, logs, control socket, scratch.",
        .restart = true, .check = NotEmpty}};
   for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), MeasureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
-                    LocalExporterKeys(), DaemonKeys()}) {
+                    LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }
   return keys;

@@ -165,6 +165,26 @@ TEST_F(LauncherTest, HasNoCapabilityAndOnlyBoundedMemoryToWrite) {
   EXPECT_EQ(Inside(choice, "tail -n +3 /proc/net/dev | grep -v lo: | wc -l"), "0\n");
 }
 
+TEST_F(LauncherTest, OpensAWritableFolderAlsoInsideAHiddenOne) {
+  Make("state/secret", "secret"), Make("state/artifacts/work/x"), Make("state/artifacts/other", "secret");
+  SandboxOptions options = View({folder_}, {folder_ + "/state"});
+  options.writable = {folder_ + "/state/artifacts/work"};
+  const std::string state = folder_ + "/state";
+  const std::string script = "echo built > " + state + "/artifacts/work/package && cat " + state + "/secret " + state +
+                             "/artifacts/other; echo x > " + state + "/artifacts/x; echo x > " + state + "/y";
+  for (const char* path : {"", "no bubblewrap"}) {
+    const EnvironmentVariable without("PATH", *path == '\0' ? std::string(std::getenv("PATH")) : NoBubblewrap());
+    const LauncherChoice choice = DefaultLauncher(options);
+    if (choice.argv.empty()) GTEST_SKIP() << choice.why;
+    EXPECT_THAT(Inside(choice, script), Not(HasSubstr("secret\n"))) << choice.used;
+    std::string built;
+    std::ifstream(state + "/artifacts/work/package") >> built;
+    EXPECT_EQ(built, "built") << choice.used;
+    EXPECT_FALSE(fs::exists(state + "/artifacts/x") || fs::exists(state + "/y")) << choice.used;
+    fs::remove(state + "/artifacts/work/package");
+  }
+}
+
 TEST_F(LauncherTest, UsesLandlockWhereBubblewrapDoesNotRun) {
   if (LandlockVersion() == 0) GTEST_SKIP() << "the kernel has no Landlock";
   Make("shown/file", "text\n"), Make("shown/secret", "secret"), Make("other", "other"), Make("scratch/x");

@@ -4,6 +4,7 @@ Writes into the folder given as the first argument: `captures`, one line for eac
 without its config; `environment`, its environment variables.
 """
 
+import hashlib
 import json
 import os
 import sys
@@ -35,6 +36,39 @@ def site(reason, gb_id, number, occurrences):
         "line": 10 + number, "function": "forward", "source_line": f"line {number}", "frame": "library",
         "wrapped_in": "", "compile_id": "0/0", "occurrences": occurrences,
     }  # fmt: skip
+
+
+def build(job, fake):
+    """The answer of mode `build`: a package with the fake files of a config, for the one target."""
+    order = job["build"]
+    target = order["targets"][0]
+    answer = {"status": "built", "detail": "", "cause": "", "seconds": 0.1, "manifest": f"{target}/manifest.json"}
+    answer |= fake.get("build", {})
+    if answer["status"] == "built":
+        package = os.path.join(order["folder"], target)
+        os.makedirs(package)
+        files = {"package.pt2": f"compiled {job['model']} {order['seed']}", "inputs.safetensors": "in",
+                 "outputs.safetensors": "out"} | fake.get("files", {})  # fmt: skip
+        for name, text in files.items():
+            with open(os.path.join(package, name), "w") as out:
+                out.write(text)
+        manifest = {
+            "schema": 1, "model": job["model"], "revision": job["revision"], "family": "nlp", "architecture": "Fake",
+            "model_type": "fake", "task": "fill-mask", "target": target, "batch": order["batch"],
+            "dynamic": order["dynamic"], "structure": job["structure"], "breaks": 0, "graphs": 1,
+            "torch": TOOLCHAIN["torch"], "torch_abi": "cxx11", "transformers": TOOLCHAIN["transformers"],
+            "python": TOOLCHAIN["python"], "worker": TOOLCHAIN["worker"], "cpu_capability": "avx2", "device": "cpu",
+            "dtype": "float32", "size": "reduced", "weights": {"kind": "random", "seed": order["seed"], "digest": ""},
+            "inputs": [{"name": "input_ids", "dtype": "int64", "shape": [1, 16]}],
+            "outputs": [{"path": "0", "dtype": "float32", "shape": [1, 16, 64]}],
+            "tolerance": {"float32": {"rtol": 1e-4, "atol": 1e-5}},
+            "built_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "files": [{"path": name, "bytes": len(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+                      for name, text in files.items()],
+        }  # fmt: skip
+        with open(os.path.join(package, "manifest.json"), "w") as out:
+            json.dump(manifest | fake.get("manifest", {}), out, indent=2, sort_keys=True)
+    return {"mode": "build", "mode_detail": {"targets": {target: answer}}}
 
 
 def capture(job, folder):
@@ -73,6 +107,8 @@ def capture(job, folder):
                    "unique_reasons": len({s["reason"] for s in sites}), "dynamo_counter_breaks": breaks,
                    "explain_breaks": breaks, "ops_captured": 7, "frames_total": 1, "frames_fallback": 0,
                    "recompiles": 0, "unexplained_events": 0, "phase_s": {"capture": 0.1}}  # fmt: skip
+    if job.get("mode") == "build":
+        result |= build(job, fake)
     say(result | fake.get("result", {}))
 
 

@@ -1,5 +1,6 @@
 // breakwatch-runner: checks and measures packages with libtorch, without Python.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -19,12 +20,14 @@ using breakwatch::Result;
 constexpr int kBad = 1, kUsage = 64, kCannotWrite = 74;
 constexpr int kMostThreads = 1024;
 constexpr double kMostSeconds = 86'400;
+constexpr std::int64_t kMostMebibytes = 1 << 24;
 
 struct Arguments {
   std::string folder, package, inputs;
   bool json = false;
   int threads = 1;
   double limit_s = 0;
+  std::int64_t limit_mb = 0;
   BenchOptions bench;
 };
 
@@ -39,7 +42,7 @@ void EndAfter(double seconds) {
   if (seconds <= 0) return;
   struct sigaction action {};
   action.sa_handler = [](int) {
-    constexpr char kLate[] = "{\"status\":\"failed_check\",\"detail\":\"not finished within its time limit\"}\n";
+    constexpr char kLate[] = "{\"status\":\"timeout\",\"detail\":\"not finished within its time limit\"}\n";
     if (write(STDOUT_FILENO, kLate, sizeof kLate - 1) < 0) _exit(kCannotWrite);
     _exit(kBad);
   };
@@ -49,8 +52,17 @@ void EndAfter(double seconds) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
+// Memory that the package asks for beyond the limit is refused, and its operator fails.
+void LimitMemory(std::int64_t mebibytes) {
+  if (mebibytes <= 0) return;
+  const auto bytes = static_cast<rlim_t>(mebibytes) << 20;
+  const rlimit limit{bytes, bytes};
+  setrlimit(RLIMIT_DATA, &limit);
+}
+
 int RunCheck(const Arguments& arguments) {
   EndAfter(arguments.limit_s);
+  LimitMemory(arguments.limit_mb);
   const auto tmpdir = OwnTmpdir::Make();
   if (!tmpdir) return std::fprintf(stderr, "breakwatch-runner: %s\n", tmpdir.error().message.c_str()), kCannotWrite;
   const Check check = CheckPackage(arguments.folder, arguments.threads);
@@ -77,6 +89,7 @@ Result<BenchOptions> FilesOf(const Arguments& arguments) {
 }
 
 int RunBench(const Arguments& arguments) {
+  LimitMemory(arguments.limit_mb);
   const auto tmpdir = OwnTmpdir::Make();
   if (!tmpdir) return std::fprintf(stderr, "breakwatch-runner: %s\n", tmpdir.error().message.c_str()), kCannotWrite;
   const auto options = FilesOf(arguments);
@@ -97,7 +110,9 @@ int RunVersion(bool json) {
   return Print(json ? AsJson(about) : AsText(about), about.Healthy());
 }
 
-void AddThreads(CLI::App* command, Arguments* arguments) {
+void AddLimits(CLI::App* command, Arguments* arguments) {
+  command->add_option("--limit-mb", arguments->limit_mb, "Memory that it may use, in MiB (default: no limit)")
+      ->check(CLI::Range(std::int64_t{0}, kMostMebibytes));
   command->add_option("--threads", arguments->threads, "Threads of operators and of compiled code (default 1)")
       ->check(CLI::Range(1, kMostThreads));
 }
@@ -106,7 +121,7 @@ CLI::App* AddCheck(CLI::App* program, Arguments* arguments) {
   CLI::App* command = program->add_subcommand("check", "Verify a package, run it and compare it with eager");
   command->add_option("DIR", arguments->folder, "Folder with manifest.json")->required();
   command->add_flag("--json", arguments->json, "Print one JSON object");
-  AddThreads(command, arguments);
+  AddLimits(command, arguments);
   command->add_option("--limit-s", arguments->limit_s, "Give up after so many seconds (default: never)")
       ->check(CLI::Range(0.0, kMostSeconds));
   command->footer("Example:\n  breakwatch-runner check packages/bert/aot_inductor --json");
@@ -130,7 +145,7 @@ CLI::App* AddBench(CLI::App* program, Arguments* arguments) {
   package->needs(inputs);
   inputs->needs(package);
   command->add_flag("--json", arguments->json, "Print one JSON object");
-  AddThreads(command, arguments);
+  AddLimits(command, arguments);
   command->add_option("--min-runs", arguments->bench.min_runs, "At least so many runs (default 30)")
       ->check(CLI::Range(1, 1'000'000));
   command->add_option("--min-s", arguments->bench.min_s, "For at least so many seconds (default 5)")

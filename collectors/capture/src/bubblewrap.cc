@@ -25,6 +25,8 @@ class Mounts {
   void Show(const fs::path& path, const fs::path& source) {
     if (!IsShown(path)) mounts_[path] = {Mount::Kind::kShown, {"--ro-bind", source, path}};
   }
+  // Shows a folder that may be written, wherever it is.
+  void Open(const fs::path& path) { mounts_[path] = {Mount::Kind::kShown, {"--bind", path, path}}; }
   void ShowSystemFile(const fs::path& path) {
     std::error_code error;
     if (fs::is_symlink(path, error) && path.parent_path() == "/") {
@@ -80,7 +82,7 @@ Mounts MountsOf(const View& view, std::int64_t bytes) {
   mounts.PutMemory("/dev/shm", bytes / 4);
   mounts.PutMemory("/tmp", bytes / 4);
   mounts.PutMemory(kScratch, bytes / 2);
-  for (const fs::path& path : SystemFiles()) mounts.ShowSystemFile(path);
+  for (const fs::path& path : view.system) mounts.ShowSystemFile(path);
   // A folder comes before its content, which then needs no mount of its own.
   std::map<fs::path, bool> readable;
   for (const fs::path& path : view.readable) readable[path] = true;
@@ -88,6 +90,7 @@ Mounts MountsOf(const View& view, std::int64_t bytes) {
   for (const fs::path& secret : view.hidden) mounts.Hide(secret);
   // A path that was requested by name is visible even inside a hidden folder.
   for (const auto& [path, seen] : readable) mounts.Show(path, path);
+  for (const fs::path& path : view.writable) mounts.Open(path);
   std::error_code error;
   for (const char* path : kHiddenOfProc) {
     if (fs::exists(path, error)) mounts.Put(path, {"--ro-bind", "/dev/null", path});

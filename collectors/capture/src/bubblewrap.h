@@ -17,8 +17,8 @@ struct BubblewrapOptions {
 };
 
 // Returns the arguments up to "--". The sandbox has no capabilities, no network and no other processes. Only three file
-// systems of bounded size are writable. /proc is read-only, because root's user ID can change its switches without
-// capabilities.
+// systems of bounded size and the view's writable folders can be written. /proc is read-only, because root's user ID
+// can change its switches without capabilities.
 std::vector<std::string> BubblewrapArguments(const View& view, const BubblewrapOptions& options);
 
 }  // namespace breakwatch::capture

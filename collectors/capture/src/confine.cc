@@ -40,6 +40,8 @@ std::optional<Confinement> Parse(const std::vector<std::string>& arguments) {
       out.landlock = true;
     } else if (argument == "--read" && has_value) {
       out.access.read.push_back(arguments[++i]);
+    } else if (argument == "--write" && has_value) {
+      out.access.write.push_back(arguments[++i]);
     } else if (argument == "--list" && has_value) {
       out.access.list.push_back(arguments[++i]);
     } else {
@@ -81,7 +83,8 @@ int ConfineAndExec(const std::vector<std::string>& arguments) {
   auto confinement = Parse(arguments);
   if (!confinement) {
     std::fprintf(stderr,
-                 "usage: sandbox-exec [--landlock] [--read PATH]... [--list PATH]... -- PROGRAM ARGUMENTS...\n");
+                 "usage: sandbox-exec [--landlock] [--read PATH]... [--list PATH]... [--write PATH]... -- PROGRAM "
+                 "ARGUMENTS...\n");
     return kCannotConfine;
   }
   if (const auto confined = Confine(*confinement); !confined) {

@@ -93,11 +93,12 @@ Words LandlockArguments(const View& view, const Words& confine) {
   Words argv = Joined(confine, {"--landlock"});
   for (const char* path : {"/proc", "/dev/random", "/dev/urandom"}) argv.insert(argv.end(), {"--read", path});
   std::set<fs::path> shown;
-  for (const auto* paths : {&SystemFiles(), &view.readable}) {
+  for (const auto* paths : {&view.system, &view.readable}) {
     for (const fs::path& path : *paths) shown.insert(RealPath(path));
   }
   shown.erase(fs::path());  // missing paths
   for (const fs::path& path : shown) Expand(path, view.hidden, &argv);
+  for (const fs::path& path : view.writable) argv.insert(argv.end(), {"--write", path});
   argv.push_back("--");
   return argv;
 }
@@ -184,7 +185,8 @@ LauncherChoice DefaultLauncher(const SandboxOptions& options) {
   Words readable = options.readable;
   if (!options.confine.empty()) readable.push_back(options.confine.front());
   LauncherChoice choice;
-  Search search{{}, {"true"}, ""};
+  Search search{{}, {FindProgram("true")}, ""};
+  if (!options.system_files) readable.push_back(search.probe.front());
   if (!options.worker.empty()) {
     const std::string& program = options.worker.front();
     readable.push_back(program);
@@ -194,7 +196,8 @@ LauncherChoice DefaultLauncher(const SandboxOptions& options) {
       search.probe = {interpreter->program, "-I", "-c", "import encodings, _ctypes"};
     }
   }
-  search.view = MakeView(readable, Joined(options.hidden, CredentialFiles()));
+  search.view = MakeView(readable, Joined(options.hidden, CredentialFiles()), options.writable);
+  if (!options.system_files) search.view.system.clear();
   if (auto argv = FindBubblewrap(options, &search)) {
     choice.argv = *std::move(argv);
     choice.used = kBubblewrap;

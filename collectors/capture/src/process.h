@@ -8,17 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "breakwatch/capture/run_process.h"
 #include "breakwatch/core/result.h"
 #include "unique_fd.h"
 
 namespace breakwatch::capture {
-
-// "exited with code 3", "killed by signal 9 (Killed)".
-struct ProcessEnd {
-  bool signalled = false;
-  int value = 0;  // exit code or signal
-  std::string Text() const;
-};
 
 // Owner and thread: the caller of Spawn. The destructor kills the group and reaps the process.
 class ChildProcess {
@@ -61,15 +55,5 @@ ssize_t WriteAvailable(int fd, std::string_view bytes);
 // Kills, by SIGKILL, every process whose initial environment contains one of `marks` ("NAME=value"). These are
 // processes that a child started in other sessions. Returns how many.
 int KillMarked(const std::vector<std::string>& marks);
-
-struct ProcessOutput {
-  ProcessEnd end;
-  std::string out, err;
-  bool timed_out = false, too_long = false;  // if so, it was killed
-};
-
-// Runs a program until it ends, with empty standard input. Run time and the size of each output are limited.
-Result<ProcessOutput> RunProcess(const std::vector<std::string>& argv, const std::vector<std::string>& environment,
-                                 std::chrono::milliseconds timeout, std::size_t max_bytes);
 
 }  // namespace breakwatch::capture

@@ -45,8 +45,12 @@ bool IsBelow(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-View MakeView(const std::vector<std::string>& readable, const std::vector<std::string>& hidden) {
+View MakeView(const std::vector<std::string>& readable, const std::vector<std::string>& hidden,
+              const std::vector<std::string>& writable) {
   View view;
+  for (const std::string& path : writable) {
+    if (const fs::path real = RealPath(path); !real.empty() && real != "/") AddOnce(real, &view.writable);
+  }
   std::vector<fs::path> real_paths;
   for (const std::string& path : readable) {
     const fs::path real = RealPath(path);

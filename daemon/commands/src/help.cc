@@ -385,7 +385,7 @@ std::string ExitCodesText(const CommandHelp& help) {
 std::span<const CommandHelp> AllCommandHelp() {
   static const std::vector<CommandHelp> all = [] {
     std::vector<CommandHelp> out;
-    for (auto part : {SweepHelp(), ReadHelp(), StoreHelp(), OtherHelp()})
+    for (auto part : {SweepHelp(), ReadHelp(), ArtifactHelp(), StoreHelp(), OtherHelp()})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

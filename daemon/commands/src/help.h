@@ -23,6 +23,7 @@ struct CommandHelp {
 };
 
 std::span<const CommandHelp> AllCommandHelp();
+std::vector<CommandHelp> ArtifactHelp();  // a part of them
 
 // Empty: no such command.
 std::string HelpFooter(std::string_view command);

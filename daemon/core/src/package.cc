@@ -61,7 +61,8 @@ bool ReadBlocks(int fd, const Take& take) {
 }
 
 bool IsPlainName(const std::string& name) {
-  return !name.empty() && name.size() <= 128 && name.front() != '.' && name != kManifestFile &&
+  return !name.empty() && name.size() <= 128 && name.front() != '.' && name != kManifestFile && name != kCardFile &&
+         name != kSignatureFile &&
          std::all_of(name.begin(), name.end(), [](unsigned char c) { return c > ' ' && c != '/' && c != 0x7f; });
 }
 
@@ -156,7 +157,8 @@ Result<Package> ReadPackage(const std::string& folder) {
 Result<Package> VerifyPackage(const std::string& folder) {
   auto package = ReadPackage(folder);
   if (!package) return package;
-  std::set<std::string> known = {std::string(kManifestFile)};
+  std::set<std::string, std::less<>> known = {std::string(kManifestFile), std::string(kCardFile),
+                                              std::string(kSignatureFile)};
   for (const PackageFile& file : package->manifest.files) {
     if (auto verified = VerifyFile(folder, file); !verified) return verified.error();
     known.insert(file.path);
@@ -168,6 +170,19 @@ Result<Package> VerifyPackage(const std::string& folder) {
   }
   if (error) return Error{ErrorCode::kStore, "cannot list " + folder + ": " + error.message()};
   return package;
+}
+
+Result<std::vector<PackageFile>> AllFilesOf(const Package& package) {
+  std::vector<PackageFile> files = package.manifest.files;
+  std::error_code ignored;
+  for (const std::string_view name : {kManifestFile, kCardFile, kSignatureFile}) {
+    const std::string path = package.folder + "/" + std::string(name);
+    if (!fs::exists(path, ignored)) continue;
+    const auto digest = Sha256OfFile(path);
+    if (!digest) return digest.error();
+    files.push_back({std::string(name), *digest, static_cast<std::int64_t>(fs::file_size(path, ignored))});
+  }
+  return files;
 }
 
 }  // namespace breakwatch

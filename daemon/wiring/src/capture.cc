@@ -60,7 +60,9 @@ constexpr std::string_view kSqlite = "sqlite:";
 std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   std::vector<std::string> paths = {settings.state_dir, settings.web.token_file};
   for (const auto* exporter : {&settings.exporters.pushgateway.password_file, &settings.exporters.loki.password_file,
-                               &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file})
+                               &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file,
+                               &settings.artifact.registry.password_file, &settings.artifact.registry.token_file,
+                               &settings.artifact.registry.tls.key_file})
     paths.push_back(*exporter);
   paths.insert(paths.end(), app.loaded.files.begin(), app.loaded.files.end());
   if (const std::string url = config::StoreUrl(settings); url.starts_with(kSqlite)) {
@@ -69,8 +71,9 @@ std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   return paths;
 }
 
-// `own_code`: the user's own code is captured besides the library's models.
-capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, bool own_code) {
+// `own_code`: the user's own code is captured besides the library's models. `folders`: of a build.
+capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, bool own_code,
+                                   const engine::BuildFolders& folders = {}) {
   const Settings settings = WithPrimary(configured);
   const auto& launcher = settings.capture.launcher;
   if (launcher.empty()) return {{}, capture::kNoSandbox, "no sandbox: capture.launcher is []", ""};
@@ -85,6 +88,8 @@ capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, b
   if (own_code) {
     for (std::string& folder : OwnFolders(settings, app.own_folders)) options.readable.push_back(std::move(folder));
   }
+  if (!folders.readable.empty()) options.readable.push_back(folders.readable);
+  if (!folders.writable.empty()) options.writable.push_back(folders.writable);
   options.hidden = Secrets(app, settings);
   options.scratch_bytes = settings.capture.scratch_bytes;
   std::error_code ignored;
@@ -199,6 +204,14 @@ Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings
   auto options = ZygotesOf(app, settings);
   const bool own_code = settings.capture.allow_factories;
   UseLauncher(LauncherOf(app, settings, own_code), settings, options);
+  return capture::MakeZygoteRunner(std::move(options), *app.clock);
+}
+
+Result<std::unique_ptr<CaptureRunner>> MakeBuilder(const App& app, const Settings& settings,
+                                                   const engine::BuildFolders& folders) {
+  auto options = ZygotesOf(app, settings);
+  options.zygotes = 1;
+  UseLauncher(LauncherOf(app, settings, settings.capture.allow_factories, folders), settings, options);
   return capture::MakeZygoteRunner(std::move(options), *app.clock);
 }
 

@@ -149,6 +149,21 @@ struct WebSettings {
   std::vector<std::string> allowed_hosts;         // names with a dot by which requests may call the daemon
 };
 
+struct RegistrySettings {
+  std::string username, password, password_file;  // basic auth
+  std::string token, token_file;                  // bearer token, instead of a user
+  milliseconds timeout{300'000}, connect_timeout{5'000};
+  TlsSettings tls;  // keys artifact.registry.ca_file, ... without "tls"
+};
+
+struct ArtifactSettings {
+  std::string runner;                                             // breakwatch-runner; empty: beside this program
+  milliseconds build_timeout{1'800'000}, check_timeout{600'000};  // of one package
+  std::int64_t check_rss_bytes = 6LL << 30;                       // of the program that checks
+  std::int64_t max_weight_bytes = 32LL << 30;                     // of one model, from the Hub
+  RegistrySettings registry;
+};
+
 struct RetentionSettings {
   int unranked_sweeps = 3;  // complete ranked sweeps for which a model stays after it left the ranking
   int sweeps = 100;         // whose directories and delivered events are kept; results are always kept
@@ -175,6 +190,7 @@ struct Settings {
   ExporterSettings exporters;
   DeliverySettings delivery;
   WebSettings web;
+  ArtifactSettings artifact;
   RetentionSettings retention;
   MetricsSettings metrics;
   LogSettings log;

@@ -14,9 +14,11 @@ namespace breakwatch::capture {
 struct SandboxOptions {
   std::vector<std::string> worker;         // the worker's command; Python is run once to find its files
   std::vector<std::string> readable;       // further files and folders: the worker package, the user's own code
+  std::vector<std::string> writable;       // folders whose content the worker may change, also below something hidden
   std::vector<std::string> hidden;         // hidden even below something readable: secrets, our state
   std::int64_t scratch_bytes = 1LL << 30;  // what it may write; the rest of the machine is read-only
   std::vector<std::string> confine;        // this program and the subcommand that calls ConfineAndExec (confine.h)
+  bool system_files = true;  // show the folders of programs and libraries; otherwise only what is `readable`
 };
 
 // The sandbox, as in results. The fourth is the user's own capture.launcher.

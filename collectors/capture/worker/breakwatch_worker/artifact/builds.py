@@ -54,7 +54,7 @@ def _of_target(name: str, recording: Recording, options) -> dict:
         "cpu_capability": capability(options.cpu_capability) if name == "aot_inductor" else "default",
         "inputs": package.described(recording.names, recording.inputs, "name"),
         "outputs": package.described(recording.paths, recording.cases[0].outputs, "path"),
-        "batch": recording.batch,
+        "batch": options.batch,
         "dynamic": recording.dynamic_shapes is not None,
     }
 

@@ -2,13 +2,8 @@
 
 import torch
 
+from ..profile.outputs import TOLERANCES
 from .recording import Case, Recording
-
-# (relative, absolute) by dtype. Other dtypes must be equal.
-TOLERANCES = {
-    torch.float64: (1e-6, 1e-8), torch.float32: (2e-3, 2e-4), torch.float16: (2e-2, 2e-2),
-    torch.bfloat16: (5e-2, 5e-2), torch.complex64: (2e-3, 2e-4),
-}
 
 
 def inputs_file(case: int) -> str:

@@ -7,6 +7,7 @@ from ..model.architecture import Stop
 from . import targets
 
 CAPABILITIES = ("", "avx512", "avx2", "default")  # the first: this machine's
+_KINDS = ("directory", "hub")
 _MOST_BATCH = 1 << 12
 
 
@@ -19,6 +20,7 @@ class Options:
     full: bool = False  # the configuration as published
     seed: int = 0  # of random weights
     weights: str = ""  # a folder with safetensors files; random if empty
+    weights_kind: str = "directory"  # of that folder, for the manifest: its owner's, or a copy of the Hub's
     cpu_capability: str = ""
 
     @property
@@ -45,6 +47,7 @@ _FIELDS = {
     "seed": (lambda value: _is_int(value, 0, 2**31 - 1), lambda: "a number from 0 to 2147483647"),
     "weights": (lambda value: value == "" or isinstance(value, str) and os.path.isabs(value),
                 lambda: "empty or an absolute path"),
+    "weights_kind": (lambda value: value in _KINDS, lambda: f"one of {', '.join(_KINDS)}"),
     "cpu_capability": (lambda value: value in CAPABILITIES, lambda: f"one of {', '.join(CAPABILITIES[1:])}, or empty"),
 }
 

@@ -5,6 +5,7 @@ import dataclasses
 import torch
 from torch.utils import _pytree
 
+from ..errors import WorkerError
 from ..inputs.copies import tensors_in
 from ..modes.exporters import register_caches
 
@@ -51,7 +52,6 @@ class Recording:
     names: list  # of the inputs
     paths: list  # of the outputs
     cases: list  # one, or two with other batch sizes
-    batch: int
     dynamic_shapes: tuple = None  # for torch.export; None: all sizes are fixed
 
     @property
@@ -60,8 +60,11 @@ class Recording:
         return self.cases[0].inputs
 
 
-class NoBatch(Exception):
+class NoBatch(WorkerError):
     """The arguments of this model have no size that a batch could change."""
+
+    def __init__(self):
+        super().__init__("dynamic: no size of the arguments depends on the batch", "build it without dynamic")
 
 
 def record(model, by_batch, batch: int, dynamic: bool) -> Recording:
@@ -74,7 +77,7 @@ def record(model, by_batch, batch: int, dynamic: bool) -> Recording:
     named = _named_tensors(arguments)
     with torch.no_grad():
         paths = flat.output_paths(tuple(tensor.clone() for _, tensor in named))
-    recording = Recording(flat, [name for name, _ in named], paths, [_case(flat, named)], batch)
+    recording = Recording(flat, [name for name, _ in named], paths, [_case(flat, named)])
     if dynamic:
         other = _named_tensors(by_batch(batch + 1))
         recording.dynamic_shapes = _dynamic_shapes(named, other)
@@ -108,5 +111,5 @@ def _dynamic_shapes(named: list, other: list) -> tuple:
         found = found or bool(places)
         shapes.append(dict.fromkeys(places, torch.export.Dim.AUTO))
     if not found:
-        raise NoBatch("dynamic: no size of the arguments depends on the batch")
+        raise NoBatch
     return (tuple(shapes),)

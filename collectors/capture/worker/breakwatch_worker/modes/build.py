@@ -17,6 +17,9 @@ class Build(Mode):
         if job.get("source") is not None:
             raise Stop("skipped_custom_code", "packages are built from models of the Hub and from configs only",
                        "build this module with torch.export in your own program")
+        if "model_index" in (job.get("config") or {}):
+            raise Stop("skipped_unsupported_library", "packages are built of one model, not of a pipeline",
+                       "build a component of the pipeline")
         weights.use_seed(self._options.seed)
         self._loaded = False
 
@@ -55,7 +58,7 @@ class Build(Mode):
             **{name: str(job.get(name) or "") for name in ("model", "revision", "family", "task", "structure")},
             **{name: call.about.get(name) or "" for name in ("architecture", "model_type", "dtype")},
             "device": "cpu", "size": "published" if options.published else "reduced",
-            "weights": {"kind": "directory", "seed": None, "digest": weights_folder.digest(options.weights)}
+            "weights": {"kind": options.weights_kind, "seed": None, "digest": weights_folder.digest(options.weights)}
             if options.weights else {"kind": "random", "seed": options.seed, "digest": ""},
             "breaks": numbers.get("breaks"), "graphs": numbers.get("graphs"),
         }

@@ -12,11 +12,15 @@
 
 #include "breakwatch/config/load.h"
 #include "breakwatch/config/settings.h"
+#include "breakwatch/core/artifact_registry.h"
 #include "breakwatch/core/capture_runner.h"
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/model_lister.h"
+#include "breakwatch/core/package_checker.h"
 #include "breakwatch/core/result.h"
+#include "breakwatch/core/weights_fetcher.h"
+#include "breakwatch/engine/artifact_stages.h"
 #include "breakwatch/engine/delivery.h"
 #include "breakwatch/engine/make_plan.h"
 #include "breakwatch/net/http.h"
@@ -86,6 +90,12 @@ struct App {
   std::function<Result<std::unique_ptr<store::Store>>(const Settings&, bool read_only)> open_store;
   std::function<Result<std::unique_ptr<ModelLister>>(const Settings&)> make_lister;
   std::function<Result<std::unique_ptr<CaptureRunner>>(const Settings&)> make_runner;
+  // The same with one worker, which may also use the folders.
+  std::function<Result<std::unique_ptr<CaptureRunner>>(const Settings&, const engine::BuildFolders&)> make_builder;
+  std::function<Result<std::unique_ptr<PackageChecker>>(const Settings&)> make_checker;
+  // `name`: as `--to` of `artifact publish`, or a reference. Error: kUsage for any other text.
+  std::function<Result<std::unique_ptr<ArtifactRegistry>>(const Settings&, const std::string& name)> make_registry;
+  std::function<Result<std::unique_ptr<WeightsFetcher>>(const Settings&)> make_weights;  // of the Hub
   std::function<Result<Toolchain>(const Settings&)> describe_toolchain;
   // Combines two environments: torch from one, the rest from the other.
   std::function<Result<void>(const std::string& torch_python, const std::string& rest_python,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "breakwatch/core/artifact.h"
 #include "breakwatch/core/result.h"
@@ -14,6 +15,8 @@
 namespace breakwatch {
 
 inline constexpr std::string_view kManifestFile = "manifest.json";
+// Files that a publish adds beside those of the manifest: the model card, and the signature of the manifest.
+inline constexpr std::string_view kCardFile = "README.md", kSignatureFile = "manifest.json.sig";
 
 struct Package {
   std::string folder;
@@ -31,6 +34,9 @@ Result<Package> ParsePackage(const std::string& manifest_text);
 // Compares every file with the manifest, before anything is loaded. Error: kInvalid, naming the file and what differs:
 // missing, size, digest, not a plain file, not in the manifest. kStore if a file cannot be read.
 Result<Package> VerifyPackage(const std::string& folder);
+// All files of a package's folder with their digests: manifest.json, those that it lists, card and signature if
+// present. Error: kStore.
+Result<std::vector<PackageFile>> AllFilesOf(const Package& package);
 
 // True for 64 lower-case hex digits.
 bool IsSha256(std::string_view text);

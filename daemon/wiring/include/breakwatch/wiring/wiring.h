@@ -24,6 +24,9 @@ int ServeHub(App& app, const commands::HubServeOptions& options);
 
 // capture.cc: the toolchains' workers.
 Result<std::unique_ptr<CaptureRunner>> MakeRunner(const App& app, const Settings& settings);
+// The same with one zygote, which may also use the folders.
+Result<std::unique_ptr<CaptureRunner>> MakeBuilder(const App& app, const Settings& settings,
+                                                   const engine::BuildFolders& folders);
 Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings);
 Result<void> ComposeToolchain(const std::string& torch_python, const std::string& rest_python,
                               const std::string& target);
@@ -32,6 +35,11 @@ std::vector<commands::Check> CheckToolchain(const App& app, const Settings& sett
 Result<std::string> Discover(const App& app, const Settings& settings, const commands::DiscoverRequest& request);
 // Absolute folders of PYTHONPATH: the worker's own PYTHONPATH replaces it, and factories are imported from them.
 std::vector<std::string> PythonPath();
+
+// artifacts.cc
+Result<std::unique_ptr<PackageChecker>> MakeChecker(const App& app, const Settings& settings);
+Result<std::unique_ptr<ArtifactRegistry>> MakeRegistry(const App& app, const Settings& settings,
+                                                       const std::string& name);
 
 // exporters.cc
 Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Settings& settings);

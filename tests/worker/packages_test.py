@@ -1,0 +1,357 @@
+"""Packages from a real zygote, checked by the real breakwatch-runner. One build serves most tests."""
+
+import json
+import os
+import re
+import subprocess
+import zipfile
+
+import packages_support
+import pytest
+import torch
+from packages_support import EXAMPLE, RUNNER, build, copied, manifest_of, needs, run, signed
+from safetensors.torch import load_file, save_file
+from worker_support import BERT
+
+
+@pytest.fixture(scope="session")
+def builder():
+    made = packages_support.zygote()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def built(builder, tmp_path_factory):
+    """(the folder of the packages, the result): the batch is dynamic, the instruction set an older one."""
+    folder = tmp_path_factory.mktemp("packages")
+    targets = ["aot_inductor", "torchscript", "onnx", "tensorrt", "neuron"]
+    result = build(builder, folder, model="org/tiny", targets=targets, dynamic=True, cpu_capability="avx2")
+    assert result["status"] == "full_graph", result
+    return folder, result
+
+
+@pytest.fixture
+def package(built, tmp_path):
+    """A copy of the compiled package, for a test that changes it."""
+    return copied(built[0] / "aot_inductor", tmp_path / "package")
+
+
+@pytest.fixture
+def script(built, tmp_path):
+    """The same of TorchScript, which loads faster."""
+    return copied(built[0] / "torchscript", tmp_path / "package")
+
+
+def refused(answer) -> str:
+    assert (answer["status"], answer["code"], answer.get("cases")) == ("refused", 1, []), answer
+    return answer["detail"]
+
+
+# --- what a build makes
+
+
+def test_each_target_is_built_or_says_what_to_install(built):
+    found = built[1]["mode_detail"]["targets"]
+    assert {name: target["status"] for name, target in found.items()} == {
+        "aot_inductor": "built", "torchscript": "built", "onnx": "built", "tensorrt": "skipped", "neuron": "skipped"}
+    assert "pip install tensorrt" in found["tensorrt"]["detail"]
+    assert found["neuron"]["cause"] == "not_installed"
+    assert found["aot_inductor"]["manifest"] == "aot_inductor/manifest.json"
+
+
+def test_the_manifest_describes_the_call(built):
+    manifest = manifest_of(built[0] / "aot_inductor")
+    assert (manifest["schema"], manifest["model"], manifest["architecture"]) == (1, "org/tiny", "BertModel")
+    assert [entry["name"] for entry in manifest["inputs"]] == ["input_ids", "attention_mask"]
+    assert manifest["outputs"][0] == {"path": "last_hidden_state", "dtype": "float32", "shape": [2, 16, 32]}
+    assert (manifest["batch"], manifest["dynamic"], manifest["breaks"], manifest["graphs"]) == (1, True, 0, 1)
+    assert (manifest["cpu_capability"], manifest["torch_abi"], manifest["size"]) == ("avx2", "cxx11", "reduced")
+    assert manifest["weights"] == {"kind": "random", "seed": 0, "digest": ""}
+    assert [entry["path"] for entry in manifest["files"]] == [
+        "inputs-2.safetensors", "inputs.safetensors", "outputs-2.safetensors", "outputs.safetensors", "package.pt2"]
+
+
+def test_a_package_for_an_older_processor_has_no_later_instructions(built, tmp_path):
+    with zipfile.ZipFile(built[0] / "aot_inductor/package.pt2") as archive:
+        library = next(name for name in archive.namelist() if name.endswith(".so"))
+        archive.extract(library, tmp_path)
+    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", tmp_path / library], capture_output=True, text=True,
+                          check=True).stdout
+    assert "%ymm" in code  # it is compiled for AVX2
+    assert "%zmm" not in code  # and not for AVX-512
+
+
+def test_onnx_is_compared_by_its_own_runtime(built):
+    check = built[1]["mode_detail"]["targets"]["onnx"]["check"]
+    assert (check["status"], check["deterministic"]) == ("ok", True)
+    assert check["runtime"].startswith("onnxruntime")
+    assert [(case["inputs"], [output["within"] for output in case["outputs"]]) for case in check["cases"]] == [
+        ("inputs.safetensors", [True, True]), ("inputs-2.safetensors", [True, True])]
+
+
+# --- the check
+
+
+@pytest.mark.parametrize("target", ["aot_inductor", "torchscript"])
+def test_a_package_computes_what_the_model_computes(built, target):
+    answer = run("check", built[0] / target)
+    assert (answer["status"], answer["code"], answer["deterministic"]) == ("ok", 0, True), answer
+    assert [case["inputs"] for case in answer["cases"]] == ["inputs.safetensors", "inputs-2.safetensors"]
+    output = answer["cases"][1]["outputs"][0]
+    assert (output["path"], output["shape"], output["within"]) == ("last_hidden_state", [3, 16, 32], True)
+    assert output["max_abs"] < 1e-5 and output["cosine"] > 0.999
+
+
+def test_inspect_verifies_without_loading(package):
+    answer = run("inspect", package)
+    assert (answer["status"], answer["code"], answer["inputs"][0]["name"]) == ("ok", 0, "input_ids")
+    (package / "package.pt2").write_bytes(b"not a package")
+    answer = run("inspect", signed(package))  # it is what the manifest says, so there is nothing to refuse
+    assert answer["status"] == "ok"
+
+
+@pytest.mark.parametrize("damage, text", [
+    (lambda path: path.write_bytes(path.read_bytes()[:-1]), "bytes"),
+    (lambda path: path.write_bytes(path.read_bytes()[:-1] + b"x"), "changed"),
+    (lambda path: path.unlink(), "missing"),
+    (lambda path: (path.rename(path.parent.parent / "elsewhere"), path.symlink_to(path.parent.parent / "elsewhere")),
+     "not a plain file"),
+], ids=["truncated", "changed", "missing", "link"])
+def test_a_package_with_a_changed_file_is_refused(package, damage, text):
+    damage(package / "package.pt2")
+    assert text in refused(run("check", package))
+
+
+@pytest.mark.parametrize("changes, text", [
+    ({"torch": "2.13.0"}, "built with torch 2.13.0"),
+    ({"torch_abi": "pre-cxx11"}, "pre-cxx11 ABI"),
+    ({"cpu_capability": "avx1024"}, "avx1024"),
+    ({"device": "cuda"}, "device cuda"),
+    ({"schema": 2}, "schema 2"),
+    ({"inputs": [{"name": "x"}]}, "inputs"),
+    ({"target": "neuron"}, "neuron"),
+], ids=lambda value: next(iter(value)) if isinstance(value, dict) else "")
+def test_a_foreign_package_is_refused(script, changes, text):
+    assert text in refused(run("check", signed(script, **changes)))
+
+
+def test_a_package_that_is_none_fails_and_leaves_nothing_behind(package, tmp_path):
+    (package / "package.pt2").write_bytes(b"PK\x03\x04 not an archive")
+    (tmp_path / "tmp").mkdir()
+    answer = run("check", signed(package), TMPDIR=str(tmp_path / "tmp"))
+    assert (answer["status"], answer["code"]) == ("failed_check", 1)
+    assert "package.pt2" in answer["detail"]
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_a_wrong_result_names_the_output_and_the_worst_element(script):
+    outputs = load_file(script / "outputs-2.safetensors")
+    outputs["0000"][2, 3, 4] += 1
+    save_file(outputs, script / "outputs-2.safetensors")
+    answer = run("check", signed(script))
+    assert (answer["status"], answer["code"]) == ("wrong_result", 1)
+    assert answer["detail"].startswith("1 of 4 outputs differ from eager; first: last_hidden_state of inputs-2")
+    first, second = answer["cases"]
+    assert all(output["within"] for output in first["outputs"])
+    assert second["outputs"][0]["worst"] == [2, 3, 4]
+
+
+def test_nan_must_be_where_it_is_expected(script):
+    outputs = load_file(script / "outputs.safetensors")
+    outputs["0001"][1, 2] = float("nan")
+    save_file(outputs, script / "outputs.safetensors")
+    answer = run("check", signed(script))
+    output = answer["cases"][0]["outputs"][1]
+    assert (answer["status"], output["nan_positions_equal"], output["worst"]) == ("wrong_result", False, [1, 2])
+
+
+def test_inputs_of_another_shape_fail_the_check(package):
+    inputs = load_file(package / "inputs.safetensors")
+    save_file({name: tensor[:, :8].contiguous() for name, tensor in inputs.items()}, package / "inputs.safetensors")
+    answer = run("check", signed(package))
+    assert answer["status"] == "failed_check"
+    assert "inputs.safetensors: run:" in answer["detail"]
+
+
+def test_a_check_has_a_time_limit(package):
+    answer = run("check", package, "--limit-s", "0.001")
+    assert (answer["status"], answer["code"]) == ("timeout", 1)
+
+
+def test_a_check_has_a_memory_limit(package):
+    needs(RUNNER)
+    ran = subprocess.run([RUNNER, "check", package, "--json", "--limit-mb", "1"], capture_output=True, text=True,
+                         check=False, env={})
+    assert ran.returncode != 0 and '"status":"ok"' not in ran.stdout
+
+
+# --- the measurement
+
+
+def test_a_package_is_measured(built):
+    folder = built[0] / "aot_inductor"
+    answer = run("bench", folder, "--min-runs", "40", "--min-s", "0.05")
+    assert answer["status"] == "ok" and answer["runs"] >= 40 and answer["failures"] == 0
+    assert 0 < answer["low_s"] <= answer["median_s"] <= answer["high_s"]
+    assert answer["median_s"] <= answer["p90_s"] <= answer["p95_s"] <= answer["p99_s"]
+    assert answer["load_s"] > 0 and answer["peak_rss_mb"] > 10 and answer["threads"] == 1
+
+
+def test_files_are_measured_without_a_manifest(built):
+    needs(RUNNER)
+    folder = built[0] / "torchscript"
+    ran = subprocess.run(
+        [RUNNER, "bench", "--package", folder / "module.pt", "--inputs", folder / "inputs.safetensors", "--min-runs",
+         "3", "--min-s", "0", "--json"], capture_output=True, text=True, check=True, env={})
+    assert json.loads(ran.stdout)["runs"] == 3
+
+
+def test_a_measurement_that_fails_is_a_cell(package):
+    (package / "package.pt2").write_bytes(b"no")
+    answer = run("bench", package)
+    assert (answer["status"], answer["runs"], answer["code"]) == ("failed", 0, 1)
+    assert "package.pt2" in answer["detail"]
+
+
+def test_the_example_program_runs_a_package(built):
+    needs(EXAMPLE)
+    ran = subprocess.run([EXAMPLE, built[0] / "aot_inductor/package.pt2"], capture_output=True, text=True, check=True,
+                         env={})
+    lines = [re.fullmatch(r"(\[.*\]) (\S+)", line).groups() for line in ran.stdout.splitlines()]
+    assert [shape for shape, _ in lines] == ["[2, 16, 32]", "[2, 32]"]
+    same = torch.jit.load(built[0] / "torchscript/module.pt")
+    with torch.no_grad():
+        outputs = same(torch.arange(32).reshape(2, 16), torch.ones(2, 16, dtype=torch.long))
+    means = [float(output.abs().mean()) for output in outputs]
+    assert [float(mean) for _, mean in lines] == pytest.approx(means, abs=1e-4)
+
+
+# --- options and weights
+
+
+@pytest.mark.parametrize("options, field", [
+    ({"targets": ["tvm"]}, "build.targets"), ({"targets": []}, "build.targets"),
+    ({"targets": ["onnx"], "folder": "relative"}, "build.folder"), ({"targets": ["onnx"], "batch": 0}, "build.batch"),
+    ({"targets": ["onnx"], "cpu_capability": "sse"}, "build.cpu_capability"),
+    ({"targets": ["onnx"], "seed": -1}, "build.seed"), ({"targets": ["onnx"], "weights": "here"}, "build.weights"),
+])
+def test_wrong_options_are_named(builder, tmp_path, options, field):
+    result = build(builder, options.pop("folder", tmp_path), **options)
+    assert result["status"] == "failed_create"
+    assert result["detail"].startswith(field + ":")
+    assert result["suggestion"]
+
+
+def test_the_seed_decides_the_weights(builder, tmp_path):
+    seen = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        build(builder, tmp_path / name, targets=["torchscript"], seed=seed)
+        seen.append(load_file(tmp_path / name / "torchscript/outputs.safetensors")["0000"])
+    assert torch.equal(seen[0], seen[1])
+    assert not torch.equal(seen[0], seen[2])
+
+
+def test_weights_come_from_a_folder(builder, tmp_path):
+    state = _write_weights(tmp_path / "weights")
+    result = build(builder, tmp_path, targets=["torchscript"], weights=str(tmp_path / "weights"))
+    assert result["status"] == "full_graph", result
+    manifest = manifest_of(tmp_path / "torchscript")
+    assert (manifest["weights"]["kind"], manifest["size"]) == ("directory", "published")
+    loaded = torch.jit.load(tmp_path / "torchscript/module.pt").state_dict()
+    name = "embeddings.word_embeddings.weight"
+    assert torch.equal(loaded[f"model.{name}"], state[name])
+
+
+@pytest.mark.parametrize("change, text", [
+    (lambda state: state.pop("pooler.dense.bias"), "missing: pooler.dense.bias"),
+    (lambda state: state.update({"extra.weight": torch.ones(1)}), "unexpected: extra.weight"),
+    (lambda state: state.update({"pooler.dense.bias": torch.ones(7)}), "of another shape: pooler.dense.bias"),
+], ids=["missing", "unexpected", "shape"])
+def test_weights_of_another_model_are_refused_by_name(builder, tmp_path, change, text):
+    _write_weights(tmp_path / "weights", change)
+    result = build(builder, tmp_path, targets=["torchscript"], weights=str(tmp_path / "weights"))
+    assert result["status"] == "failed_create"
+    assert text in result["detail"]
+
+
+def test_a_folder_without_weights_is_refused(builder, tmp_path):
+    result = build(builder, tmp_path, targets=["torchscript"], weights=str(tmp_path))
+    assert result["status"] == "failed_create" and "model.safetensors" in result["detail"]
+
+
+def _write_weights(folder, change=lambda state: None) -> dict:
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(5)
+    state = {name: tensor.clone() for name, tensor in BertModel(BertConfig(**BERT)).state_dict().items()}
+    change(state)
+    folder.mkdir()
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    return state
+
+
+# --- failures
+
+
+def test_a_target_without_time_is_a_timeout_and_leaves_nothing(tmp_path):
+    from breakwatch_worker.artifact import builds, recording
+    from breakwatch_worker.artifact.options import Options
+
+    model = torch.nn.Linear(4, 4).eval()
+    recorded = recording.record(model, lambda batch: {"input": torch.ones(batch, 4)}, 1, False)
+    options = Options(targets=("aot_inductor", "torchscript"), folder=str(tmp_path))
+    found = builds.build_all(recorded, options, {}, limit_s=0.0)
+    assert {(target["status"], target["cause"]) for target in found.values()} == {("timeout", "time")}
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_build_that_fails_replaces_nothing(built, tmp_path):
+    from breakwatch_worker.artifact import package
+
+    folder = copied(built[0] / "torchscript", tmp_path / "torchscript")
+    before = manifest_of(folder)
+    with pytest.raises(ValueError, match="half-way"), package.new_folder(str(tmp_path), "torchscript"):
+        raise ValueError("half-way")
+    assert manifest_of(folder) == before
+    assert os.listdir(tmp_path) == ["torchscript"]
+
+
+def test_a_crash_and_a_hang_of_a_target_are_findings():
+    import signal
+    import time
+
+    from breakwatch_worker.artifact import isolated
+
+    assert isolated.run(30, lambda: {"a": 1}) == {"a": 1}
+    assert isolated.run(0.1, time.sleep, 30).cause == "time"
+    crashed = isolated.run(30, lambda: os.kill(os.getpid(), signal.SIGSEGV))
+    assert (crashed.cause, "SIGSEGV" in crashed.detail) == ("crash", True)
+    assert isolated.run(30, lambda: os.kill(os.getpid(), signal.SIGKILL)).cause == "memory"
+    assert isolated.run(30, lambda: os._exit(0)).cause == "crash"
+
+
+def test_every_error_has_a_cause_of_the_closed_set():
+    from breakwatch_worker.artifact import causes
+    from torch._inductor.exc import CppCompileError, InvalidCxxCompiler
+
+    def raised(error):
+        try:
+            raise error
+        except Exception as caught:
+            return causes.cause_of(caught)
+
+    assert raised(MemoryError("x")) == "memory"
+    assert raised(ModuleNotFoundError("No module named 'onnx'")) == "not_installed"
+    assert raised(CppCompileError(["g++"], "error: no match")) == "compiler"
+    assert raised(InvalidCxxCompiler()) == "not_installed"
+    assert raised(ValueError("anything")) == "other"
+    try:
+        torch.export.export(_Branching(), (torch.ones(2),), strict=False)
+    except Exception as error:
+        assert causes.cause_of(error) == "export"
+
+
+class _Branching(torch.nn.Module):
+    def forward(self, x):
+        return x + 1 if x.sum() > 0 else x
