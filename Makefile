@@ -131,6 +131,7 @@ test-venv: venv
 	fi
 
 # The further toolchains of the tests. Without one, its tests are skipped with that reason.
+MLFLOW := 3.18.0
 SECOND_TOOLCHAIN := TORCH=2.13.0 TRANSFORMERS=5.8.0
 OLDEST_TOOLCHAIN := TORCH=2.6.0 TRANSFORMERS=4.57.6
 # The older releases of torch are older than numpy 2.3 and were never tested with it.
@@ -151,6 +152,13 @@ test: test-packages test-toolchain ## Run all tests: ctest, pytest, end-to-end t
 	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
 	@.venv-test/bin/python -m pytest tests -q -rfEs -n 2 --dist loadfile
+
+# Both outside the default test environment: MLflow has 70 packages, the registry is compiled from 100.
+.PHONY: test-registries
+test-registries: test-venv build ## Test artifacts with a real OCI registry and a real MLflow server: needs go
+	@cd tests/registry/distribution && go build -o $(CURDIR)/.cache/registry .
+	@test -x .venv-mlflow/bin/mlflow || { python3 -m venv .venv-mlflow && .venv-mlflow/bin/pip install -q mlflow==$(MLFLOW); }
+	@REGISTRY=$(CURDIR)/.cache/registry MLFLOW=$(CURDIR)/.venv-mlflow/bin/mlflow .venv-test/bin/python -m pytest tests/e2e/test_registries.py -q
 
 .PHONY: bench
 bench: venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20

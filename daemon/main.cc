@@ -91,6 +91,7 @@ int main(int argc, char** argv) {
   app.make_builder = [&](const Settings& s, const engine::BuildFolders& f) { return wiring::MakeBuilder(app, s, f); };
   app.make_checker = [&](const Settings& s) { return wiring::MakeChecker(app, s); };
   app.make_registry = [&](const Settings& s, const std::string& name) { return wiring::MakeRegistry(app, s, name); };
+  app.make_weights = [&](const Settings& s) { return wiring::MakeWeights(app, s); };
   app.describe_toolchain = [&](const Settings& s) { return wiring::DescribeToolchain(app, s); };
   app.compose_toolchain = wiring::ComposeToolchain;
   app.with_toolchain = [](const Settings& s, const ToolchainRef& t) { return wiring::WithToolchain(s, t); };

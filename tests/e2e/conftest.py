@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from artifact_support import MODEL, Artifacts
 from e2e_support import ROOT, Breakwatch, Hub, Process, free_port, needs
 from store_support import SITE
 
@@ -95,3 +96,9 @@ def swept(breakwatch, hub):
     breakwatch.run("sweep", "--quiet")
     breakwatch.run("sweep", "--quiet", "--rebuild", "always")
     return breakwatch
+
+
+@pytest.fixture
+def artifacts(breakwatch, hub, tmp_path):
+    hub.model(MODEL, 300)
+    return Artifacts(breakwatch, tmp_path)

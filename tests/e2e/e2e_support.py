@@ -55,10 +55,10 @@ class Process:
         self.argv, self.ready_url, self.log = argv, ready_url, log
         self.child = None
 
-    def start(self):
+    def start(self, deadline_s=DEADLINE_S):
         with open(self.log, "ab") as out:
             self.child = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-        assert eventually(lambda: get(self.ready_url)[0] == 200), Path(self.log).read_text()
+        assert eventually(lambda: get(self.ready_url)[0] == 200, deadline_s), Path(self.log).read_text()
         return self
 
     def kill(self):

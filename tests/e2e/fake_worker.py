@@ -45,30 +45,37 @@ def build(job, fake):
     answer = {"status": "built", "detail": "", "cause": "", "seconds": 0.1, "manifest": f"{target}/manifest.json"}
     answer |= fake.get("build", {})
     if answer["status"] == "built":
-        package = os.path.join(order["folder"], target)
-        os.makedirs(package)
-        files = {"package.pt2": f"compiled {job['model']} {order['seed']}", "inputs.safetensors": "in",
-                 "outputs.safetensors": "out"} | fake.get("files", {})  # fmt: skip
-        for name, text in files.items():
-            with open(os.path.join(package, name), "w") as out:
-                out.write(text)
-        manifest = {
-            "schema": 1, "model": job["model"], "revision": job["revision"], "family": "nlp", "architecture": "Fake",
-            "model_type": "fake", "task": "fill-mask", "target": target, "batch": order["batch"],
-            "dynamic": order["dynamic"], "structure": job["structure"], "breaks": 0, "graphs": 1,
-            "torch": TOOLCHAIN["torch"], "torch_abi": "cxx11", "transformers": TOOLCHAIN["transformers"],
-            "python": TOOLCHAIN["python"], "worker": TOOLCHAIN["worker"], "cpu_capability": "avx2", "device": "cpu",
-            "dtype": "float32", "size": "reduced", "weights": {"kind": "random", "seed": order["seed"], "digest": ""},
-            "inputs": [{"name": "input_ids", "dtype": "int64", "shape": [1, 16]}],
-            "outputs": [{"path": "0", "dtype": "float32", "shape": [1, 16, 64]}],
-            "tolerance": {"float32": {"rtol": 1e-4, "atol": 1e-5}},
-            "built_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "files": [{"path": name, "bytes": len(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}
-                      for name, text in files.items()],
-        }  # fmt: skip
-        with open(os.path.join(package, "manifest.json"), "w") as out:
-            json.dump(manifest | fake.get("manifest", {}), out, indent=2, sort_keys=True)
+        try:
+            write_package(job, order, target, fake)
+        except OSError as error:
+            answer |= {"status": "failed", "cause": "disk_full", "detail": str(error)}
     return {"mode": "build", "mode_detail": {"targets": {target: answer}}}
+
+
+def write_package(job, order, target, fake):
+    package = os.path.join(order["folder"], target)
+    os.makedirs(package)
+    files = {"package.pt2": f"compiled {job['model']} {order['seed']}", "inputs.safetensors": "in",
+             "outputs.safetensors": "out"} | fake.get("files", {})  # fmt: skip
+    for name, text in files.items():
+        with open(os.path.join(package, name), "w") as out:
+            out.write(text)
+    manifest = {
+        "schema": 1, "model": job["model"], "revision": job["revision"], "family": "nlp", "architecture": "Fake",
+        "model_type": "fake", "task": "fill-mask", "target": target, "batch": order["batch"],
+        "dynamic": order["dynamic"], "structure": job["structure"], "breaks": 0, "graphs": 1,
+        "torch": TOOLCHAIN["torch"], "torch_abi": "cxx11", "transformers": TOOLCHAIN["transformers"],
+        "python": TOOLCHAIN["python"], "worker": TOOLCHAIN["worker"], "cpu_capability": "avx2", "device": "cpu",
+        "dtype": "float32", "size": "reduced", "weights": {"kind": "random", "seed": order["seed"], "digest": ""},
+        "inputs": [{"name": "input_ids", "dtype": "int64", "shape": [1, 16]}],
+        "outputs": [{"path": "0", "dtype": "float32", "shape": [1, 16, 64]}],
+        "tolerance": {"float32": {"rtol": 1e-4, "atol": 1e-5}},
+        "built_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "files": [{"path": name, "bytes": len(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+                  for name, text in files.items()],
+    }  # fmt: skip
+    with open(os.path.join(package, "manifest.json"), "w") as out:
+        json.dump(manifest | fake.get("manifest", {}), out, indent=2, sort_keys=True)
 
 
 def capture(job, folder):

@@ -1,6 +1,7 @@
 """Artifacts through the command line: the order of stages, faults in each, and registries."""
 
 import contextlib
+import hashlib
 import http.server
 import json
 import shutil
@@ -10,63 +11,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from e2e_support import eventually
+from artifact_support import MODEL
+from e2e_support import Process, eventually, free_port
 from test_output import small_disk
 
 USAGE, UNAVAILABLE, STORE = 64, 69, 74
-MODEL = "org/a"
-RUNNER = """#!/bin/sh
-# Answers as the file beside it says.
-PATH=/usr/bin:/bin
-answer=$(dirname "$0")/answer.json
-echo "$1" >> "$answer.calls"
-while [ -e "$answer.hang" ]; do sleep 0.05; done
-cat "$answer"
-"""
-
-
-class Artifacts:
-    """The program with a worker and a runner that do as the test says."""
-
-    def __init__(self, breakwatch, folder):
-        self.breakwatch, self.folder = breakwatch, folder
-        runner = folder / "runner/breakwatch-runner"
-        runner.parent.mkdir()
-        runner.write_text(RUNNER)
-        runner.chmod(0o755)
-        self.answer = runner.with_name("answer.json")
-        self.answers("ok")
-        breakwatch.settings += ["--artifact.runner", str(runner)]
-
-    def answers(self, status, detail=""):
-        self.answer.write_text(json.dumps({"status": status, "detail": detail, "cases": []}))
-
-    def run(self, *args, code=0, **environment):
-        return self.breakwatch.run("artifact", *args, code=code, **environment)
-
-    def json(self, *args, code=0):
-        return json.loads(self.run(*args, "--json", code=code).stdout)
-
-    def build(self, *args, code=0):
-        """The one artifact of a build."""
-        return self.json("build", MODEL, *args, code=code)[0]
-
-    def package(self, artifact):
-        return self.breakwatch.state / "artifacts" / artifact["key"] / "package"
-
-    def statuses(self, artifact):
-        return {stage["stage"]: stage["status"] for stage in artifact["stages"]}
-
-    def start(self, *args):
-        return subprocess.Popen(self.breakwatch.argv("artifact", *args), stdin=subprocess.DEVNULL, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
-                                env=self.breakwatch.environment)  # fmt: skip
-
-
-@pytest.fixture
-def artifacts(breakwatch, hub, tmp_path):
-    hub.model(MODEL, 300)
-    return Artifacts(breakwatch, tmp_path)
 
 
 def test_a_package_goes_from_the_hub_to_a_registry_and_back(artifacts, tmp_path):
@@ -366,3 +315,81 @@ def test_a_publish_that_is_killed_publishes_nothing_and_can_be_repeated(artifact
         assert not server.tags
         assert artifacts.json("show", built["key"])["state"] == "checked"
         assert artifacts.json("publish", built["key"], "--to", name)["state"] == "published"
+
+
+@pytest.fixture
+def weights(artifacts, hub, tmp_path, processes):
+    """Files beside the config of the model, on a Hub that serves them."""
+    folder = next((hub.folder / "files").rglob("config.json")).parent
+
+    def put(**files):
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
+        for info in hub.models.values():
+            info["siblings"] = [{"rfilename": file.name} for file in folder.iterdir()]
+        hub._write_listing()
+
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    server = Process([artifacts.breakwatch.program, "hub", "serve", str(hub.folder), "--port", str(port)],
+                     f"{url}/api/models", tmp_path / "hub.log")  # fmt: skip
+    processes.append(server)
+    artifacts.breakwatch.settings += ["--hub.endpoint", url]
+    return put, server
+
+
+def cached(artifacts, revision):
+    return artifacts.folder / f"hf/hub/models--org--a/snapshots/{revision}"
+
+
+def test_weights_of_the_hub_are_fetched_once_within_the_budget(artifacts, weights):
+    put, server = weights
+    data = bytes(range(256)) * 4096
+    put(**{"model.safetensors": data})
+    server.start()
+    too_large = artifacts.json("build", MODEL, "--weights", "hub", "--seed", "9", "--artifact.max_weight_bytes", "1KiB",
+                               code=1)[0]  # fmt: skip
+    assert too_large["state"] == "failed_resolve" and "max_weight_bytes" in too_large["stages"][0]["detail"]
+    built = artifacts.build("--weights", "hub")
+    assert built["state"] == "checked"
+    file = cached(artifacts, built["revision"]) / "model.safetensors"
+    assert file.is_symlink() and file.read_bytes() == data
+    job = json.loads((artifacts.folder / "jobs").read_text().splitlines()[-1])
+    assert job["build"]["weights"] == str(file.parent)
+    server.kill()
+    artifacts.run("build", MODEL, "--weights", "hub", "--rebuild", "always", code=UNAVAILABLE)
+    assert artifacts.build("--weights", "hub", "--hub.offline", "--rebuild", "always")["state"] == "checked"
+
+
+def test_an_interrupted_download_continues_and_a_wrong_one_starts_again(artifacts, weights, hub):
+    put, server = weights
+    shards = {f"model-0000{n}-of-00002.safetensors": bytes([n]) * 300_000 for n in (1, 2)}
+    index = {"weight_map": {f"layer.{n}": name for n, name in enumerate(shards)}}
+    put(**shards, **{"model.safetensors.index.json": json.dumps(index).encode()})
+    server.start()
+    blobs = artifacts.folder / "hf/hub/models--org--a/blobs"
+    blobs.mkdir(parents=True)
+    names = list(shards)
+    for name, half in ((names[0], shards[names[0]][:100_000]), (names[1], b"x" * 100_000)):
+        data = shards[name]
+        digest = hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+        (blobs / f"{digest}.breakwatch.incomplete").write_bytes(half)
+    wrong = artifacts.build("--weights", "hub", code=1)
+    assert wrong["state"] == "failed_resolve" and names[1] in wrong["stages"][0]["detail"]
+    folder = cached(artifacts, wrong["revision"])
+    assert (folder / names[0]).read_bytes() == shards[names[0]] and not (folder / names[1]).exists()
+    assert artifacts.build("--weights", "hub")["state"] == "checked"
+    assert (folder / names[1]).read_bytes() == shards[names[1]]
+    assert not list(blobs.glob("*.incomplete"))
+
+
+def test_weights_of_a_folder_are_part_of_the_request(artifacts, tmp_path):
+    folder = tmp_path / "weights"
+    folder.mkdir()
+    assert "no safetensors" in artifacts.run("build", MODEL, "--weights", str(folder), code=USAGE).stderr
+    (folder / "model.safetensors").write_bytes(b"one")
+    first = artifacts.build("--weights", str(folder))
+    assert artifacts.build("--weights", str(folder))["key"] == first["key"]
+    (folder / "model.safetensors").write_bytes(b"two")
+    assert artifacts.build("--weights", str(folder))["key"] != first["key"]
+    artifacts.run("build", MODEL, "--weights", "no/such/folder", code=USAGE)

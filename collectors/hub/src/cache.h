@@ -52,6 +52,14 @@ class HubCache {
   // Writes a branch, unless its current snapshot has other files than configurations. Offline users could then no
   // longer find the files that they downloaded.
   Result<void> StoreRef(const std::string& id, const std::string& revision, const std::string& sha) const;
+  // --- weights, which are too large to pass as text
+  // Where the file with this digest is or belongs. Empty: there is no cache, or the id is invalid.
+  std::string BlobPath(const std::string& id, const std::string& digest) const;
+  // The folder of a commit; may not exist.
+  std::string Snapshot(const std::string& id, const std::string& sha) const { return SnapshotPath(id, sha); }
+  // Names a stored blob in the folder of a commit. Error: kUnavailable.
+  Result<void> LinkBlob(const std::string& id, const std::string& sha, const std::string& digest,
+                        const std::string& file) const;
 
  private:
   std::filesystem::path RepositoryPath(const std::string& id) const;

@@ -141,6 +141,23 @@ Result<void> HubCache::StoreConfig(const std::string& id, const std::string& sha
   return LinkOrCopy(link, (blobs / blob).lexically_relative(link.parent_path()), bytes);
 }
 
+std::string HubCache::BlobPath(const std::string& id, const std::string& digest) const {
+  if (directory_.empty() || !IsModelId(id)) return "";
+  return RepositoryPath(id) / "blobs" / digest;
+}
+
+Result<void> HubCache::LinkBlob(const std::string& id, const std::string& sha, const std::string& digest,
+                                const std::string& file) const {
+  const fs::path link = SnapshotPath(id, sha) / file;
+  if (Result<void> made = MakeDirectories(link.parent_path()); !made) return made;
+  const fs::path target = fs::path(BlobPath(id, digest)).lexically_relative(link.parent_path());
+  const fs::path temporary = link.string() + "." + RandomHex8() + ".incomplete";
+  if (symlink(target.c_str(), temporary.c_str()) == 0 && rename(temporary.c_str(), link.c_str()) == 0) return {};
+  const int fault = errno;
+  unlink(temporary.c_str());
+  return Fault(link, fault);
+}
+
 Result<void> HubCache::StoreAbsent(const std::string& id, const std::string& sha, const std::string& file) const {
   if (!IsUsable(id, sha)) return {};
   const fs::path path = RepositoryPath(id) / ".no_exist" / sha / file;

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 
 constexpr int kMaxHops = 5;
 
-std::string BucketOf(Kind kind) { return kind == Kind::kFile ? "resolvers" : "api"; }
+std::string BucketOf(Kind kind) { return kind == Kind::kFile || kind == Kind::kRange ? "resolvers" : "api"; }
 
 bool IsRedirect(int status) {
   constexpr std::array<int, 5> kStatuses = {301, 302, 303, 307, 308};
@@ -35,12 +35,13 @@ HubClient::HubClient(const HubOptions& options, const Clock& clock)
       pool_(net::MakeHttpPool(options.user_agent, static_cast<std::size_t>(std::max(1, options.concurrency)))),
       random_(static_cast<std::minstd_rand::result_type>(clock.Now().time_since_epoch().count())) {}
 
-void HubClient::Get(Kind kind, const std::string& target, Done done) {
+void HubClient::Get(Kind kind, const std::string& target, Done done, net::Headers headers) {
   auto call = std::make_shared<Call>();
   call->kind = kind;
   call->first_url = target.starts_with('/') ? options_.endpoint + target : target;
   call->url = call->first_url;
   call->done = std::move(done);
+  call->headers = std::move(headers);
   call->tries_left = options_.tries - 1;
   call->hops_left = kMaxHops;
   buckets_[BucketOf(kind)].waiting.push_back(std::move(call));
@@ -82,6 +83,7 @@ void HubClient::PumpBucket(const std::string& name, Bucket& bucket) {
 net::HttpRequest HubClient::MakeRequest(const Call& call, milliseconds delay) const {
   net::HttpRequest request;
   request.url = call.url;
+  request.headers = call.headers;
   if (Origin(call.url) == origin_) request.bearer_token = options_.token;
   request.connect_timeout = options_.connect_timeout;
   request.timeout = call.kind == Kind::kList ? options_.list_timeout : options_.timeout;
@@ -91,9 +93,10 @@ net::HttpRequest HubClient::MakeRequest(const Call& call, milliseconds delay) co
   }
   constexpr std::size_t kMaxListBytes = 64u << 20;
   constexpr std::size_t kMaxInfoBytes = 16u << 20;
-  request.max_response_bytes = call.kind == Kind::kList   ? kMaxListBytes
-                               : call.kind == Kind::kInfo ? kMaxInfoBytes
-                                                          : options_.max_config_bytes;
+  request.max_response_bytes = call.kind == Kind::kList    ? kMaxListBytes
+                               : call.kind == Kind::kInfo  ? kMaxInfoBytes
+                               : call.kind == Kind::kRange ? kMaxRangeBytes
+                                                           : options_.max_config_bytes;
   return request;
 }
 

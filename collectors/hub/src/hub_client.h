@@ -19,7 +19,10 @@
 namespace breakwatch::hub {
 
 // Kinds of requests. Each has its own rate limit and other limits.
-enum class Kind { kList, kInfo, kFile };
+enum class Kind { kList, kInfo, kFile, kRange };
+
+// The longest part of a file that is requested at once (kRange).
+inline constexpr std::size_t kMaxRangeBytes = 16u << 20;
 
 // Owner: one List call. Thread: the caller's; callbacks run inside Run and may call Get.
 class HubClient {
@@ -37,7 +40,7 @@ class HubClient {
   // `target` is a path with query below the endpoint, or an absolute URL. The answer is the last one after all
   // redirects and attempts, of any status except a redirect's. Error: as HttpPool, and kInvalid for endless or invalid
   // redirects.
-  void Get(Kind kind, const std::string& target, Done done);
+  void Get(Kind kind, const std::string& target, Done done, net::Headers headers = {});
   Result<void> Run(std::stop_token stop);
   // From now on all requests, including pauses and retries, must end within `timeout`. Later ones get an Error
   // (kUnavailable). nullopt: each request has only its own deadline.
@@ -54,6 +57,7 @@ class HubClient {
     Kind kind;
     std::string first_url, url;  // as requested, and after the redirects of this attempt
     Done done;
+    net::Headers headers{};
     int tries_left = 0;
     int hops_left = 0;                                 // of this attempt
     std::optional<std::chrono::milliseconds> asked{};  // pause that the last answer requested

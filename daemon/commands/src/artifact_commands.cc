@@ -152,6 +152,7 @@ int RunArtifactPull(App& app, const ArtifactOptions& options) {
 }
 
 int RunArtifactVerify(App& app, const ArtifactOptions& options) {
+  const ExitOnSignals exit_on_signals;
   std::string folder = options.id;
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {

@@ -170,17 +170,16 @@ void AddGateOptions(CLI::App* command, GateOptions& gate) {
       "--allow", gate.allow,
       "Allow-list of accepted breaks; default: the baseline's path with extension .allow.yaml, if that file exists");
   command
-      ->add_option(
-          "--ignore", gate.ignore,
-          "Ignore new-sites (new break sites), gone (models without a new result), latency or a quantity; can be repeated")
+      ->add_option("--ignore", gate.ignore,
+                   "Ignore new-sites (new break sites), gone (models without a new result), latency or a quantity; can "
+                   "be repeated")
       ->check(CLI::IsMember(IgnorableNames()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all();
   command
       ->add_option_function<std::string>(
-          "--latency-tolerance",
-          [&gate](const std::string& text) { gate.latency_tolerance = PercentIn(text); },
+          "--latency-tolerance", [&gate](const std::string& text) { gate.latency_tolerance = PercentIn(text); },
           "Times of benchmarks may change by this much, as in 10%; smaller and insignificant changes do not count")
       ->type_name("PERCENT");
 }
@@ -248,7 +247,8 @@ CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::stri
   AddSwitch(command, line, "--full", "measure.full",
             "Measure the configuration as published, with random weights, not the reduced model (measure.full)");
   AddSwitch(command, line, "--dynamic", "measure.dynamic", "Measure also with dynamic shapes (measure.dynamic)");
-  AddShort(command, line, "--min-runs", "measure.min_runs", "Least number of runs of each measurement (measure.min_runs)");
+  AddShort(command, line, "--min-runs", "measure.min_runs",
+           "Least number of runs of each measurement (measure.min_runs)");
   AddShort(command, line, "--min-time", "measure.min_time", "Least time of each measurement (measure.min_time)");
   AddShort(command, line, "--top", "hub.top", "Number of models that filters select from, best rank first (hub.top)");
   AddShort(command, line, "--rebuild", "sweep.rebuild",
@@ -260,8 +260,8 @@ CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::stri
 }
 
 void AddMeasures(CommandLine& line) {
-  auto* profile = AddMeasure(line, "profile", "Measure what each graph, and the Python code between graphs, costs",
-                             RunProfile);
+  auto* profile =
+      AddMeasure(line, "profile", "Measure what each graph, and the Python code between graphs, costs", RunProfile);
   AddShort(profile, line, "--prices", "measure.prices_file",
            "YAML file with prices of machines: also print the cost of a million requests (measure.prices_file)");
   AddMeasure(line, "bench", "Measure latency, throughput, compile time and memory of whole models", RunBench);
@@ -299,7 +299,10 @@ void AddReads(CommandLine& line) {
   command = AddCommand(line, "reasons", "List the reasons of graph breaks, most frequent first",
                        [reasons](App& app) { return RunReasons(app, *reasons); });
   AddServer(command, line);
-  command->add_option("--by", reasons->by, "Order: events, sites, models, leverage or cost (milliseconds, from the newest profiles)")->capture_default_str();
+  command
+      ->add_option("--by", reasons->by,
+                   "Order: events, sites, models, leverage or cost (milliseconds, from the newest profiles)")
+      ->capture_default_str();
   command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
   command->add_option("--mode", reasons->mode, "Count results of this mode instead of eval");
@@ -436,24 +439,28 @@ void AddArtifactBuild(CommandLine& line, CLI::App* parent) {
       line, parent, "build", "Fetch a model, compile it to packages, and check them",
       [o](App& app) { return RunArtifactBuild(app, *o); }, true);
   build->add_option("model", o->model, "Id of the model, id@revision")->required();
-  build->add_option("--target", o->targets, "What to compile to: aot_inductor, torchscript, onnx; separated by commas")
+  build
+      ->add_option("--target", o->targets,
+                   "What to compile to: aot_inductor, torchscript, onnx, tensorrt, neuron; separated by commas")
       ->delimiter(',')
-      ->check(CLI::IsMember({"aot_inductor", "torchscript", "onnx"}))
+      ->check(CLI::IsMember({"aot_inductor", "torchscript", "onnx", "tensorrt", "neuron"}))
       ->allow_extra_args(false)
       ->capture_default_str();
   build->add_option("--weights", o->weights, "random, hub (of the pinned commit), or a folder with safetensors files")
       ->capture_default_str();
-  build->add_option("--seed", o->seed, "Random seed of weights and recorded inputs")->capture_default_str();
+  build->add_option("--seed", o->seed, "Random seed of weights and recorded inputs")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{2'147'483'647}))
+      ->capture_default_str();
   build->add_option("--dtype", o->dtype, "Data type of the weights")
       ->check(CLI::IsMember({"float32", "bfloat16", "float16"}))
       ->capture_default_str();
   build->add_option("--batch", o->batch, "Batch size of the recorded inputs")
-      ->check(CLI::Range(1, 65'536))
+      ->check(CLI::Range(1, 4'096))
       ->capture_default_str();
   build->add_flag("--dynamic", o->dynamic, "Compile for any batch size");
   build->add_flag("--full", o->full, "Compile the configuration as published instead of the reduced model");
   build->add_option("--cpu-capability", o->cpu_capability, "Vector instructions to use; default: this machine's")
-      ->check(CLI::IsMember({"avx2", "default"}));
+      ->check(CLI::IsMember({"avx512", "avx2", "default"}));
   build->add_option("--rebuild", o->rebuild, "When to build a package that exists: if-needed or always")
       ->check(CLI::IsMember({"if-needed", "always"}))
       ->capture_default_str();

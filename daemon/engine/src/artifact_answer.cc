@@ -18,13 +18,12 @@ struct Meaning {
 };
 constexpr Meaning kBuilds[] = {
     {"built", kStageOk}, {"failed", "failed_build"}, {"timeout", "timeout"}, {"skipped", "skipped_missing_dependency"}};
-constexpr Meaning kChecks[] = {
-    {"ok", kStageOk},
-    {"wrong_result", "wrong_result"},
-    {"failed_check", "failed_check"},
-    {"refused", "failed_check"},
-    {"timeout", "timeout"},
-    {"crashed", "crashed"}};
+constexpr Meaning kChecks[] = {{"ok", kStageOk},
+                               {"wrong_result", "wrong_result"},
+                               {"failed_check", "failed_check"},
+                               {"refused", "failed_check"},
+                               {"timeout", "timeout"},
+                               {"crashed", "crashed"}};
 
 template <std::size_t N>
 std::string StatusOf(const Meaning (&meanings)[N], const std::string& answered, std::string_view otherwise) {

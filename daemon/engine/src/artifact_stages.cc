@@ -24,6 +24,11 @@ void Fail(StageRecord& record, std::string_view status, const std::string& cause
   record.detail = detail;
 }
 
+// The class of an error of a publish.
+std::string CauseOf(const Error& error) {
+  return error.code == ErrorCode::kStore ? "disk" : error.code == ErrorCode::kUnavailable ? "registry" : "refused";
+}
+
 // Why a package is not the one that was requested; empty: it is.
 std::string Mismatch(const Manifest& manifest, const ArtifactRequest& request) {
   if (manifest.target != request.target) return "its target is " + manifest.target;
@@ -264,7 +269,7 @@ Result<StageRecord> ArtifactStages::PublishLocked(const Artifact& artifact, Arti
     record.reference = *reference;
     record.detail = "published as " + *reference;
   } else {
-    Fail(record, "failed_publish", "registry", reference.error().message);
+    Fail(record, "failed_publish", CauseOf(reference.error()), reference.error().message);
   }
   const auto ended = End(artifact, record, began);
   if (ended && !reference) return reference.error();

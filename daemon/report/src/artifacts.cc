@@ -133,8 +133,7 @@ std::string RenderArtifact(const Artifact& artifact, Format format, Style style)
 
 std::string RenderPublished(const std::vector<PublishedPackage>& packages, Format format, Style style) {
   Table table;
-  table.columns = {{"package_id", format == Format::kText ? "" : "PACKAGE"},
-                   {"package", format == Format::kText ? "PACKAGE" : ""},
+  table.columns = {{"package_id", "PACKAGE", false, kShortId + 1},
                    {"model", "MODEL", false, 48},
                    {"revision", ""},
                    {"target", "TARGET"},
@@ -142,8 +141,7 @@ std::string RenderPublished(const std::vector<PublishedPackage>& packages, Forma
                    {"reference", "REFERENCE"}};
   table.when_empty = "no packages";
   for (const PublishedPackage& p : packages)
-    table.rows.push_back(
-        {p.package_id, ShortId(p.package_id), p.model, p.revision, p.target, p.published_at, p.reference});
+    table.rows.push_back({p.package_id, p.model, p.revision, p.target, p.published_at, p.reference});
   return Render(table, format, style);
 }
 

@@ -71,6 +71,17 @@ std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   return paths;
 }
 
+// A folder of weights, and the files that its links name: the Hub's cache has links.
+void AddWeights(const std::string& folder, std::vector<std::string>& readable) {
+  if (folder.empty()) return;
+  readable.push_back(folder);
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    std::error_code ignored;
+    if (entry.is_symlink(ignored)) readable.push_back(fs::canonical(entry.path(), ignored).string());
+  }
+}
+
 // `own_code`: the user's own code is captured besides the library's models. `folders`: of a build.
 capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, bool own_code,
                                    const engine::BuildFolders& folders = {}) {
@@ -88,7 +99,7 @@ capture::LauncherChoice LauncherOf(const App& app, const Settings& configured, b
   if (own_code) {
     for (std::string& folder : OwnFolders(settings, app.own_folders)) options.readable.push_back(std::move(folder));
   }
-  if (!folders.readable.empty()) options.readable.push_back(folders.readable);
+  AddWeights(folders.readable, options.readable);
   if (!folders.writable.empty()) options.writable.push_back(folders.writable);
   options.hidden = Secrets(app, settings);
   options.scratch_bytes = settings.capture.scratch_bytes;

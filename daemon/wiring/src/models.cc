@@ -4,6 +4,7 @@
 
 #include "breakwatch/core/printable.h"
 #include "breakwatch/hub/hub_lister.h"
+#include "breakwatch/hub/weights.h"
 #include "breakwatch/hub_replay/record.h"
 #include "breakwatch/hub_replay/replay_server.h"
 #include "breakwatch/net/http.h"
@@ -50,6 +51,10 @@ Result<std::unique_ptr<ModelLister>> MakeLister(const App& app, const Settings& 
   std::error_code ignored;
   hub::SelectorOptions options{settings.capture.allow_factories, fs::current_path(ignored).string(), PythonPath()};
   return hub::MakeSelectorLister(std::move(options), std::move(*others));
+}
+
+Result<std::unique_ptr<WeightsFetcher>> MakeWeights(const App& app, const Settings& settings) {
+  return hub::MakeWeightsFetcher(HubOptionsOf(settings), settings.artifact.max_weight_bytes, *app.clock);
 }
 
 std::string HubCacheDir(const Settings& settings) { return HubOptionsOf(settings).cache_dir; }

@@ -17,6 +17,7 @@ inline const std::string kUserAgent = std::string("breakwatch/") + BREAKWATCH_VE
 
 // models.cc: the sources of models, and a Hub on disk.
 Result<std::unique_ptr<ModelLister>> MakeLister(const App& app, const Settings& settings);
+Result<std::unique_ptr<WeightsFetcher>> MakeWeights(const App& app, const Settings& settings);
 std::string HubEndpoint(const Settings& settings);  // empty: offline
 std::string HubCacheDir(const Settings& settings);  // of the Hub's clients: models that they downloaded
 int RecordHub(App& app, const commands::HubRecordOptions& options);
