@@ -15,12 +15,13 @@ void ExecuteOn(const std::string& url, const std::string& statement) {
   sql << statement;
 }
 
-// Changes the database to version 2: sweeps without a sequence, nothing paused or queued again, no trends.
+// Changes the database to version 2: sweeps without a sequence, nothing paused or queued again, no trends or
+// artifacts.
 void MakeOlder(const std::string& url) {
   for (const char* statement :
-       {"DROP TABLE trends", "DROP TABLE requeued", "DROP TABLE paused", "DROP INDEX sweeps_by_seq",
-        "ALTER TABLE sweeps DROP COLUMN seq", "ALTER TABLE sweeps DROP COLUMN finished_seq",
-        "CREATE INDEX sweeps_by_start ON sweeps (started_ns, id)",
+       {"DROP TABLE artifact_stages", "DROP TABLE artifacts", "DROP TABLE trends", "DROP TABLE requeued",
+        "DROP TABLE paused", "DROP INDEX sweeps_by_seq", "ALTER TABLE sweeps DROP COLUMN seq",
+        "ALTER TABLE sweeps DROP COLUMN finished_seq", "CREATE INDEX sweeps_by_start ON sweeps (started_ns, id)",
         "UPDATE meta SET value = '2' WHERE key = 'schema_version'"}) {
     ExecuteOn(url, statement);
   }
@@ -55,6 +56,8 @@ TEST_P(StoreTest, ReadsADatabaseOfAnOlderVersionAsItIsAndBringsItUpToDateWhenItW
   EXPECT_OK(store_->DeadLetters({}, 10));
   EXPECT_OK(store_->DeliveryStates());
   EXPECT_TRUE(store_->ReadTrends({})->empty());
+  EXPECT_TRUE(store_->Artifacts("", "", 10)->empty());
+  EXPECT_EQ(store_->FindArtifact("abcdef").error().code, ErrorCode::kNotFound);
   store_.reset();
   store_ = Open();
   EXPECT_EQ(*store_->SchemaVersion(), NewestSchemaVersion());

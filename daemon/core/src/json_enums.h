@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "breakwatch/core/artifact.h"
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/sweep.h"
@@ -19,6 +20,7 @@ inline std::string_view Spell(Rebuild r) { return RebuildName(r); }
 inline std::string_view Spell(Depth d) { return kDepthNames[static_cast<int>(d)]; }
 inline std::string_view Spell(SweepState s) { return SweepStateName(s); }
 inline std::string_view Spell(SweepTrigger t) { return SweepTriggerName(t); }
+inline std::string_view Spell(Stage s) { return StageName(s); }
 
 template <class Enum>
 bool Assign(std::optional<Enum> parsed, Enum& out) {
@@ -41,5 +43,6 @@ inline bool Unspell(std::string_view name, Rebuild& out) { return Assign(ParseRe
 inline bool Unspell(std::string_view name, Depth& out) { return AssignByName(kDepthNames, name, out); }
 inline bool Unspell(std::string_view name, SweepState& out) { return Assign(ParseSweepState(name), out); }
 inline bool Unspell(std::string_view name, SweepTrigger& out) { return out = ParseSweepTrigger(name), true; }
+inline bool Unspell(std::string_view name, Stage& out) { return Assign(ParseStage(name), out); }
 
 }  // namespace breakwatch::json_fields

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "breakwatch/core/artifact.h"
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/snapshot.h"
@@ -178,6 +179,39 @@ void DescribeTracked(V& v, T& t) {
   v("status_detail", t.detail), v("suggestion", WhenAny{t.suggestion}), v("attempted_at", t.attempted_at),
       v("attempts", t.attempts);
   v("numbers", t.numbers), v("measured", WhenAny{t.measured});
+}
+
+template <class V, class T>
+void DescribeRequest(V& v, T& r) {
+  v("model", r.model), v("revision", r.revision), v("structure", r.structure), v("target", r.target);
+  v("weights", r.weights), v("weights_digest", r.weights_digest), v("seed", r.seed), v("dtype", r.dtype);
+  v("batch", r.batch), v("dynamic", r.dynamic), v("full", r.full), v("cpu_capability", r.cpu_capability);
+  v("toolchain", r.toolchain);
+}
+
+template <class V, class T>
+void DescribeStage(V& v, T& s) {
+  v("stage", s.stage), v("place", WhenAny{s.place}), v("status", s.status), v("detail", s.detail);
+  v("cause", WhenAny{s.cause}), v("package_id", s.package_id), v("reference", WhenAny{s.reference});
+  v("started_at", s.started_at), v("seconds", s.seconds), v("directory", s.directory), v("log", s.log);
+  v("report", Raw{s.report_json});
+}
+
+template <class V, class T>
+void DescribePackageFile(V& v, T& f) {
+  v("path", f.path), v("sha256", f.sha256), v("bytes", f.bytes);
+}
+
+template <class V, class T>
+void DescribeManifest(V& v, T& m) {
+  v("schema", m.schema), v("model", m.model), v("revision", m.revision), v("family", m.family);
+  v("architecture", m.architecture), v("model_type", m.model_type), v("task", m.task), v("target", m.target);
+  v("files", m.files), v("torch", m.torch), v("torch_abi", m.torch_abi), v("transformers", m.transformers);
+  v("python", m.python), v("worker", m.worker), v("cpu_capability", m.cpu_capability), v("device", m.device);
+  v("dtype", m.dtype), v("size", m.size), v("weights", Raw{m.weights_json}), v("inputs", Raw{m.inputs_json});
+  v("outputs", Raw{m.outputs_json}), v("tolerance", Raw{m.tolerance_json}), v("batch", m.batch);
+  v("dynamic", m.dynamic), v("structure", m.structure), v("breaks", m.breaks), v("graphs", m.graphs);
+  v("built_at", m.built_at);
 }
 
 }  // namespace breakwatch::json_fields

@@ -171,6 +171,9 @@ class Reader {
   void Read(const char* n, const json& in, Numbers& v) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeNumbers(r, v); });
   }
+  void Read(const char* n, const json& in, PackageFile& f) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribePackageFile(r, f); });
+  }
   void Read(const char* n, const json& in, BackendTimes& b) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeBackendTimes(r, b); });
   }
@@ -312,6 +315,15 @@ Result<TrackedModel> TrackedModelFromJson(std::string_view text) {
     r("remedy", t.suggestion);
     json_fields::DescribeTracked(r, t);
   });
+}
+Result<ArtifactRequest> ArtifactRequestFromJson(std::string_view text) {
+  return Document<ArtifactRequest>(text, [](Reader& r, ArtifactRequest& a) { json_fields::DescribeRequest(r, a); });
+}
+Result<StageRecord> StageRecordFromJson(std::string_view text) {
+  return Document<StageRecord>(text, [](Reader& r, StageRecord& s) { json_fields::DescribeStage(r, s); });
+}
+Result<Manifest> ManifestFromJson(std::string_view text) {
+  return Document<Manifest>(text, [](Reader& r, Manifest& m) { json_fields::DescribeManifest(r, m); });
 }
 
 }  // namespace breakwatch

@@ -96,6 +96,9 @@ class Writer {
   static ordered_json Value(const Numbers& n) {
     return Of([&](Writer& w) { json_fields::DescribeNumbers(w, n); });
   }
+  static ordered_json Value(const StageRecord& s) {
+    return Of([&](Writer& w) { json_fields::DescribeStage(w, s); });
+  }
 
   static ordered_json Value(const BackendTimes& b) {
     return Of([&](Writer& w) { json_fields::DescribeBackendTimes(w, b); });
@@ -138,6 +141,19 @@ std::string ToJson(const Sweep& sweep) {
 }
 std::string ToJson(const TrackedModel& model) {
   return Document([&](Writer& w) { json_fields::DescribeTracked(w, model); });
+}
+std::string ToJson(const ArtifactRequest& request) {
+  return Document([&](Writer& w) { json_fields::DescribeRequest(w, request); });
+}
+std::string ToJson(const StageRecord& record) {
+  return Document([&](Writer& w) { json_fields::DescribeStage(w, record); });
+}
+std::string ToJson(const Artifact& a) {
+  return Document([&](Writer& w) {
+    w("key", a.key), w("package_id", a.PackageId()), w("state", a.State()), w("created_at", a.created_at);
+    json_fields::DescribeRequest(w, a.request);
+    w("stages", a.stages);
+  });
 }
 
 std::string ToJson(const ModelResult& r) {

@@ -96,6 +96,12 @@ constexpr std::array kDocuments{
     Documents{"dead_letters", Pages::kNone,
               "SELECT exporter || ' ' || CAST(event_id AS TEXT), model, line, '' FROM dead_letters", "", "", "",
               Alone<CheckLine>},
+    Documents{"artifacts", Pages::kNone, "SELECT key, model, document, '' FROM artifacts", "", "", "",
+              Alone<CheckRequest>},
+    Documents{"artifact_stages", Pages::kNone,
+              "SELECT s.stage || ' of ' || s.key, a.model, s.document, '' FROM artifact_stages s"
+              " JOIN artifacts a ON a.key = s.key",
+              "", "", "", Alone<CheckStage>},
 };
 
 // Error: a failure other than a damaged page. The state of the rows is then unknown.

@@ -25,6 +25,8 @@ inline Cause CheckPlanned(const std::string& document) {
 inline Cause CheckCapture(const std::string& document) { return CauseOf(CaptureResultFromJson(document)); }
 inline Cause CheckToolchain(const std::string& document) { return CauseOf(ToolchainFromJson(document)); }
 inline Cause CheckTracked(const std::string& document) { return CauseOf(TrackedModelFromJson(document)); }
+inline Cause CheckRequest(const std::string& document) { return CauseOf(ArtifactRequestFromJson(document)); }
+inline Cause CheckStage(const std::string& document) { return CauseOf(StageRecordFromJson(document)); }
 inline Cause CheckLine(const std::string& line) {
   return IsEventLine(line) ? std::nullopt : Cause("its line is not a JSON object");
 }

@@ -52,6 +52,8 @@ Cause OfStep(const Row& row, Sqlite&) {
   return row.Text("kind") == "result" ? std::nullopt : CheckSweep(row.Text("document"));
 }
 Cause OfRevision(const Row& row, Sqlite&) { return CheckToolchain(row.Text("toolchain_document")); }
+Cause OfArtifact(const Row& row, Sqlite&) { return CheckRequest(row.Text("document")); }
+Cause OfStage(const Row& row, Sqlite&) { return CheckStage(row.Text("document")); }
 Cause OfLine(const Row& row, Sqlite&) { return CheckLine(row.Text("line")); }
 
 // Ordered so that referenced tables come first. Excludes the fold, and `meta`, which the copy already has.
@@ -78,6 +80,8 @@ constexpr std::array kTables{
     Table{"paused", {"exporter"}, "", NoCause},
     Table{"trends", {"day", "scope", "name"}, "", NoCause},
     Table{"gateway_groups", {"gateway", "position"}, "", NoCause},
+    Table{"artifacts", {"key"}, "document", OfArtifact},
+    Table{"artifact_stages", {"key", "stage", "place"}, "document", OfStage},
 };
 
 // Restores missing rows from other tables, and deletes rows without their counterpart.

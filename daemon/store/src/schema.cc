@@ -100,8 +100,19 @@ const Migration kVersion5{
     " PRIMARY KEY (day, toolchain, mode, scope, name, gb_id))",
 };
 
-const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3, &kVersion4,
-                                        &kVersion5};  // [i] migrates from version i to i + 1
+const Migration kVersion6{
+    "CREATE TABLE artifacts (key $TEXT PRIMARY KEY, model $TEXT NOT NULL, revision $TEXT NOT NULL,"
+    " target $TEXT NOT NULL, created_ns $INT NOT NULL, document $TEXT NOT NULL)",
+    "CREATE INDEX artifacts_by_model ON artifacts (model, target, created_ns)",
+    // `position` is the stage's place in the order of work; `place` is the registry of a publish.
+    "CREATE TABLE artifact_stages (key $TEXT NOT NULL REFERENCES artifacts (key), position $INT NOT NULL,"
+    " stage $TEXT NOT NULL, place $TEXT NOT NULL, status $TEXT NOT NULL, package_id $TEXT NOT NULL,"
+    " started_ns $INT NOT NULL, document $TEXT NOT NULL, PRIMARY KEY (key, position, place))",
+    "CREATE INDEX artifact_stages_by_package ON artifact_stages (package_id)",
+};
+
+const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3,
+                                        &kVersion4, &kVersion5, &kVersion6};  // [i] migrates from version i to i + 1
 
 Result<int> ReadVersion(const Database& database, soci::session& sql) {
   if (!database.dialect().HasTable(sql, "meta")) {
@@ -149,9 +160,9 @@ Result<void> PrepareSchema(Database& database, bool read_only) {
   if (*version > NewestSchemaVersion()) return NewerVersion(database, *version);
   if (read_only && *version == 0) return Error{ErrorCode::kNotFound, database.name() + " is empty; run a sweep first"};
   // Every older version can be read without migration. Only sweeps use `costs`. Without sequence columns, the start of
-  // a sweep determines the order (SqlStore::Newest). `requeued`, `paused` and `trends` are used only if they exist. A
-  // migration that changes the readers' queries must reject older versions here, and advise to run a command that
-  // writes.
+  // a sweep determines the order (SqlStore::Newest). `requeued`, `paused`, `trends` and `artifacts` are used only if
+  // they exist. A migration that changes the readers' queries must reject older versions here, and advise to run a
+  // command that writes.
   if (read_only) return {};
   return database.Migrate([&](soci::session& sql) -> Result<void> {
     // Another session may have migrated first: check again under the lock.

@@ -99,6 +99,15 @@ class SqlStore final : public Store {
   Result<std::vector<std::string>> OwnedGroups(const std::string& gateway) override;
   Result<void> SetOwnedGroups(const std::string& gateway, const std::vector<std::string>& groups) override;
 
+  // --- ArtifactStore, artifacts.cc
+  Result<std::string> AddArtifact(const ArtifactRequest& request) override;
+  Result<void> RecordStage(const std::string& key, const StageRecord& record) override;
+  Result<void> StageIsDue(const std::string& key, Stage stage) override;
+  Result<std::vector<Artifact>> Artifacts(const std::string& model, const std::string& target, int limit) override;
+  Result<Artifact> FindArtifact(const std::string& id) override;
+  Result<void> RemoveArtifact(const std::string& key) override;
+  Result<std::map<std::pair<std::string, std::string>, std::int64_t>> CountArtifacts() override;
+
   // --- Store
   // upkeep.cc
   Result<int> SchemaVersion() override;

@@ -95,7 +95,7 @@ class Capture:
         self._groups = None  # the layer groups that must be at full depth; None: all
         self._fixed_errors = None  # errors that the first run fixed the config for; later runs start with these fixes
         self._cancelled = False
-        depth = job.get("depth")
+        depth = modes.depth_of(job)
         self._depth = depth if depth in ("auto", "verify", *_ONE_RUN) else "auto"
         self._wanted = repeat.count_of(job)
         self._published = None  # while its run is repeated

@@ -165,7 +165,7 @@ class ModelRun:
         config = size.make(config_class)
         tokens = config_fixes.fill_tokens(config)
         overrides.set_attention(self._job, config)
-        model = build.construct(cls, config)
+        model = self._mode.constructed(build.construct(cls, config))
         overrides.cast(self._job, model)
         self._phases.enter("inputs")
         plan = forward_inputs.Plan(model, config, variant)
@@ -199,7 +199,9 @@ class ModelRun:
 
     def _call_of(self, model, arguments: dict, **more) -> modes.Call:
         limits = limits_of(self._job)
-        return modes.Call(model, arguments, limit_s=limits["capture_s"], limit_bytes=int(limits["rss_bytes"]), **more)
+        return modes.Call(model, arguments, limit_s=limits["capture_s"], limit_bytes=int(limits["rss_bytes"]),
+                          published=self._depth == "original" or self.origin == suggestions.OWN,
+                          about=self._known, **more)
 
     def _is_finite(self) -> bool:
         """Whether the output of the eager call is finite. If not, calls again without flushing denormal numbers: a
@@ -272,7 +274,7 @@ class ModelRun:
     def _captured(self, notes: list) -> tuple:
         """(the result of the capture, whether the compiler failed)."""
         found = self._mode.capture(self._call)
-        result = {"mode_detail": modes.bounded(found.mode_detail)} if found.mode_detail else {}
+        result = {"mode_detail": modes.bounded(found.mode_detail, self._mode.detail_bytes)} if found.mode_detail else {}
         if found.error is not None:
             failed = self._failure_of(found.error)
             found.error.__traceback__ = found.error.__context__ = found.error.__cause__ = None  # frames hold tensors

@@ -15,7 +15,7 @@ _RESUMED_AT = re.compile(r"^torch_dynamo_resume_in_.+_at_(\d+)$")
 class Graph:
     """The counts of one graph. Does not keep the graph alive."""
 
-    __slots__ = ("compile_id", "ops", "names", "inputs", "ended_by")
+    __slots__ = ("compile_id", "ops", "names", "inputs", "ended_by", "met")
 
     def __init__(self, graph_module, compile_id: str, events: list):
         kinds = collections.Counter()
@@ -28,6 +28,7 @@ class Graph:
         kinds.pop("output", None)
         self.compile_id, self.ops, self.names = compile_id, dict(kinds), names
         self.ended_by = _ended_by(graph_module, compile_id, events)
+        self.met = len(events)  # breaks logged before this graph was made
 
 
 def _name_of(node, graph_module) -> str:

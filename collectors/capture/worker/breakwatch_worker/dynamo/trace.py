@@ -36,6 +36,7 @@ class Trace:
     frames_ok: int = 0
     recompiles: int = 0
     segments: list = dataclasses.field(default_factory=list)
+    parts: list = dataclasses.field(default_factory=list)  # the segments.Graph behind each of `segments`
     layer_groups: set = None  # layer groups whose length could change these numbers; None: unknown, it could be any
     error: BaseException = None
 
@@ -134,7 +135,7 @@ def trace(function, arguments: dict, suppress_errors: bool = False, *, positiona
     found.frames_ok = counters["frames"]["ok"]
     metrics = dynamo_utils.get_compilation_metrics()
     found.recompiles = len({str(item.compile_id) for item in metrics if is_recompile(item)})
-    found.segments = segments.describe(graphs, metrics)
+    found.parts, found.segments = graphs, segments.describe(graphs, metrics)
     return found
 
 

@@ -16,12 +16,19 @@ from .. import restore
 
 _BLOCK = 1 << 19
 _DEFAULT_STD = 0.02
+_seed = 0
 
 
 @functools.cache
 def block() -> torch.Tensor:
     generator = torch.Generator().manual_seed(20240229)
     return torch.randn(_BLOCK, generator=generator).clamp_(-3, 3)
+
+
+def use_seed(seed: int) -> None:
+    """Other weights for each seed, in this process: a model's tensors begin at other places of the block."""
+    global _seed
+    _seed = seed
 
 
 def fill(tensor: torch.Tensor, mean: float, std: float, salt: int) -> None:
@@ -36,7 +43,7 @@ def fill(tensor: torch.Tensor, mean: float, std: float, salt: int) -> None:
     flat = tensor.detach().view(-1)
     count = flat.numel()
     # An odd length of the copies prevents equal rows.
-    start, size = (salt * 7919) % 4096, _BLOCK - 4097
+    start, size = (salt * 7919 + _seed * 977) % 4096, _BLOCK - 4097
     for begin in range(0, count, size):
         piece = flat[begin:begin + size]
         chosen = source[start:start + piece.numel()]

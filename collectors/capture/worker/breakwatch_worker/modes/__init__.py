@@ -4,9 +4,11 @@ This file imports nothing, so that the zygote can look up the policy of a mode b
 """
 
 NAMES = ("eval", "train", "dynamic", "fullgraph", "nested", "export", "recompile", "cold")
+# Modes with options of their own in the job, in one run each: they measure, and do not only capture.
+MEASURE_NAMES = ("profile", "bench", "build")
 
 # Their verdict depends on the kinds of layers, not on their number: no full-depth run follows.
-REDUCED_ONLY = frozenset({"fullgraph", "export", "recompile"})
+REDUCED_ONLY = frozenset({"fullgraph", "export", "recompile", *MEASURE_NAMES})
 
 
 def mode_name(job: dict) -> str:
@@ -15,11 +17,22 @@ def mode_name(job: dict) -> str:
     return mode if isinstance(mode, str) and mode else "eval"
 
 
+def depth_of(job: dict):
+    """The depth of a job: the configuration as published, if that is what it measures."""
+    name = mode_name(job)
+    options = job.get("build" if name == "build" else "measure") if name in MEASURE_NAMES else None
+    options = options if isinstance(options, dict) else {}
+    return "original" if options.get("full") is True or options.get("weights") else job.get("depth")
+
+
 def mode_of(job: dict):
-    """The mode of a job. Raises architecture.Stop for an unknown name, or if this torch does not have the mode."""
+    """The mode of a job. Raises architecture.Stop for an unknown name, for wrong options of a measure mode, or if this
+    torch does not have the mode."""
     from . import table
 
-    return table.find(mode_name(job))
+    mode = table.find(mode_name(job))
+    mode.configure(job)
+    return mode
 
 
 def __getattr__(name: str):  # these need torch

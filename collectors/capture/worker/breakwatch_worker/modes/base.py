@@ -13,6 +13,8 @@ from ..dynamo.trace import Trace, trace
 from ..inputs.copies import fresh, module_of, signature_of
 from ..text import clip
 
+DETAIL_BYTES = 60 << 10  # a repeat may add to it, below the protocol's limit of 64 KiB
+
 
 @dataclasses.dataclass
 class Call:
@@ -27,6 +29,8 @@ class Call:
     limit_s: float = 300.0  # of the phase `capture`
     limit_bytes: int = 6 << 30  # of resident memory
     forks: bool = False  # the model is only called in forks, so that it stays cold here
+    published: bool = False  # the model has the sizes of its configuration, or is the user's own
+    about: dict = dataclasses.field(default_factory=dict)  # what the result says of the model: its class, type, dtype
 
     def given(self, change=None) -> tuple:
         """(positional, named) arguments for one call: the original ones if no other call can see what it writes.
@@ -79,9 +83,17 @@ class Mode:
     trains = False
     dynamic = None
     fullgraph = False
+    detail_bytes = DETAIL_BYTES  # of `mode_detail`, at most
 
     def check(self) -> None:
         """Raises architecture.Stop if this torch does not support the mode."""
+
+    def configure(self, job: dict) -> None:
+        """Takes the options of the job. Raises architecture.Stop if one is wrong."""
+
+    def constructed(self, model: torch.nn.Module) -> torch.nn.Module:
+        """Phase `create`: the model to use instead of a new one from its config."""
+        return model
 
     def ready(self, call: Call) -> None:
         """Phase `inputs`: prepares the model and the arguments for the mode."""
@@ -121,7 +133,6 @@ class Mode:
 _ADVICE = re.compile(
     r"\n+\s*(User Stack \(|from user code:|For C\+\+ stack trace|Set TORCHDYNAMO_VERBOSE|The error above occurred)")
 _TEXT_BYTES = 4000
-_DETAIL_BYTES = 60 << 10  # a repeat may add to it, below the protocol's limit of 64 KiB
 
 
 def text_of_error(error: BaseException) -> str:
@@ -132,7 +143,7 @@ def text_of_error(error: BaseException) -> str:
     return clip(text.strip(), _TEXT_BYTES)
 
 
-def bounded(detail: dict, most: int = _DETAIL_BYTES) -> dict:
+def bounded(detail: dict, most: int = DETAIL_BYTES) -> dict:
     """Cuts a mode's detail to its limit: the longest list loses its second half until it fits, and `cut` is set."""
     while len(json.dumps(detail)) > most:
         longest = max(_lists(detail), key=lambda found: len(json.dumps(found)) * (len(found) > 1), default=[])

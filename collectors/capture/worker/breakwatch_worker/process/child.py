@@ -56,6 +56,7 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
     os.environ["TMPDIR"] = tempfile.tempdir = folder  # tempfile caches the zygote's folder
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")  # emptied with the folder
     limits = job.get("limits") if isinstance(job.get("limits"), dict) else {}
     rss = int(limits.get("rss_bytes") or 6 * _GIB)
     with open("/proc/self/statm") as file:

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "breakwatch/core/artifact.h"
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/result.h"
@@ -21,6 +22,9 @@ std::string ToJson(const ModelResult& result);  // flat: a line of results.jsonl
 std::string ToJson(const Plan& plan);
 std::string ToJson(const Sweep& sweep);
 std::string ToJson(const TrackedModel& model);
+std::string ToJson(const ArtifactRequest& request);
+std::string ToJson(const StageRecord& record);
+std::string ToJson(const Artifact& artifact);  // with its stages
 
 Result<Toolchain> ToolchainFromJson(std::string_view text);
 Result<CaptureResult> CaptureResultFromJson(std::string_view text);  // as the protocol's "result" message
@@ -28,6 +32,9 @@ Result<ModelResult> ModelResultFromJson(std::string_view text);
 Result<Plan> PlanFromJson(std::string_view text);
 Result<Sweep> SweepFromJson(std::string_view text);
 Result<TrackedModel> TrackedModelFromJson(std::string_view text);
+Result<ArtifactRequest> ArtifactRequestFromJson(std::string_view text);
+Result<StageRecord> StageRecordFromJson(std::string_view text);
+Result<Manifest> ManifestFromJson(std::string_view text);  // manifest.json of a package
 
 // Checks bytes from outside before they are parsed: size, depth (iteratively, so that hostile nesting
 // cannot exhaust the stack) and well-formedness. Error: kInvalid, with the byte where it went wrong.

@@ -1,9 +1,10 @@
-// Store: one session on the durable history and state, as six seams: SweepStore, Pages, EventLog, CurrentState, Trends
-// and GatewayGroups. A user names the seam that it needs; who opens a store holds the Store.
+// Store: one session on the durable history and state, as seven seams: SweepStore, Pages, EventLog, CurrentState,
+// Trends, GatewayGroups and ArtifactStore. A user names the seam that it needs; who opens a store holds the Store.
 //
 // SQLite (WAL, synchronous=FULL) by default, PostgreSQL when shared; same code. Formats: FORMAT.md.
 // Owner: each thread opens its own. Thread: the one that opened it. One writer of sweeps at a time: the loop, which
-// holds the writer lock; the delivery thread writes the delivery state and the gateway groups only. Every method is one
+// holds the writer lock; the delivery thread writes the delivery state and the gateway groups only, and commands write
+// artifacts. Every method is one
 // transaction; none spans other I/O.
 // Error: kStore (the message names the file or server, and a full disk); kNotFound if a named thing does not exist. A
 // database with a newer schema version is refused.
@@ -18,6 +19,7 @@
 
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/result.h"
+#include "breakwatch/store/artifacts.h"
 #include "breakwatch/store/current_state.h"
 #include "breakwatch/store/event_log.h"
 #include "breakwatch/store/gateway_groups.h"
@@ -48,7 +50,8 @@ class Store : public SweepStore,
               public EventLog,
               public CurrentState,
               public Trends,
-              public GatewayGroups {
+              public GatewayGroups,
+              public ArtifactStore {
  public:
   static Result<std::unique_ptr<Store>> Open(const StoreOptions& options, const Clock& clock);
 

@@ -1,0 +1,61 @@
+"""Builds the packages of one model: one target after another, each in its own process."""
+
+import os
+import time
+
+from ..text import one_line
+from . import causes, isolated, package, targets
+from .aot_inductor import capability
+from .recording import Recording
+
+_SHARE = 0.9  # of the phase's time, for all targets together
+_DETAIL_BYTES = 600
+
+
+def build_all(recording: Recording, options, fields: dict, limit_s: float) -> dict:
+    """The result by target. `fields` are those of the manifests that the model determines."""
+    end = time.monotonic() + _SHARE * limit_s
+    found = {}
+    for place, name in enumerate(options.targets):
+        begun = time.monotonic()
+        seconds = (end - begun) / (len(options.targets) - place)
+        found[name] = {**_build(targets.find(name), seconds, recording, options, fields),
+                       "seconds": round(time.monotonic() - begun, 3)}
+    return found
+
+
+def _build(target, seconds: float, *arguments) -> dict:
+    if why := target.why_skipped():
+        return {"status": "skipped", "detail": why, "cause": "not_installed"}
+    if seconds <= 0:
+        return {"status": "timeout", "detail": "no time was left for it", "cause": "time"}
+    built = isolated.run(seconds, _built, target, *arguments)
+    if isinstance(built, isolated.Ended):
+        return {"status": built.status, "detail": built.detail, "cause": built.cause}
+    return built
+
+
+def _built(target, recording: Recording, options, fields: dict) -> dict:
+    try:
+        with package.new_folder(options.folder, target.name) as folder:
+            more = target.builder()(recording, options, os.path.join(folder, target.file)) or {}
+            package.write_cases(folder, recording)
+            package.write_manifest(folder, {**_of_target(target.name, recording, options), **fields})
+    except Exception as error:
+        text = one_line(f"{type(error).__name__}: {error}", _DETAIL_BYTES)
+        return {"status": "failed", "detail": text, "cause": causes.cause_of(error)}
+    return {"status": "built", "detail": "", "cause": "", "manifest": f"{target.name}/{package.MANIFEST}", **more}
+
+
+def _of_target(name: str, recording: Recording, options) -> dict:
+    return {
+        "target": name,
+        # Only compiled code depends on the processor.
+        "cpu_capability": capability(options.cpu_capability) if name == "aot_inductor" else "default",
+        "inputs": package.described(recording.names, recording.inputs, "name"),
+        "outputs": package.described(recording.paths, recording.cases[0].outputs, "path"),
+        "batch": recording.batch,
+        "dynamic": recording.dynamic_shapes is not None,
+    }
+
+
