@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "breakwatch/compare/baseline.h"
 #include "breakwatch/compare/gate.h"
 #include "fakes/sample_measurement.h"
 
@@ -48,6 +49,20 @@ TEST(LatencyTest, TimesOfOtherConditionsAreNotCompared) {
   const auto compared = CompareModel(Result({{{"eager", 1.0}}, 1}), Result({{{"eager", 2.0}}, 4}));
   EXPECT_EQ(compared.verdict, Verdict::kNoBaseline);
   EXPECT_EQ(compared.why, "threads 1 -> 4");
+}
+
+TEST(LatencyTest, ABaselineKeepsTimesAndTheirConditions) {
+  const std::vector<ModelResult> results{Result({{{"eager", 0.00123456789}}, 2})};
+  const std::string text = BaselineText(results);
+  const auto read = ParseBaseline("baseline.tsv", text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(BaselineText(*read), text);
+  EXPECT_EQ(CompareModel((*read)[0], results[0]).verdict, Verdict::kSame);
+  EXPECT_EQ(CompareModel((*read)[0], Result({{{"eager", 0.002}}, 2})).verdict, Verdict::kWorse);
+  EXPECT_EQ(CompareModel((*read)[0], Result({{{"eager", 0.002}}, 1})).verdict, Verdict::kNoBaseline);
+  std::string broken = text;
+  broken.replace(broken.find("{"), 1, "[");
+  EXPECT_THAT(ParseBaseline("baseline.tsv", broken).error().message, HasSubstr("baseline.tsv:4: times: "));
 }
 
 TEST(LatencyTest, TheGateNamesTheTime) {

@@ -43,7 +43,7 @@ TEST_F(PricesTest, NamesWhatIsWrongAndWhere) {
   EXPECT_THAT(Problem("machines: []\n"), HasSubstr("prices.yaml:1:1: no \"currency\""));
   EXPECT_THAT(Problem("machines: []\n"), HasSubstr("expected a list of 1 to 64 machines"));
   EXPECT_THAT(Problem("currency: USD\nmachines:\n- {name: a, price_per_hour: x, threads: 0}\n"),
-              testing::AllOf(HasSubstr("prices.yaml:3:28: price_per_hour: expected a price from 0"),
+              testing::AllOf(HasSubstr("prices.yaml:3:29: price_per_hour: expected a price from 0"),
                              HasSubstr("threads: expected a number from 1 to 4096")));
   EXPECT_THAT(Problem("currency: USD\nmachines:\n- {name: a, price_per_hour: 1}\n"), HasSubstr("3:3: no \"threads\""));
   EXPECT_THAT(Problem("currency: USD\nmachines:\n- {name: a, price_per_hour: 1, threads: 1}\n"

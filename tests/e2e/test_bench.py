@@ -73,3 +73,12 @@ def test_times_of_other_conditions_are_not_compared(compared):
     watch.run("bench", "org/model", *FEW, "--threads", "2")
     done = watch.run("compare", old, newest_sweep(watch))
     assert "threads 1 -> 2" in done.stdout and "no_baseline" in done.stdout
+
+
+def test_a_baseline_keeps_times_for_the_gate(compared):
+    watch, old, new = compared
+    baseline = watch.tmp_path / "times.tsv"
+    watch.run("baseline", "update", baseline, "--sweep", old)
+    done = watch.run("compare", "--baseline", baseline, new, code=2)
+    assert "org/model: inductor with batch 1 1.000 ms -> 1.080 ms" in done.stdout
+    watch.run("compare", "--baseline", baseline, new, "--latency-tolerance", "10%")

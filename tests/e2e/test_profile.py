@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from e2e_support import Breakwatch, eventually, get
+from e2e_support import REAL_WORKER, ROOT, Breakwatch, Program, eventually, get
 
 SITES = [["branching", "GB0170", 2]]
 TIMES = {"plain": 0.004, "eager": 0.00401, "inductor": 0.002, "onnxruntime": "cannot convert aten::nonzero"}
@@ -91,11 +91,12 @@ def test_prices_become_the_cost_of_a_million_requests(profiled):
     assert rows == {"plain": pytest.approx(2), "eager": pytest.approx(2.005), "inductor": pytest.approx(1)}
     prices.write_text("currency: EUR\nmachines:\n- {name: two, price_per_hour: -1, thread: 2}\n")
     error = profiled.run("profile", "org/broken", "--prices", prices, code=78).stderr
-    assert 'prices.yaml:3:40: unknown key "thread"' in error and "price_per_hour: expected a price" in error
+    assert 'prices.yaml:3:35: unknown key "thread"' in error and "price_per_hour: expected a price" in error
 
 
 def test_reasons_by_cost_rank_what_the_profiles_measured(profiled, hub):
     hub.model("org/other", 10, sites=[["printing", "GB0002", 1]], times=TIMES)
+    profiled.run("sweep", "--quiet")
     assert "no model has a profile" in profiled.run("reasons", "--by", "cost").stdout
     profiled.run("profile", "org/*", "--quiet", *FEW)
     rows = json.loads(profiled.run("reasons", "--by", "cost", "--json").stdout)
@@ -145,3 +146,16 @@ def test_a_measurement_waits_for_one_of_another_process(profiled, program, hub, 
     (tmp_path / "done").touch()
     assert slow.wait(30) == 0 and waiting.wait(30) == 0
     assert len(profiled.captures()) == 2
+
+
+def test_the_real_worker_measures_a_small_model(program, tmp_path, hub):
+    if not (ROOT / ".venv/bin/python").exists():
+        pytest.skip("no toolchain in .venv: make venv")
+    hub.model("org/bert", 1)
+    watch = Program(program, tmp_path, "--hub.source", "snapshot", "--hub.snapshot_dir", str(hub.folder), *REAL_WORKER,
+                    timeout_s=300)  # fmt: skip
+    model = model_of(watch, "org/bert", "--backends", "eager", "--min-runs", "3", "--min-time", "0s", "--batch", "2")
+    (profile,) = model["profiles"]
+    assert (model["status"], model["size"], profile["batch"]) == ("full_graph", "reduced", 2)
+    assert {row["backend"]: row["status"] for row in profile["totals"]} == {"plain": "ok", "eager": "ok"}
+    assert any(row["kind"] == "graph" and row["median_ms"] > 0 for row in profile["segments"])
