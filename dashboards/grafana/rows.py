@@ -213,6 +213,42 @@ def where_row():
     ]
 
 
+def cost_row():
+    labels = "family, model, commit, backend"
+
+    def latency(quantile):
+        return f'max by ({labels}) (breakwatch_latency_seconds{{{MODEL},quantile="{quantile}"}})'
+
+    return [
+        (
+            16,
+            8,
+            table(
+                "Time of a call",
+                "The newest profile or benchmark of each model, by backend.",
+                [
+                    ("median", latency("0.5")),
+                    ("p95", latency("0.95")),
+                    ("compile", f"max by ({labels}) (breakwatch_compile_seconds{{{MODEL}}})"),
+                ],
+                "median",
+                overrides=[*MODEL_LINKS, *(column_unit(name, "s") for name in ("median", "p95", "compile"))],
+            ),
+        ),
+        (
+            8,
+            8,
+            bars(
+                "Time between graphs",
+                "Share of a call that runs in Python between graphs, in the newest profile.",
+                f'topk(10, max by (model) (breakwatch_profile_share{{{MODEL},segment="breaks"}}))',
+                "{{model}}",
+                "percentunit",
+            ),
+        ),
+    ]
+
+
 def status_change(now):
     """Models that have a status on one side only; the label `status` becomes a column named after the side."""
     sides = [f"max by (job, pool, family, model, status) ({side})" for side in (STATUS, before(STATUS))]
@@ -473,6 +509,7 @@ ROWS = {
     "Over time": time_row,
     "Why": why_row,
     "Where": where_row,
+    "Cost": cost_row,
     "What changed": change_row,
     "Sweeps": sweep_row,
     "Delivery": delivery_row,

@@ -88,6 +88,29 @@ TEST(ExpositionTest, WritesAFurtherModesNumbersAndHowItsLastAttemptEnded) {
   EXPECT_EQ(series["compile_breaks_total"], before.at("compile_breaks_total"));
 }
 
+TEST(ExpositionTest, WritesTheNewestMeasurementsOfThePublishedToolchain) {
+  Snapshot snapshot = SampleSnapshot();
+  TrackedModel& model = snapshot.models.front();
+  const std::string key = fakes::SampleToolchain().Key();
+  const SeriesLabels labels = Model("org/breaking", Commit('a'));
+  model.measured[NumbersKey(key, "profile")] = {
+      Commit('a'), "c1", fakes::At(1), {{"inductor", {{"0.5", 0.25}}, 1.5}}, 0.75};
+  model.measured["another toolchain/bench"] = {Commit('a'), "c2", fakes::At(9), {{"eager", {{"0.5", 9}}, {}}}, {}};
+  SeriesByName series = Series(snapshot);
+  EXPECT_THAT(series["breakwatch_latency_seconds"],
+              ElementsAre(Pair(With(labels, {{"backend", "inductor"}, {"quantile", "0.5"}}), 0.25)));
+  EXPECT_THAT(series["breakwatch_compile_seconds"], ElementsAre(Pair(With(labels, {{"backend", "inductor"}}), 1.5)));
+  EXPECT_THAT(series["breakwatch_profile_share"],
+              testing::UnorderedElementsAre(Pair(With(labels, {{"segment", "graphs"}}), 0.75),
+                                            Pair(With(labels, {{"segment", "breaks"}}), 0.25)));
+
+  model.measured[NumbersKey(key, "bench")] = {Commit('a'), "c3", fakes::At(2), {{"eager", {{"0.5", 0.5}}, {}}}, {}};
+  series = Series(snapshot);
+  EXPECT_THAT(series["breakwatch_latency_seconds"],
+              ElementsAre(Pair(With(labels, {{"backend", "eager"}, {"quantile", "0.5"}}), 0.5)));
+  EXPECT_EQ(series["breakwatch_profile_share"].size(), 2u) << "a benchmark has no segments";
+}
+
 // A first call is published only with the steady state, and a call variant only with the default call.
 TEST(ExpositionTest, WritesTheSteadyStateBesideTheFirstCallAndTheDefaultCallBesideAVariant) {
   const std::string name = fakes::SampleToolchain().name, key = fakes::SampleToolchain().Key();

@@ -28,6 +28,12 @@ TrackedModel Failed(TrackedModel model, Status status) {
   return model;
 }
 
+TrackedModel Measured(TrackedModel model, double seconds) {
+  model.measured[NumbersKey(fakes::SampleToolchain().Key(), "profile")] = {
+      model.commit, "c", At(1'763'680'000), {{"inductor", {{"0.5", seconds}, {"0.95", 2 * seconds}}, 1.5}}, 0.75};
+  return model;
+}
+
 std::vector<TrackedModel> Fleet(bool after) {
   std::vector<TrackedModel> models;
   models.push_back(
@@ -44,7 +50,7 @@ std::vector<TrackedModel> Fleet(bool after) {
   if (after) models.push_back(MakeModel("org/nlp-new-and-broken", Commit('4'), {kBranching}, 7));
   models.push_back(Of(Family::kOther, MakeModel("org/other-started-to-fail", Commit('5'), {}, 8)));
   if (after) models.back().status = Status::kFailedEager;  // its numbers stay
-  models.push_back(Of(Family::kVision, MakeModel("org/vision-breaking", Commit('1'), {kBranching, kBuiltin}, 6)));
+  models.push_back(Measured(Of(Family::kVision, MakeModel("org/vision-breaking", Commit('1'), {kBranching, kBuiltin}, 6)), 0.004));
   models.push_back(Of(Family::kVision, MakeModel("org/vision-gone", Commit('2'), {}, 0)));
   models.back().in_ranking = false;
   models.push_back(Of(Family::kVision, Failed(MakeModel("org/vision-unresolved", "", {}, 0), Status::kFailedResolve)));

@@ -115,7 +115,8 @@ class Program:
 
     def __init__(self, program, tmp_path, *settings, cwd=None, state="state", timeout_s=120):
         self.program, self.tmp_path, self.state = program, tmp_path, tmp_path / state
-        self.settings = ["--state-dir", str(self.state), *settings]
+        # Another test, or a measurement of somebody else, must not make this one wait.
+        self.settings = ["--state-dir", str(self.state), "--measure.lock_file", str(tmp_path / "lock"), *settings]
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_"))}
         self.environment["HF_HOME"] = str(tmp_path / "hf")
         self._cwd, self._timeout_s = cwd or tmp_path, timeout_s

@@ -78,6 +78,56 @@ def write_package(job, order, target, fake):
         json.dump(manifest | fake.get("manifest", {}), out, indent=2, sort_keys=True)
 
 
+def cell(seconds, measure, **more):
+    """Times with a 95 % interval of 1 % on each side; a text instead of seconds is why the backend failed."""
+    if isinstance(seconds, str):
+        return {"status": "failed", "detail": seconds, "runs": 0, "failures": 1}
+    quantiles = {f"p{n}_s": seconds * (1 + n / 1000) for n in (50, 90, 95, 99)} | {"p50_s": seconds}
+    return {"status": "ok", "detail": "", "runs": measure["min_runs"], "failures": 0, "mean_s": seconds,
+            "median_s": seconds, "low_s": 0.99 * seconds, "high_s": 1.01 * seconds, **quantiles, **more}  # fmt: skip
+
+
+def measured(job, fake, sites):
+    """What a measurement finds: `times` of the config has the seconds of each backend with batch 1. Of a profile, a
+    quarter is Python after the first site, and the rest is one graph, or two of equal length."""
+    measure, times = job["measure"], fake.get("times", {})
+    profile, share = job["mode"] == "profile", 0.25 if sites else 0.0
+
+    def profile_of(batch):
+        totals, segments = {}, []
+        names = (["plain"] if profile else []) + measure["backends"]
+        seconds = {name: times.get(name, 0.004) for name in names}
+        seconds = {name: s if isinstance(s, str) else s * batch for name, s in seconds.items()}
+        for name, s in seconds.items():
+            parts = {} if isinstance(s, str) else {"compile_s": 1.5, "throughput": batch / s}
+            if parts and profile and name != "plain":
+                parts |= {"graphs_s": (1 - share) * s, "python_s": share * s}
+            totals[name] = cell(s, measure, **parts, **({} if profile or isinstance(s, str) else {"peak_rss_mb": 321}))
+        for index in range(3 if sites else 1):
+            part = share if index == 1 else (1 - share) / (2 if sites else 1)
+            cells = {name: cell(s if isinstance(s, str) else part * s, measure, share=part)
+                     for name, s in seconds.items() if name != "plain"}  # fmt: skip
+            of_graph = {"kind": "graph", "graph": index // 2 + 1, "ops": 7, "ended_by": ""}
+            segments.append({"index": index, "calls": 1, "compile_id": "0/0", "file": "fake.py", "line": 10 + index,
+                             "function": "forward", "cells": cells,
+                             **(of_graph if index != 1 else {"kind": "python", "ended_by": sites[0]["site_id"]})})  # fmt: skip
+        inputs = {"input_ids": {"shape": [batch, measure["seq"] or 16], "dtype": "int64"}}
+        found = {"batch": batch, "seq": measure["seq"] or 16, "dynamic": False, "inputs": inputs, "discarded_runs": 2,
+                 "recompiles": 0, "totals": totals}  # fmt: skip
+        if profile:
+            costs = [{"site_id": s["site_id"], "reason": s["reason"], "gb_id": s["gb_id"],
+                      "occurrences": s["occurrences"], "between_s": share * 0.004, "fusion_s": None, "shared_with": 0,
+                      "why_not": "fullgraph fails"} for s in sites]  # fmt: skip
+            found |= {"segments": segments, "break_costs": costs,
+                      "whole": {"available": False, "how": "", "why_not": "fullgraph fails", "cells": {}}}  # fmt: skip
+        return found
+
+    given = measure | {"dtype": job.get("dtype", "float32"), "size": "published" if measure["full"] else "reduced"}
+    return {"measure": given, "noise": {"median_s": 0.001, "spread": 0.01, "after_spread": 0.02,
+                                        "quiet": not fake.get("noisy", False)},
+            "profiles": [profile_of(batch) for batch in measure["batches"]]}  # fmt: skip
+
+
 def capture(job, folder):
     fake = dict(job["config"].get("fake", {}))
     # The first rule for the versions of this environment is added to the common fields.
@@ -98,6 +148,9 @@ def capture(job, folder):
         while True:
             say({"type": "heartbeat", "job": job["job"]})
             time.sleep(0.2)
+    while "wait_for" in fake and not os.path.exists(os.path.join(folder, fake["wait_for"])):
+        say({"type": "heartbeat", "job": job["job"]})
+        time.sleep(0.05)
     sites = [
         site(reason, gb_id, place[0] if place else n, count)
         for n, (reason, gb_id, count, *place) in enumerate(fake.get("sites", []))
@@ -114,6 +167,8 @@ def capture(job, folder):
                    "unique_reasons": len({s["reason"] for s in sites}), "dynamo_counter_breaks": breaks,
                    "explain_breaks": breaks, "ops_captured": 7, "frames_total": 1, "frames_fallback": 0,
                    "recompiles": 0, "unexplained_events": 0, "phase_s": {"capture": 0.1}}  # fmt: skip
+        if "measure" in job:
+            result |= {"mode": job["mode"], "mode_detail": measured(job, fake, sites)}
     if job.get("mode") == "build":
         result |= build(job, fake)
     say(result | fake.get("result", {}))

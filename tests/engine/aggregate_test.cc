@@ -1,5 +1,6 @@
 // The rules about which capture is published: one test for each rule.
 #include "engine/aggregate_fixture.h"
+#include "fakes/sample_measurement.h"
 
 namespace breakwatch::engine {
 namespace {
@@ -201,6 +202,33 @@ TEST_F(AggregateTest, NeverShowsABrokenModelWithoutAReason) {
   capture.breaks = 5;
   Run({{"m", capture}});
   EXPECT_EQ(Published("m")->reasons.back(), (ReasonCount{"unattributed", "", "none", 3, 0}));
+}
+
+TEST_F(AggregateTest, AMeasurementIsKeptBesideTheNumbersAndIsNoSweepOfTheRanking) {
+  const auto measured = [](double seconds) {
+    return fakes::MeasuredCapture({{{"plain", seconds}, {"inductor", seconds / 2}}}, "profile");
+  };
+  const How measure{.ranked = false, .trigger = SweepTrigger::kMeasure};
+  Run({{.id = "a", .capture = measured(0.5), .mode = "profile"}}, measure);
+  EXPECT_EQ(Tracked(), Ids{}) << "a measurement does not fill the tracked set";
+
+  Run({{.id = "a"}, {.id = "b"}});
+  const Snapshot before = Shot();
+  Run({{.id = "a", .capture = measured(0.25), .mode = "profile"}}, measure);
+  const Snapshot after = Shot();
+  EXPECT_EQ(after.sweep.sweep_id, before.sweep.sweep_id);
+  EXPECT_EQ(after.models[0].numbers, before.models[0].numbers);
+  static constexpr std::array kModes = {kProfileMode};
+  const Measurement* found = after.MeasurementOf(after.models[0], kModes);
+  ASSERT_NE(found, nullptr);
+  ASSERT_EQ(found->backends.size(), 2u);
+  EXPECT_EQ(found->backends[0].latency_s.at("0.5"), 0.125);
+  EXPECT_EQ(found->graphs_share, 0.75);
+
+  Run({{.id = "a", .capture = fakes::FailedCapture(Status::kTimeout, "too slow"), .mode = "profile"}}, measure);
+  EXPECT_EQ(Shot().models[0].measured, after.models[0].measured) << "a failed measurement leaves the one before";
+  Run({{.id = "a", .commit = kB}, {.id = "b"}});
+  EXPECT_TRUE(Shot().models[0].measured.empty()) << "it was of another commit";
 }
 
 }  // namespace

@@ -93,8 +93,8 @@ std::vector<ModelResult> LinesFor(std::vector<ModelResult> baseline, std::span<c
 
 Result<void> CheckGate(const App& app, const GateOptions& options) {
   if (options.baseline.empty()) {
-    if (options.allow.empty() && options.ignore.empty()) return {};
-    return Error{ErrorCode::kUsage, "--allow and --ignore need --gate FILE"};
+    if (options.allow.empty() && options.ignore.empty() && options.latency_tolerance == 0) return {};
+    return Error{ErrorCode::kUsage, "--allow, --ignore and --latency-tolerance need --gate FILE"};
   }
   if (auto rules = RulesOf(app, options); !rules) return rules.error();
   if (auto baseline = ReadBaseline(options.baseline); !baseline) return baseline.error();

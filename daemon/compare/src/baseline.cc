@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "breakwatch/core/measured_times.h"
+#include "breakwatch/core/mode.h"
 #include "breakwatch/core/status.h"
 
 namespace breakwatch::compare {
@@ -81,6 +83,13 @@ std::string SitesText(const CaptureResult& capture) {
   return text;
 }
 
+// Of a profile or a benchmark.
+std::optional<Measured> MeasuredOf(const CaptureResult& capture) {
+  if (!IsMeasureMode(capture.mode) || !HasNumbers(capture.status)) return std::nullopt;
+  auto measured = ReadMeasured(capture.mode_detail_json);
+  return measured ? std::optional(*std::move(measured)) : std::nullopt;
+}
+
 std::string LineOf(const ModelResult& r) {
   const CaptureResult& c = r.capture;
   const bool numbers = HasNumbers(c.status);
@@ -101,6 +110,7 @@ std::string LineOf(const ModelResult& r) {
                                             numbers ? SitesText(c) : ""};
   std::string line;
   for (const std::string& field : fields) line += (line.empty() ? "" : "\t") + field;
+  if (const auto measured = MeasuredOf(c)) line += "\t" + Escaped(TimesJson(*measured));
   return line + "\n";
 }
 
@@ -127,8 +137,12 @@ std::optional<std::int64_t> ParseNumber(std::string_view text) {
 std::string ParseLine(std::string_view line, ModelResult& out) {
   std::vector<std::string> fields;
   std::string_view sites;  // unescaped after they are split
-  Split(line, '\t', [&](std::string_view field) { fields.push_back(Unescaped(field)), sites = field; });
-  if (fields.size() != kColumnCount) {
+  Split(line, '\t', [&](std::string_view field) {
+    if (fields.size() < kColumnCount) sites = field;
+    fields.push_back(Unescaped(field));
+  });
+  const bool has_times = fields.size() == kColumnCount + 1 && IsMeasureMode(fields[1]);
+  if (fields.size() != kColumnCount && !has_times) {
     return "expected " + std::to_string(kColumnCount) + " fields, found " + std::to_string(fields.size());
   }
   CaptureResult& c = out.capture;
@@ -147,6 +161,10 @@ std::string ParseLine(std::string_view line, ModelResult& out) {
   }
   c.depth = fields[8], c.architecture = fields[9], out.info.sha = fields[11], c.inputs_digest = fields[12];
   std::string wrong;
+  if (has_times) {
+    c.mode_detail_json = fields.back();
+    if (auto measured = ReadMeasured(c.mode_detail_json); !measured) return "times: " + measured.error().message;
+  }
   Split(sites, ',', [&](std::string_view text) {
     if (text.empty() || !wrong.empty()) return;
     std::vector<std::string> parts;

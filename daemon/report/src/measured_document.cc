@@ -250,7 +250,8 @@ std::string MeasuredLine(const ModelResult& result) {
   const auto measured = ReadMeasured(result.capture.mode_detail_json);
   if (!measured || measured->profiles.empty()) return {};
   const MeasuredProfile& profile = measured->profiles.front();
-  const auto plain = profile.totals.find(std::string(kPlain));
+  auto base = profile.totals.find(std::string(kPlain));
+  if (base == profile.totals.end()) base = profile.totals.find("eager");  // a benchmark's eager is the whole model
   std::string text;
   for (const std::string& backend : BackendsOf(profile.totals)) {
     const MeasuredCell& cell = profile.totals.at(backend);
@@ -258,8 +259,8 @@ std::string MeasuredLine(const ModelResult& result) {
     char number[64];
     std::snprintf(number, sizeof number, " %.3f ms", *cell.median_s * kMillis);
     text += (text.empty() ? "" : ", ") + backend + number;
-    if (plain == profile.totals.end() || backend == kPlain) continue;
-    const std::string difference = DifferenceText(CompareLatency(plain->second, cell));
+    if (base == profile.totals.end() || backend == base->first) continue;
+    const std::string difference = DifferenceText(CompareLatency(base->second, cell));
     if (!difference.empty()) text += " (" + difference + ")";
   }
   return text.empty() ? "" : text + "; " + ConditionsText(*measured, profile);

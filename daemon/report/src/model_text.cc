@@ -360,6 +360,7 @@ Json ModelJson(const ModelResult& r, std::span<const ModelResult> all) {
                       {"breaks", c.breaks ? Json(*c.breaks) : Json()},
                       {"break_sites", c.break_sites ? Json(*c.break_sites) : Json()},
                       {"sweep_id", other.sweep_id}});
+    if (const std::string line = MeasuredLine(other); !line.empty()) others.back()["measured"] = line;
   }
   document["other_results"] = std::move(others);
   Json differences = Json::array();

@@ -29,6 +29,7 @@ function Result({ model, query }) {
       <${Figure} label="Downloads" value=${short(model.downloads)} note=${model.rank > 0 ? `rank ${number(model.rank)}` : 'no rank'} />
       <${Figure} label="Capture time" value=${duration(model.capture_s)} note="${number(Math.round(model.peak_rss_mb))} MB" />
     </${Figures}>`}
+    <${Times} model=${model} />
     ${hasNumbers && html`<${Anatomy} model=${model} query=${query} />`}
     ${(model.error || model.output_tail) && html`<${Section} title="Error">${model.error && html`<pre tabindex="0">${model.error}</pre>`}
       ${model.output_tail && html`<details><summary>End of the output</summary><pre tabindex="0">${model.output_tail}</pre></details>`}</${Section}>`}
@@ -41,6 +42,26 @@ function Others({ model }) {
   return html`<p>Other results: ${model.other_results.map((other, i) => html`${i > 0 && ', '}<a
     href=${address(['models', model.model], { mode: other.mode, toolchain: other.toolchain })}>${other.mode} on ${other.toolchain}</a> (${other.breaks === null ? other.status : counted(other.breaks, 'break')})`)}</p>
     ${model.differences.map((difference) => html`<p class="muted">${difference.text}</p>`)}`;
+}
+
+// The newest profile and benchmark, in a line each; of the result itself if it is one, its totals.
+function Times({ model }) {
+  const measured = model.other_results.filter((other) => other.measured);
+  const profiles = model.mode_detail?.profiles ?? [];
+  if (measured.length === 0 && profiles.length === 0) return null;
+  const ms = (seconds) => (seconds === null || seconds === undefined ? '–' : (1000 * seconds).toFixed(3));
+  return html`<${Section} title="Time of a call">
+    ${measured.map((other) => html`<p><a href=${address(['models', model.model], { mode: other.mode, toolchain: other.toolchain })}>${other.mode}</a>: ${other.measured}</p>`)}
+    ${profiles.map((profile) => html`<h3>Batch ${number(profile.batch)}${profile.dynamic ? ', dynamic shapes' : ''}</h3>
+      <${Table} label="Times with batch ${profile.batch}" rows=${Object.entries(profile.totals ?? {}).map(([backend, cell]) => ({ backend, ...cell }))} columns=${[
+        { title: 'Backend', cell: (row) => row.backend },
+        { title: 'Median ms', numeric: true, cell: (row) => ms(row.median_s) },
+        { title: '95 % interval', numeric: true, cell: (row) => `${ms(row.low_s)} to ${ms(row.high_s)}` },
+        { title: 'P95 ms', numeric: true, cell: (row) => ms(row.p95_s) },
+        { title: 'In graphs ms', numeric: true, cell: (row) => ms(row.graphs_s) },
+        { title: 'In Python ms', numeric: true, cell: (row) => ms(row.python_s) },
+        { title: 'Status', cell: (row) => html`<span title=${row.detail}>${row.status}</span>` },
+      ]} />`)}</${Section}>`;
 }
 
 // --- anatomy
@@ -138,7 +159,8 @@ function Commands({ model }) {
   const id = model.revision && model.config_source !== 'python' ? `${model.model}@${model.revision}` : model.model;
   const toolchain = model.toolchain === 'default' ? '' : ` --toolchain ${quoted(model.toolchain)}`;
   const mode = model.mode.split('+')[0];
-  const lines = [`breakwatch sweep --model ${quoted(id)} --modes ${quoted(mode)}${toolchain} --rebuild always`, `breakwatch show ${quoted(model.model)} --mode ${quoted(model.mode)}${toolchain}`];
+  const again = ['profile', 'bench'].includes(mode) ? `breakwatch ${mode} ${quoted(id)}` : `breakwatch sweep --model ${quoted(id)} --modes ${quoted(mode)}`;
+  const lines = [`${again}${toolchain} --rebuild always`, `breakwatch show ${quoted(model.model)} --mode ${quoted(model.mode)}${toolchain}`];
   return html`<${Section} title="Repeat it">${lines.map((line) => html`<div class="actions"><pre tabindex="0">${line}</pre><${Copy} text=${line} /></div>`)}</${Section}>`;
 }
 
