@@ -3,6 +3,7 @@ measured."""
 
 import contextlib
 import os
+import re
 import shutil
 import tempfile
 
@@ -31,9 +32,10 @@ class Scratch:
 
     def empty(self) -> bool:
         """Removes the files of a capture. Returns whether all are gone."""
-        left = _remove_all(self.folder, "")
+        left = _remove_all(self.folder, set())
+        # The folder of a build may be shown below a private one; its files belong to the daemon.
         for folder in self._private:
-            left = _remove_all(folder, self.folder) or left
+            left = _remove_all(folder, {self.folder, *_mounts_below(folder)}) or left
         return not left
 
     def remove(self) -> None:
@@ -51,15 +53,28 @@ class Scratch:
         return total
 
 
-def _remove_all(folder: str, but: str) -> bool:
-    """Empties a folder, except for `but`. Returns whether something is left."""
+def _mounts_below(folder: str) -> set:
+    with (
+        contextlib.suppress(OSError),
+        open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as lines,
+    ):
+        points = (re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), line.split()[4]) for line in lines)
+        return {point for point in points if point.startswith(folder.rstrip("/") + "/")}
+    return set()
+
+
+def _remove_all(folder: str, but: set) -> bool:
+    """Empties a folder, except for the paths in `but`. Returns whether something else is left."""
     try:
         entries = list(os.scandir(folder))
     except OSError:
         return True
     left = False
     for entry in entries:
-        if entry.path == but:
+        if entry.path in but:
+            continue
+        if any(path.startswith(entry.path + "/") for path in but):
+            left = _remove_all(entry.path, but) or left
             continue
         if entry.is_dir(follow_symlinks=False):
             _open_up(entry.path)
