@@ -169,17 +169,16 @@ void AddGateOptions(CLI::App* command, GateOptions& gate) {
       "--allow", gate.allow,
       "Allow-list of accepted breaks; default: the baseline's path with extension .allow.yaml, if that file exists");
   command
-      ->add_option(
-          "--ignore", gate.ignore,
-          "Ignore new-sites (new break sites), gone (models without a new result), latency or a quantity; can be repeated")
+      ->add_option("--ignore", gate.ignore,
+                   "Ignore new-sites (new break sites), gone (models without a new result), latency or a quantity; can "
+                   "be repeated")
       ->check(CLI::IsMember(IgnorableNames()))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all();
   command
       ->add_option_function<std::string>(
-          "--latency-tolerance",
-          [&gate](const std::string& text) { gate.latency_tolerance = PercentIn(text); },
+          "--latency-tolerance", [&gate](const std::string& text) { gate.latency_tolerance = PercentIn(text); },
           "Times of benchmarks may change by this much, as in 10%; smaller and insignificant changes do not count")
       ->type_name("PERCENT");
 }
@@ -231,8 +230,8 @@ CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::stri
   auto* command = AddCommand(
       line, name, doc, [o, run](App& app) { return run(app, *o); }, true);
   command->add_option("models", o->sweep.models,
-                      "Models to measure: id[@revision], python:package.module:function, script:FILE[::HASH], @FILE "
-                      "with names, or a filter of the ranking");
+                      "Models to measure, as `sweep --model` takes them: ids, @FILE, your own code, or a filter of the "
+                      "ranking");
   command->add_option("--owner", o->sweep.owner, "Use only the models of the ranking with this owner (models.file)");
   command->add_option("--toolchain", o->sweep.toolchain, "Measure with this toolchain only");
   AddServer(command, line);
@@ -247,7 +246,8 @@ CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::stri
   AddSwitch(command, line, "--full", "measure.full",
             "Measure the configuration as published, with random weights, not the reduced model (measure.full)");
   AddSwitch(command, line, "--dynamic", "measure.dynamic", "Measure also with dynamic shapes (measure.dynamic)");
-  AddShort(command, line, "--min-runs", "measure.min_runs", "Least number of runs of each measurement (measure.min_runs)");
+  AddShort(command, line, "--min-runs", "measure.min_runs",
+           "Least number of runs of each measurement (measure.min_runs)");
   AddShort(command, line, "--min-time", "measure.min_time", "Least time of each measurement (measure.min_time)");
   AddShort(command, line, "--top", "hub.top", "Number of models that filters select from, best rank first (hub.top)");
   AddShort(command, line, "--rebuild", "sweep.rebuild",
@@ -259,8 +259,8 @@ CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::stri
 }
 
 void AddMeasures(CommandLine& line) {
-  auto* profile = AddMeasure(line, "profile", "Measure what each graph, and the Python code between graphs, costs",
-                             RunProfile);
+  auto* profile =
+      AddMeasure(line, "profile", "Measure what each graph, and the Python code between graphs, costs", RunProfile);
   AddShort(profile, line, "--prices", "measure.prices_file",
            "YAML file with prices of machines: also print the cost of a million requests (measure.prices_file)");
   AddMeasure(line, "bench", "Measure latency, throughput, compile time and memory of whole models", RunBench);
@@ -298,7 +298,10 @@ void AddReads(CommandLine& line) {
   command = AddCommand(line, "reasons", "List the reasons of graph breaks, most frequent first",
                        [reasons](App& app) { return RunReasons(app, *reasons); });
   AddServer(command, line);
-  command->add_option("--by", reasons->by, "Order: events, sites, models, leverage or cost (milliseconds, from the newest profiles)")->capture_default_str();
+  command
+      ->add_option("--by", reasons->by,
+                   "Order: events, sites, models, leverage or cost (milliseconds, from the newest profiles)")
+      ->capture_default_str();
   command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
   command->add_option("--mode", reasons->mode, "Count results of this mode instead of eval");

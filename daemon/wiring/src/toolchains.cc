@@ -14,7 +14,6 @@ using config::Settings;
 
 namespace {
 
-
 bool IsProgram(const std::string& path) { return access(path.c_str(), X_OK) == 0; }
 
 // The interpreter of a toolchain: as given, else as configured, else where `make toolchain` puts it; empty: none.
