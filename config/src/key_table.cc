@@ -153,9 +153,8 @@ std::vector<std::string> DtypeNames() {
 
 std::vector<Key> MeasureKeys() {
   return {
-      {KEY(measure.backends),
-       .doc = "Backends to measure: eager, inductor, aot_inductor, onnxruntime, torchscript.", .names = true,
-       .allowed = BackendNames()},
+      {KEY(measure.backends), .doc = "Backends to measure: eager, inductor, aot_inductor, onnxruntime, torchscript.",
+       .names = true, .allowed = BackendNames()},
       {KEY(measure.batches), .doc = "Batch sizes to measure, each from 1 to 65536.", .names = true, .check = BatchSize},
       {KEY(measure.seq), .doc = "Length of sequences; 0: that of the usual inputs.", .max = 1 << 20},
       {KEY(measure.dynamic), .doc = "Measure also with dynamic shapes."},

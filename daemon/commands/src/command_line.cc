@@ -231,8 +231,8 @@ CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::stri
   auto* command = AddCommand(
       line, name, doc, [o, run](App& app) { return run(app, *o); }, true);
   command->add_option("models", o->sweep.models,
-                      "Models to measure: id[@revision], python:package.module:function, script:FILE[::HASH], @FILE "
-                      "with names, or a filter of the ranking");
+                      "Models to measure, as `sweep --model` takes them: ids, @FILE, your own code, or a filter of the "
+                      "ranking");
   command->add_option("--owner", o->sweep.owner, "Use only the models of the ranking with this owner (models.file)");
   command->add_option("--toolchain", o->sweep.toolchain, "Measure with this toolchain only");
   AddServer(command, line);

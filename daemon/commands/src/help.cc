@@ -104,9 +104,9 @@ std::vector<CommandHelp> SweepHelp() {
                     {"profile --list-backends", "list the backends"}},
        .exit_codes = kSweeps,
        .filters = true,
-       .note =
-           "A measurement runs alone: other captures on this machine wait for it, and it waits for them. Without\n"
-           "--full the model has reduced sizes. \"no difference\": the difference is smaller than its 95 % interval.\n"},
+       .note = "A measurement runs alone: other captures on this machine wait for it, and it waits for them. Without\n"
+               "--full the model has reduced sizes. \"no difference\": the difference is smaller than its 95 % "
+               "interval.\n"},
       {.name = "bench",
        .settings = {"measure.backends", "measure.batches", "measure.threads", "measure.min_runs", "measure.min_time",
                     "measure.timeout", "measure.lock_file", "capture.limits.rss_bytes", "capture.sandbox",

@@ -64,12 +64,12 @@ struct MeasureSettings {
   bool dynamic = false;  // also measure with dynamic shapes
   int threads = 1;
   std::string device = "cpu";
-  std::string dtype;   // empty: the model's own
-  bool full = false;   // the configuration as published, not the reduced model
+  std::string dtype;  // empty: the model's own
+  bool full = false;  // the configuration as published, not the reduced model
   int min_runs = 30;
   milliseconds min_time{5'000};
-  milliseconds timeout{3'600'000};  // of all measurements of one model
-  std::string prices_file;          // YAML: prices.h; empty: none
+  milliseconds timeout{3'600'000};                         // of all measurements of one model
+  std::string prices_file;                                 // YAML: prices.h; empty: none
   std::string lock_file = "/tmp/breakwatch-measure.lock";  // empty: measurements do not exclude other captures
 };
 
