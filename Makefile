@@ -152,8 +152,14 @@ test: test-packages test-toolchain ## Run all tests: ctest, pytest, end-to-end t
 	@ctest --preset release -j $(JOBS)
 	@.venv-test/bin/python -m pytest tests -q -rfEs -n 2 --dist loadfile
 
+.PHONY: bench-delivery
+bench-delivery: packages ## Measure the delivery of events to a stand-in for Loki: cost of refusals, catching up
+	@cmake --preset release -DBREAKWATCH_TESTS=ON -DBREAKWATCH_BENCHMARKS=ON >/dev/null
+	@cmake --build build/release --target delivery_benchmark -j $(JOBS)
+	@build/release/tests/benchmarks/delivery_benchmark
+
 .PHONY: bench
-bench: venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
+bench: bench-delivery venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
 
 # SAMPLE=1: every sixteenth model type, base classes. COVERAGE_FLAGS: see the script. TOOLCHAIN=NAME: another one, made by
