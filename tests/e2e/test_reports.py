@@ -263,6 +263,13 @@ def test_output_goes_to_a_file_and_unknown_formats_are_named(reported):
     assert "--list prints" in reported.run("report", "--list", "--format", "sarif", code=64).stderr
 
 
+def test_options_that_would_be_ignored_are_usage_errors(reported):
+    assert "--json excludes --format csv" in reported.run("report", "--json", "--format", "csv", code=64).stderr
+    assert "--gate excludes --list" in reported.run("report", "--list", "--gate", "a.tsv", code=64).stderr
+    assert "--filter: must not be empty" in reported.run("report", "--filter", "", code=64).stderr
+    assert reported.run("report", "--json").stdout == reported.run("report", "--json", "--format", "json").stdout
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_format_lets_a_text_control_the_terminal(reported, form):
     for name, text in documents(reported, form):

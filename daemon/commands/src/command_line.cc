@@ -116,9 +116,13 @@ void AddAllowFactories(CLI::App* command, CommandLine& line) {
 }
 
 void AddSelection(CLI::App* command, ModelSelection& selection, const std::string& effect) {
-  command->add_option("--filter", selection.filter,
-                      effect + " that match an expression such as 'family:audio and not status:timeout'");
-  command->add_option("--owner", selection.owner, effect + " of this owner (models.file); short for owner:NAME");
+  const CLI::Validator filled([](const std::string& text) { return text.empty() ? "must not be empty" : ""; }, "");
+  command
+      ->add_option("--filter", selection.filter,
+                   effect + " that match an expression such as 'family:audio and not status:timeout'")
+      ->check(filled);
+  command->add_option("--owner", selection.owner, effect + " of this owner (models.file); short for owner:NAME")
+      ->check(filled);
 }
 
 void AddSweepOptions(CLI::App* command, CommandLine& line, const std::shared_ptr<SweepOptions>& o) {
@@ -247,10 +251,10 @@ void AddReads(CommandLine& line) {
   command->add_option("--format", report->format, "Output format: " + report::ReportFormatNames())
       ->capture_default_str();
   command->add_option("--output", report->output, kOutputDoc);
-  command->add_option("--gate", report->gate.baseline,
-                      "Include the decision of the gate with this baseline file; the exit code stays 0");
+  auto* gate = command->add_option("--gate", report->gate.baseline,
+                                   "Include the decision of the gate with this baseline file; the exit code stays 0");
   AddGateOptions(command, report->gate);
-  command->add_flag("--list", report->list, "List the stored sweeps");
+  command->add_flag("--list", report->list, "List the stored sweeps")->excludes(gate);
 }
 
 void AddDays(CLI::App* command, TrendsOptions& o) {
@@ -443,6 +447,16 @@ void AddDelivery(CommandLine& line) {
              true);
 }
 
+// --json is short for --format json. Throws for another format beside it.
+void CheckOneFormat(const CLI::App& cli) {
+  for (const CLI::App* command : cli.get_subcommands()) {
+    const CLI::Option* format = command->get_option_no_throw("--format");
+    const bool other = format != nullptr && format->count() > 0 && format->as<std::string>() != "json";
+    if (other) throw CLI::ExcludesError("--json", "--format " + format->as<std::string>());
+    CheckOneFormat(*command);
+  }
+}
+
 int Run(App& app, int argc, char** argv) {
   CommandLine line;
   line.cli.footer(kFooter);
@@ -461,6 +475,7 @@ int Run(App& app, int argc, char** argv) {
   AddUpkeep(line);
   try {
     line.cli.parse(argc, argv);
+    if (line.json) CheckOneFormat(line.cli);
   } catch (const CLI::ParseError& error) {
     return ReportParse(app, line.cli, error);
   }
