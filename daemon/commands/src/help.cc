@@ -272,6 +272,11 @@ std::vector<CommandHelp> StoreHelp() {
        .note =
            "If a daemon runs on the store, it sends them within seconds. Otherwise they are sent at once; exit code\n"
            "3: not all were accepted within delivery.drain_timeout.\n"},
+      {.name = "dead-letters export",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"dead-letters export --all --output refused.jsonl",
+                     "save all of them, for example before a drop"}},
+       .exit_codes = kReads},
       {.name = "dead-letters drop",
        .settings = {"state_dir", "store.url"},
        .examples = {{"dead-letters drop --exporter loki --all", "remove the events that Loki refused"}},
