@@ -1,6 +1,6 @@
 // The rules about which capture is published: one test for each rule.
-#include "engine/aggregate_fixture.h"
 #include "breakwatch/core/mode.h"
+#include "engine/aggregate_fixture.h"
 #include "fakes/sample_measurement.h"
 
 namespace breakwatch::engine {
