@@ -149,6 +149,9 @@ def capture(job, folder):
         while True:
             say({"type": "heartbeat", "job": job["job"]})
             time.sleep(0.2)
+    while fake.get("wait") and not os.path.exists(os.path.join(folder, "no_more_waiting")):
+        say({"type": "heartbeat", "job": job["job"]})
+        time.sleep(0.05)
     while "wait_for" in fake and not os.path.exists(os.path.join(folder, fake["wait_for"])):
         say({"type": "heartbeat", "job": job["job"]})
         time.sleep(0.05)
