@@ -165,7 +165,7 @@ std::vector<Key> MeasureKeys() {
       {KEY(measure.full),
        .doc = "Measure the configuration as published, with random weights, instead of the reduced model."},
       {KEY(measure.min_runs), .doc = "Least number of runs of each measurement.", .min = 1, .max = 1'000'000},
-      {KEY(measure.min_time), .doc = "Least time of each measurement.", .max = 3'600'000},
+      {KEY(measure.min_time), .doc = "Least time of each measurement.", .min = 1, .max = 3'600'000},
       {KEY(measure.timeout), .doc = "Deadline for all measurements of a model.", .min = 1'000, .max = kDay},
       {KEY(measure.prices_file), .doc = "YAML file with prices of machines, for the cost of a million requests."},
       {KEY(measure.lock_file),

@@ -9,8 +9,8 @@ import pytest
 
 COLUMNS = [
     "model", "author", "class", "parameters", "hash", "task", "license", "inputs", "batch", "backend", "device",
-    "dtype", "threads", "mean_ms", "median_ms", "low_ms", "high_ms", "p90_ms", "p95_ms", "p99_ms", "throughput", "compile_s",
-    "peak_mb", "status", "detail"]  # fmt: skip
+    "dtype", "threads", "mean_ms", "median_ms", "low_ms", "high_ms", "p90_ms", "p95_ms", "p99_ms", "throughput",
+    "compile_s", "peak_mb", "status", "detail"]  # fmt: skip
 FEW = ("--backends", "eager,inductor", "--quiet")
 
 
