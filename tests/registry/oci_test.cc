@@ -27,8 +27,10 @@ class Registry {
     if (const auto fault = on_request ? on_request(request) : std::nullopt) return *fault;
     const std::string path = request.Path(), name = path.substr(path.rfind('/') + 1);
     if (path.find("/manifests/") != std::string::npos) {
-      if (request.method == "PUT") return tags[name] = request.body, Reply{.status = 201};
-      return tags.contains(name) ? Reply{.body = tags[name]} : Reply{.status = 404};
+      const std::string digest = "sha256:" + Sha256Hex(request.body);
+      if (request.method == "PUT") return manifests[digest] = request.body, tags[name] = digest, Reply{.status = 201};
+      const std::string wanted = tags.contains(name) ? tags[name] : name;
+      return manifests.contains(wanted) ? Reply{.body = manifests[wanted]} : Reply{.status = 404};
     }
     if (request.method == "HEAD" || (request.method == "GET" && path.find("/uploads/") == std::string::npos)) {
       if (!blobs.contains(name)) return {.status = 404};
@@ -44,7 +46,7 @@ class Registry {
   }
 
   std::function<std::optional<Reply>(const SeenRequest&)> on_request;
-  std::map<std::string, std::string> blobs, tags;
+  std::map<std::string, std::string> blobs, manifests, tags;
   std::string upload;
 
  private:

@@ -151,7 +151,7 @@ std::string ModelCard(const Package& package, const Artifact& artifact, const Mo
                      "A compiled package of the model " + Code(m.model) + " at commit " + Code(m.revision) + ".\n\n";
   text += "| | |\n| --- | --- |\n";
   const auto row = [&](const char* name, const std::string& value) {
-    text += std::string("| ") + name + " | " + Code(value) + " |\n";
+    if (!value.empty()) text += std::string("| ") + name + " | " + Code(value) + " |\n";
   };
   row("package", package.id), row("architecture", m.architecture), row("task", m.task), row("family", m.family);
   row("size", m.size), row("dtype", m.dtype), row("weights", m.weights_json), row("device", m.device);
