@@ -160,8 +160,14 @@ test-registries: test-venv build ## Test artifacts with a real OCI registry and 
 	@test -x .venv-mlflow/bin/mlflow || { python3 -m venv .venv-mlflow && .venv-mlflow/bin/pip install -q mlflow==$(MLFLOW); }
 	@REGISTRY=$(CURDIR)/.cache/registry MLFLOW=$(CURDIR)/.venv-mlflow/bin/mlflow .venv-test/bin/python -m pytest tests/e2e/test_registries.py -q
 
+.PHONY: bench-delivery
+bench-delivery: packages ## Measure the delivery of events to a stand-in for Loki: cost of refusals, catching up
+	@cmake --preset release -DBREAKWATCH_TESTS=ON -DBREAKWATCH_BENCHMARKS=ON >/dev/null
+	@cmake --build build/release --target delivery_benchmark -j $(JOBS)
+	@build/release/tests/benchmarks/delivery_benchmark
+
 .PHONY: bench
-bench: venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
+bench: bench-delivery venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
 	@.venv/bin/python tests/benchmarks/bench_package.py
 

@@ -16,7 +16,7 @@ Expected Name(const std::string& text);  // letters, digits, "_", "-", ".": safe
 Expected NameOrEmpty(const std::string& text);
 Expected NamedPython(const std::string& text);    // NAME=PYTHON
 Expected ToolchainMode(const std::string& text);  // a Name, or NAME/MODE
-Expected BatchSize(const std::string& text);        // a number from 1 to 65536
+Expected BatchSize(const std::string& text);      // a number from 1 to 65536
 Expected OneLine(const std::string& text);        // printable, at most 128 bytes
 
 // The position and length of the password in a URL (after "user:" or "password="), when there is one.

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "fakes/environment_variable.h"
 #include "landlock.h"
 #include "process.h"
 #include "seccomp.h"
@@ -21,27 +22,11 @@ namespace breakwatch::capture {
 namespace {
 
 namespace fs = std::filesystem;
+using fakes::EnvironmentVariable;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-// Sets an environment variable for a scope.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) {
-    const char* before = std::getenv(name);
-    if (before != nullptr) before_ = before;
-    setenv(name, value.c_str(), 1);
-  }
-  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* const name_;
-  std::optional<std::string> before_;
-};
 
 class LauncherTest : public WorkerFixture {
  protected:
@@ -126,9 +111,9 @@ TEST_F(LauncherTest, HidesInEveryPlaceWhereItIsShown) {
 
 TEST_F(LauncherTest, HidesDotFilesOfAHomeThatIsShown) {
   Make("home/.ssh/id", "secret"), Make("home/.tool/env/file", "asked for\n"), Make("home/project/file", "text\n");
-  const Variable home("HOME", folder_ + "/home");
+  const EnvironmentVariable home("HOME", folder_ + "/home");
   for (const std::string& path : {std::string(std::getenv("PATH")), NoBubblewrap()}) {
-    const Variable programs("PATH", path);
+    const EnvironmentVariable programs("PATH", path);
     const LauncherChoice choice = DefaultLauncher(View({folder_ + "/home", folder_ + "/home/.tool/env"}));
     if (choice.argv.empty()) GTEST_SKIP() << choice.why;
     const std::string in_home = "cat " + folder_ + "/home/";
@@ -140,10 +125,10 @@ TEST_F(LauncherTest, HidesDotFilesOfAHomeThatIsShown) {
 
 TEST_F(LauncherTest, HidesTheTokensOfTheHubWhereverTheyLie) {
   Make("home/hub home/token", "secret"), Make("cache/huggingface/stored_tokens", "secret"), Make("token", "secret");
-  const Variable home("HOME", folder_ + "/home"), hub("HF_HOME", "~/hub home"),
+  const EnvironmentVariable home("HOME", folder_ + "/home"), hub("HF_HOME", "~/hub home"),
       cache("XDG_CACHE_HOME", folder_ + "/cache"), token("HF_TOKEN_PATH", folder_ + "/token");
   for (const std::string& path : {std::string(std::getenv("PATH")), NoBubblewrap()}) {
-    const Variable programs("PATH", path);
+    const EnvironmentVariable programs("PATH", path);
     const LauncherChoice choice = DefaultLauncher(View({folder_}));
     if (choice.argv.empty()) GTEST_SKIP() << choice.why;
     EXPECT_EQ(Inside(choice, "cd " + folder_ + "; cat home/*/token cache/*/stored_tokens token 2>/dev/null; echo read"),
@@ -188,7 +173,7 @@ TEST_F(LauncherTest, OpensAWritableFolderAlsoInsideAHiddenOne) {
 TEST_F(LauncherTest, UsesLandlockWhereBubblewrapDoesNotRun) {
   if (LandlockVersion() == 0) GTEST_SKIP() << "the kernel has no Landlock";
   Make("shown/file", "text\n"), Make("shown/secret", "secret"), Make("other", "other"), Make("scratch/x");
-  const Variable programs("PATH", NoBubblewrap());
+  const EnvironmentVariable programs("PATH", NoBubblewrap());
   const LauncherChoice choice = DefaultLauncher(View({folder_ + "/shown"}, {folder_ + "/shown/secret"}));
   ASSERT_EQ(choice.used, kLandlock) << choice.why;
   EXPECT_THAT(choice.why, HasSubstr("no namespaces here"));
@@ -213,7 +198,7 @@ TEST_F(LauncherTest, HidesUnderLandlockAlsoBelowALink) {
   if (LandlockVersion() == 0) GTEST_SKIP() << "the kernel has no Landlock";
   Make("real/file", "text\n"), Make("real/state/db", "secret"), Make("scratch/x");
   fs::create_symlink(folder_ + "/real", folder_ + "/link");
-  const Variable programs("PATH", NoBubblewrap());
+  const EnvironmentVariable programs("PATH", NoBubblewrap());
   const LauncherChoice choice = DefaultLauncher(View({folder_ + "/link"}, {folder_ + "/real/state"}));
   ASSERT_EQ(choice.used, kLandlock) << choice.why;
   for (const std::string& folder : {folder_ + "/link", folder_ + "/real"}) {
@@ -237,7 +222,7 @@ TEST_F(LauncherTest, HidesSecretsBelowTheSystemsFolders) {
   if (!fs::exists(secret)) GTEST_SKIP() << "this user cannot write below /usr";
   Make("scratch/x");
   for (const std::string& path : {std::string(std::getenv("PATH")), NoBubblewrap()}) {
-    const Variable programs("PATH", path);
+    const EnvironmentVariable programs("PATH", path);
     const LauncherChoice choice = DefaultLauncher(View({}, {secret}));
     if (choice.argv.empty()) GTEST_SKIP() << choice.why;
     EXPECT_EQ(Inside(choice, "cat " + secret.string() + " 2>/dev/null; echo read"), "read\n") << choice.used;
@@ -307,7 +292,7 @@ TEST_F(FilterTest, RefusesEveryCallThatSetsAttributes) {
 TEST_F(LauncherTest, ReportsWhatToDoWithoutAnySandbox) {
   SandboxOptions options = View({});
   options.confine = {"/nonexistent/program"};
-  const Variable programs("PATH", "/nonexistent");
+  const EnvironmentVariable programs("PATH", "/nonexistent");
   const LauncherChoice choice = DefaultLauncher(options);
   EXPECT_TRUE(choice.argv.empty());
   EXPECT_EQ(choice.used, kNoSandbox);
@@ -328,7 +313,7 @@ TEST_F(LauncherTest, ShowsAnInterpreterWithTheEnvironmentsItIsLinkedTo) {
   fs::create_directories(folder_ + "/env/bin"), fs::create_directories(folder_ + "/env/lib/" + name + "/site-packages");
   fs::create_symlink(folder_ + "/home/.pyenv/bin/" + name, folder_ + "/env/bin/python");
   fs::create_symlink("env", folder_ + "/link");
-  const Variable home("HOME", folder_ + "/home");
+  const EnvironmentVariable home("HOME", folder_ + "/home");
   SandboxOptions options = View({});
   options.worker = {folder_ + "/link/bin/python"};
   const LauncherChoice choice = DefaultLauncher(options);

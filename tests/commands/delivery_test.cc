@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -210,6 +211,19 @@ TEST_F(DeadLettersTest, AreDroppedOneByOneAndAllTogether) {
   EXPECT_THAT(Run("dead-letters list"), Prints("no dead letters"));
 }
 
+TEST_F(DeadLettersTest, AreExportedAsJsonLines) {
+  const auto shown = RunJson("dead-letters show --all");
+  const std::string path = (folder_.path() / "refused.jsonl").string();
+  EXPECT_THAT(Run("dead-letters export --all --output " + path), Succeeds());
+  std::ifstream file(path);
+  nlohmann::json exported = nlohmann::json::array();
+  for (std::string line; std::getline(file, line);) exported.push_back(nlohmann::json::parse(line));
+  EXPECT_EQ(exported, shown);
+  EXPECT_EQ(nlohmann::json::parse(Run("dead-letters export 2").out), shown[1]);
+  EXPECT_THAT(Run("dead-letters export --all --output " + path + "/none"), Fails(kExitStore, "cannot write"));
+  EXPECT_THAT(Run("dead-letters export"), Fails(kExitUsage, "--all"));
+}
+
 class EventsStatusTest : public DeadLettersTest {
  protected:
   nlohmann::json RowOf(const std::string& exporter) {
@@ -242,6 +256,13 @@ TEST_F(EventsStatusTest, PrintsTheAnswerThatPausedAnExporter) {
   ASSERT_TRUE(Store()->SetPaused("loki", "400 structured metadata is disallowed").ok());
   EXPECT_EQ(RowOf("loki")["state"], "paused");
   EXPECT_THAT(Run("events status"), Prints("400 structured metadata is disallowed"));
+}
+
+TEST_F(EventsStatusTest, PrintsTheLastError) {
+  EXPECT_TRUE(RowOf("loki")["last_error"].is_null());
+  ASSERT_TRUE(Store()->SetLastError("loki", "push to Loki: 503, busy").ok());
+  EXPECT_EQ(RowOf("loki")["last_error"], "push to Loki: 503, busy");
+  EXPECT_TRUE(RowOf("loki")["last_error_at"].is_string());
 }
 
 TEST_F(EventsStatusTest, ListsAnExporterThatIsNoLongerConfigured) {

@@ -50,7 +50,8 @@ std::vector<TrackedModel> Fleet(bool after) {
   if (after) models.push_back(MakeModel("org/nlp-new-and-broken", Commit('4'), {kBranching}, 7));
   models.push_back(Of(Family::kOther, MakeModel("org/other-started-to-fail", Commit('5'), {}, 8)));
   if (after) models.back().status = Status::kFailedEager;  // its numbers stay
-  models.push_back(Measured(Of(Family::kVision, MakeModel("org/vision-breaking", Commit('1'), {kBranching, kBuiltin}, 6)), 0.004));
+  models.push_back(
+      Measured(Of(Family::kVision, MakeModel("org/vision-breaking", Commit('1'), {kBranching, kBuiltin}, 6)), 0.004));
   models.push_back(Of(Family::kVision, MakeModel("org/vision-gone", Commit('2'), {}, 0)));
   models.back().in_ranking = false;
   models.push_back(Of(Family::kVision, Failed(MakeModel("org/vision-unresolved", "", {}, 0), Status::kFailedResolve)));

@@ -107,10 +107,11 @@ def measured(job, fake, sites):
             part = share if index == 1 else (1 - share) / (2 if sites else 1)
             cells = {name: cell(s if isinstance(s, str) else part * s, measure, share=part)
                      for name, s in seconds.items() if name != "plain"}  # fmt: skip
-            of_graph = {"kind": "graph", "graph": index // 2 + 1, "ops": 7, "ended_by": ""}
+            kind = {"kind": "graph", "graph": index // 2 + 1, "ops": 7, "ended_by": ""}
+            if index == 1:
+                kind = {"kind": "python", "ended_by": sites[0]["site_id"]}
             segments.append({"index": index, "calls": 1, "compile_id": "0/0", "file": "fake.py", "line": 10 + index,
-                             "function": "forward", "cells": cells,
-                             **(of_graph if index != 1 else {"kind": "python", "ended_by": sites[0]["site_id"]})})  # fmt: skip
+                             "function": "forward", "cells": cells, **kind})  # fmt: skip
         inputs = {"input_ids": {"shape": [batch, measure["seq"] or 16], "dtype": "int64"}}
         found = {"batch": batch, "seq": measure["seq"] or 16, "dynamic": False, "inputs": inputs, "discarded_runs": 2,
                  "recompiles": 0, "totals": totals}  # fmt: skip

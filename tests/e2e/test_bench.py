@@ -7,8 +7,10 @@ import re
 
 import pytest
 
-COLUMNS = ("model author class parameters hash task license inputs batch backend device dtype threads mean_ms median_ms low_ms "
-           "high_ms p90_ms p95_ms p99_ms throughput compile_s peak_mb status detail").split()  # fmt: skip
+COLUMNS = [
+    "model", "author", "class", "parameters", "hash", "task", "license", "inputs", "batch", "backend", "device",
+    "dtype", "threads", "mean_ms", "median_ms", "low_ms", "high_ms", "p90_ms", "p95_ms", "p99_ms", "throughput",
+    "compile_s", "peak_mb", "status", "detail"]  # fmt: skip
 FEW = ("--backends", "eager,inductor", "--quiet")
 
 

@@ -154,7 +154,7 @@ def test_the_real_worker_measures_a_small_model(program, tmp_path, hub):
     hub.model("org/bert", 1)
     watch = Program(program, tmp_path, "--hub.source", "snapshot", "--hub.snapshot_dir", str(hub.folder), *REAL_WORKER,
                     timeout_s=300)  # fmt: skip
-    model = model_of(watch, "org/bert", "--backends", "eager", "--min-runs", "3", "--min-time", "0s", "--batch", "2")
+    model = model_of(watch, "org/bert", "--backends", "eager", "--min-runs", "3", "--min-time", "10ms", "--batch", "2")
     (profile,) = model["profiles"]
     assert (model["status"], model["size"], profile["batch"]) == ("full_graph", "reduced", 2)
     assert {row["backend"]: row["status"] for row in profile["totals"]} == {"plain": "ok", "eager": "ok"}

@@ -56,6 +56,7 @@ def test_the_tables_of_metrics_equal_the_programs(breakwatch, hub, gateway):
     no_hub = ("--hub.source", "live", "--hub.endpoint", "http://127.0.0.1:1", "--hub.retries", "0")
     breakwatch.run("sweep", "--quiet", *no_hub, code=69)
     breakwatch.run("sweep", "--quiet", "--modes", "eval,train")
+    breakwatch.run("profile", "org/broken", "--quiet")
     down = ("--exporters.loki.url", "http://127.0.0.1:1", "--exporters.loki.required=false")
     _, address = breakwatch.serve("--metrics.extra", "default/train", "--exporters.pushgateway.url", gateway.url, *down,
                                   "--sweep.interval", "24h")  # fmt: skip

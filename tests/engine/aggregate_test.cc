@@ -1,4 +1,5 @@
 // The rules about which capture is published: one test for each rule.
+#include "breakwatch/core/mode.h"
 #include "engine/aggregate_fixture.h"
 #include "fakes/sample_measurement.h"
 

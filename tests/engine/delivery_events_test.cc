@@ -28,6 +28,63 @@ TEST_F(DeliveryTest, ContinuesAfterTheCursorOfAnEarlierRun) {
   EXPECT_EQ(Ids(events), (std::vector<std::int64_t>{7, 8, 9, 10}));
 }
 
+TEST_F(DeliveryTest, StartsAnAddedExporterWithTheEventsFromNowOnAndSaysSo) {
+  Store(10);
+  clock_.Advance(seconds(1));
+  FakeEventExporter& events = AddEvents("events", true, /*from_beginning=*/false);
+  Store(2);
+  Run();
+  EXPECT_EQ(Ids(events), (std::vector<std::int64_t>{11, 12}));
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0], "events: starts after event 10; earlier events are not sent (exporters.events.start: now)");
+}
+
+TEST_F(DeliveryTest, SkipsNothingThatAnAddedExporterCouldNotSendBeforeARestart) {
+  AddEvents("events", true, /*from_beginning=*/false).down = true;
+  Run();
+  Store(5);
+  Run(seconds(1));
+  pump_.reset();
+  clock_.Advance(seconds(1));
+  FakeEventExporter& events = AddEvents("events", true, /*from_beginning=*/false);
+  Run();
+  EXPECT_EQ(Ids(events), UpTo(5));
+}
+
+TEST_F(DeliveryTest, WaitsForFurtherEventsUnlessSomethingDrains) {
+  options_.linger = seconds(1);
+  FakeEventExporter& events = AddEvents();
+  for (int i = 0; i < 9; ++i) Store(1), Run(std::chrono::milliseconds(100));
+  EXPECT_EQ(events.attempts, 0);
+  Run(std::chrono::milliseconds(100));
+  EXPECT_EQ(Ids(events), UpTo(9));
+  EXPECT_EQ(events.attempts, 1);
+  Store(1);
+  Pump().Hurry();
+  Run();
+  EXPECT_EQ(Ids(events), UpTo(10));
+}
+
+TEST_F(DeliveryTest, WaitsOnlyOnceForALongRowOfEvents) {
+  options_.linger = seconds(1);
+  options_.batch_events = 10;
+  FakeEventExporter& events = AddEvents();
+  Store(55);
+  Run(seconds(1));
+  EXPECT_EQ(Ids(events), UpTo(55));
+}
+
+TEST_F(DeliveryTest, StoresTheLastErrorOfAnExporter) {
+  FakeEventExporter& events = AddEvents();
+  events.answers = {{Delivery::kTryAgain, "503 busy", {}}};
+  Store(1);
+  Run(seconds(5));
+  const auto states = store_->DeliveryStates();
+  ASSERT_EQ(states->size(), 1u);
+  EXPECT_EQ(states->front().last_error, "503 busy");
+  EXPECT_NE(states->front().last_error_at, SystemTime{});
+}
+
 TEST_F(DeliveryTest, KeepsEverythingThroughAnOutageOfThreeDays) {
   FakeEventExporter& events = AddEvents();
   events.down = true;
@@ -95,10 +152,69 @@ TEST_F(DeliveryTest, IsolatesARejectedEventInLogarithmicallyManySends) {
       Store(size);
       Run();
       EXPECT_EQ(static_cast<int>(events.delivered.size()), size - 1) << name;
-      // The batch, the search, and the rest after the rejected event.
-      EXPECT_LE(events.attempts, 1 + std::ceil(std::log2(size)) + 1 + 1) << name;
+      // The batch, the search, and the rest after the rejected event, in sends that double.
+      EXPECT_LE(events.attempts, 1 + 2 * (std::ceil(std::log2(size)) + 1)) << name;
     }
   }
+}
+
+TEST_F(DeliveryTest, SendsNothingAgainOfABatchWhoseRejectedEventsAreNamed) {
+  FakeEventExporter& events = AddEvents();
+  events.named = [](const StoredEvent& event) { return event.id == 7 || event.id == 8 || event.id == 100; };
+  Store(100);
+  Run();
+  EXPECT_EQ(events.attempts, 1);
+  EXPECT_EQ(events.delivered.size(), 97u);
+  const auto dead = store_->DeadLetters({.exporter = "events"}, 10);
+  ASSERT_EQ(dead->size(), 3u);
+  EXPECT_EQ((*dead)[2].event.id, 100);
+  EXPECT_EQ((*dead)[2].reason, "refused 100");
+  EXPECT_EQ(*store_->Cursor("events"), 100);
+  EXPECT_EQ(StatsOf("events").dead_letters, 3);
+  EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"events"}));
+  ASSERT_EQ(reports_.size(), 1u);
+  EXPECT_EQ(reports_[0],
+            "events: refused 3 events, now dead letters (breakwatch dead-letters list --exporter events), the first is "
+            "7: refused 7");
+}
+
+TEST_F(DeliveryTest, BuriesABatchOfWhichEveryEventIsNamedAndGoesOn) {
+  options_.batch_events = 10;
+  FakeEventExporter& events = AddEvents();
+  events.named = [](const StoredEvent& event) { return event.id <= 20; };
+  Store(25);
+  Run();
+  EXPECT_EQ(events.attempts, 3);
+  EXPECT_EQ(events.delivered.size(), 5u);
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 20);
+  EXPECT_FALSE(StatsOf("events").paused);
+}
+
+TEST_F(DeliveryTest, TakesOneSendForEachOfManyRejectedEventsInARow) {
+  FakeEventExporter& events = AddEvents();
+  events.names_events = true;
+  events.poison = [](const StoredEvent& event) { return event.id <= 2500; };
+  Store(2600);
+  Run();
+  EXPECT_EQ(*store_->CountDeadLetters("events"), 2500);
+  EXPECT_EQ(events.delivered.size(), 100u);
+  EXPECT_LE(events.attempts, 2500 + 30);
+}
+
+TEST_F(DeliveryTest, SendsFewerEventsToATargetThatAsksForIt) {
+  options_.batch_events = 64;
+  FakeEventExporter& events = AddEvents();
+  events.largest = 10;
+  Store(640);
+  Run(hours(1));
+  EXPECT_EQ(Ids(events), UpTo(640));
+  // 64, 32 and 16 are too many, 8 are not. After eight of them 16 are tried again, and so on.
+  EXPECT_LE(events.attempts, 3 + 80 + 10);
+  events.largest = 1000;
+  events.attempts = 0;
+  Store(6400);
+  Run();
+  EXPECT_LE(events.attempts, 8 + 8 + 8 + 100) << "the batches grow to their bound again";
 }
 
 TEST_F(DeliveryTest, PausesAndLosesNothingWhileEveryEventIsRejected) {

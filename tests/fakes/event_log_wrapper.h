@@ -14,6 +14,7 @@ class EventLogWrapper : public store::EventLog {
     return inner_.EventsAfter(id, limit, max_bytes);
   }
   Result<std::int64_t> NewestEventId() override { return inner_.NewestEventId(); }
+  Result<std::int64_t> NewestEventBefore(SystemTime time) override { return inner_.NewestEventBefore(time); }
   Result<std::int64_t> Cursor(const std::string& exporter) override { return inner_.Cursor(exporter); }
   Result<void> SetCursor(const std::string& exporter, std::int64_t event_id) override {
     return inner_.SetCursor(exporter, event_id);
@@ -21,8 +22,9 @@ class EventLogWrapper : public store::EventLog {
   Result<int> TrimEvents(std::span<const std::string> exporters, int keep_sweeps, int limit) override {
     return inner_.TrimEvents(exporters, keep_sweeps, limit);
   }
-  Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) override {
-    return inner_.BuryEvent(exporter, event, reason);
+  Result<void> BuryEvents(const std::string& exporter, std::span<const store::Refusal> refused,
+                          std::int64_t cursor) override {
+    return inner_.BuryEvents(exporter, refused, cursor);
   }
   Result<std::vector<store::DeadLetter>> DeadLetters(const store::LetterFilter& filter, int limit) override {
     return inner_.DeadLetters(filter, limit);
@@ -43,12 +45,14 @@ class EventLogWrapper : public store::EventLog {
                                                  std::size_t max_bytes) override {
     return inner_.QueuedLetters(exporter, limit, max_bytes);
   }
-  Result<void> RefuseQueuedLetter(const std::string& exporter, std::int64_t event_id,
-                                  const std::string& reason) override {
-    return inner_.RefuseQueuedLetter(exporter, event_id, reason);
+  Result<void> RefuseQueuedLetters(const std::string& exporter, std::span<const store::Refusal> refused) override {
+    return inner_.RefuseQueuedLetters(exporter, refused);
   }
   Result<void> SetPaused(const std::string& exporter, const std::string& detail) override {
     return inner_.SetPaused(exporter, detail);
+  }
+  Result<void> SetLastError(const std::string& exporter, const std::string& detail) override {
+    return inner_.SetLastError(exporter, detail);
   }
   Result<std::vector<store::DeliveryState>> DeliveryStates() override { return inner_.DeliveryStates(); }
 

@@ -1,6 +1,7 @@
 // Exporters that store what they received and answer as scripted, otherwise with "delivered".
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <span>
@@ -49,19 +50,29 @@ class FakeEventExporter : public EventExporter {
       answers.pop_front();
       if (outcome.delivery != Delivery::kDelivered) return outcome;
     }
+    if (batch.size() > largest) return {Delivery::kTryAgain, "too many", {}, false, /*smaller=*/true};
     for (const StoredEvent& event : batch) {
       if (poison && poison(event)) {
         return {Delivery::kRefused, "refused event " + std::to_string(event.id), {}, names_events};
       }
     }
-    delivered.insert(delivered.end(), batch.begin(), batch.end());
-    return {};
+    Outcome outcome;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (named && named(batch[i])) {
+        outcome.refused.push_back({i, "refused " + std::to_string(batch[i].id)});
+      } else {
+        delivered.push_back(batch[i]);
+      }
+    }
+    return outcome;
   }
 
   int attempts = 0;
   bool down = false;  // every answer is kTryAgain
   std::deque<Outcome> answers;
+  std::function<bool(const StoredEvent&)> named;   // such events are refused by name, the rest of the batch is stored
   std::function<bool(const StoredEvent&)> poison;  // a batch with such an event is rejected completely
+  std::size_t largest = SIZE_MAX;                  // a longer batch is to be tried again in smaller parts
   bool names_events = false;                       // whether such an answer names single events
   std::vector<StoredEvent> delivered;
 

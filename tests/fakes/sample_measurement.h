@@ -20,10 +20,10 @@ inline std::string MeasuredJson(const SampleTimes& times) {
     const auto number = [](const char* name, double value) {
       return "\"" + std::string(name) + "\": " + std::to_string(value) + ", ";
     };
-    totals += (totals.empty() ? "\"" : ", \"") + backend + "\": {" + number("median_s", s) +
-              number("low_s", 0.99 * s) + number("high_s", 1.01 * s) + number("p50_s", s) + number("p95_s", 2 * s) +
-              number("compile_s", 1.5) + number("python_s", times.python_share * s) +
-              number("graphs_s", (1 - times.python_share) * s) + R"("status": "ok", "detail": "", "runs": 30})";
+    totals += (totals.empty() ? "\"" : ", \"") + backend + "\": {" + number("median_s", s) + number("low_s", 0.99 * s) +
+              number("high_s", 1.01 * s) + number("p50_s", s) + number("p95_s", 2 * s) + number("compile_s", 1.5) +
+              number("python_s", times.python_share * s) + number("graphs_s", (1 - times.python_share) * s) +
+              R"("status": "ok", "detail": "", "runs": 30})";
   }
   return R"({"measure": {"threads": )" + std::to_string(times.threads) +
          R"(, "size": "reduced"}, "noise": {"spread": 0.01, "quiet": true}, "profiles": [{"batch": 1, "seq": 16, )"

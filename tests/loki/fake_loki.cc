@@ -2,8 +2,9 @@
 
 #include <zlib.h>
 
-#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace breakwatch::fakes {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 using nlohmann::json;
 using testing::Reply;
 using testing::SeenRequest;
+
+constexpr std::size_t kMaxQueryEntries = 5000;
 
 std::optional<std::string> Gunzip(const std::string& bytes) {
   z_stream stream{};
@@ -36,20 +39,57 @@ LokiEntry ParseEntry(const json& value) {
   LokiEntry entry;
   entry.ts_ns = std::stoll(value[0].get<std::string>());
   entry.line = value[1].get<std::string>();
-  if (value.size() == 3) entry.metadata = value[2].get<std::map<std::string, std::string>>();
+  if (value.size() == 3) entry.metadata = value[2].get<Labels>();
   return entry;
+}
+
+std::vector<LokiStreamPush> ParsePush(const std::string& body) {
+  std::vector<LokiStreamPush> push;
+  const json document = json::parse(body);
+  for (const json& stream : document.at("streams")) {
+    push.push_back({stream.at("stream").get<Labels>(), {}});
+    for (const json& value : stream.at("values")) push.back().entries.push_back(ParseEntry(value));
+  }
+  return push;
+}
+
+// A selector of equal labels only: {a="b", c="d"}.
+Labels ParseSelector(const std::string& text) {
+  Labels labels;
+  for (std::size_t at = text.find('{'); (at = text.find_first_not_of("{, ", at)) != text.npos && text[at] != '}';) {
+    const auto equal = text.find("=\"", at), end = text.find('"', equal + 2);
+    if (equal == text.npos || end == text.npos) throw std::invalid_argument("parse error at line 1: syntax error");
+    labels[text.substr(at, equal - at)] = text.substr(equal + 2, end - equal - 2);
+    at = end + 1;
+  }
+  return labels;
+}
+
+std::string QueryValue(const SeenRequest& request, const char* name, const char* otherwise) {
+  const auto values = request.Query(name);
+  return values.empty() ? otherwise : values.front();
+}
+
+template <class Field>
+void Set(const json& limits, const char* name, Field& field) {
+  if (limits.contains(name)) field = limits[name].get<Field>();
 }
 
 }  // namespace
 
 FakeLoki::FakeLoki(LokiLimits limits)
-    : limits_(std::move(limits)),
-      burst_left_(limits_.burst_bytes),
-      server_([this](const SeenRequest& r) { return Push(r); }) {}
+    : store_(std::move(limits)), server_([this](const SeenRequest& r) { return Answer(r); }) {}
+
+std::size_t FakeLoki::Pushes() const {
+  const std::lock_guard lock(mutex_);
+  return pushes_;
+}
 
 std::map<std::string, std::vector<LokiEntry>> FakeLoki::Streams() const {
   const std::lock_guard lock(mutex_);
-  return streams_;
+  std::map<std::string, std::vector<LokiEntry>> streams;
+  for (auto& [labels, entries] : store_.Streams()) streams[json(labels).dump()] = entries;
+  return streams;
 }
 
 std::vector<LokiEntry> FakeLoki::Entries() const {
@@ -58,86 +98,100 @@ std::vector<LokiEntry> FakeLoki::Entries() const {
   return all;
 }
 
-void FakeLoki::Refill() {
-  const std::lock_guard lock(mutex_);
-  burst_left_ = limits_.burst_bytes;
-}
-
-void FakeLoki::Unblock() {
-  const std::lock_guard lock(mutex_);
-  limits_.blocked = false;
-}
-
 void FakeLoki::AnswerNext(Reply reply) {
   const std::lock_guard lock(mutex_);
-  answers_.push_back(std::move(reply));
+  faults_.push_back({std::move(reply), false});
 }
 
-std::optional<std::string> FakeLoki::Complaint(const std::string& stream, const LokiEntry& entry) const {
-  const auto at = " for stream " + stream + " at " + std::to_string(entry.ts_ns);
-  if (entry.line.size() > limits_.max_line_bytes) return "max entry size exceeded" + at;
-  std::size_t metadata_bytes = 0;
-  for (const auto& [name, value] : entry.metadata) metadata_bytes += name.size() + value.size();
-  if (metadata_bytes > limits_.max_metadata_bytes || entry.metadata.size() > limits_.max_metadata_entries) {
-    return "structured metadata is too large" + at;
-  }
-  if (entry.ts_ns < limits_.now_ns - limits_.reject_older_than_ns) return "timestamp too old" + at;
-  if (entry.ts_ns > limits_.now_ns + limits_.grace_ns) return "timestamp too new" + at;
-  const auto known = streams_.find(stream);
-  if (known == streams_.end()) return std::nullopt;
-  std::int64_t newest = 0;
-  for (const LokiEntry& other : known->second) newest = std::max(newest, other.ts_ns);
-  if (entry.ts_ns < newest - limits_.too_far_behind_ns) return "entry too far behind" + at;
-  return std::nullopt;
+void FakeLoki::LoseNext(Reply reply) {
+  const std::lock_guard lock(mutex_);
+  faults_.push_back({std::move(reply), true});
 }
 
-void FakeLoki::Store(const std::string& stream, const LokiEntry& entry) {
-  auto& entries = streams_[stream];
-  if (std::find(entries.begin(), entries.end(), entry) == entries.end()) entries.push_back(entry);
+Reply FakeLoki::Answer(const SeenRequest& request) {
+  const std::lock_guard lock(mutex_);
+  if (request.Path() == "/ready") return {200, {}, "ready\n"};
+  if (request.Path() == "/control") return Control(request);
+  if (request.method == "GET" && request.Path() == "/loki/api/v1/query_range") return Query(request);
+  ++pushes_;
+  if (faults_.empty()) return Push(request);
+  const Fault fault = faults_.front();
+  faults_.pop_front();
+  if (fault.handles) Push(request);
+  return fault.reply;
 }
 
 Reply FakeLoki::Push(const SeenRequest& request) {
-  const std::lock_guard lock(mutex_);
-  if (!answers_.empty()) {
-    Reply reply = answers_.front();
-    answers_.erase(answers_.begin());
-    return reply;
-  }
+  const LokiLimits& limits = store_.limits();
   if (request.method != "POST" || request.Path() != "/loki/api/v1/push") return {404, {}, "404 page not found"};
-  if (!limits_.tenant.empty() && request.Header("x-scope-orgid") != limits_.tenant) return {401, {}, "no org id"};
-  if (limits_.blocked) return {260, {}, "ingestion blocked for user"};
+  if (!limits.tenant.empty() && request.Header("x-scope-orgid") != limits.tenant) return {401, {}, "no org id"};
   const auto body = request.Header("content-encoding") == "gzip" ? Gunzip(request.body) : std::optional(request.body);
   if (!body || request.Header("content-type") != "application/json") return {400, {}, "cannot read the body"};
-  if (body->size() > limits_.max_body_bytes) return {413, {}, "Request body too large"};
-  std::vector<std::pair<std::string, LokiEntry>> entries;
+  if (body->size() > limits.max_body_bytes) {
+    return {413,
+            {},
+            "request body too large: " + std::to_string(body->size()) +
+                " bytes, limit: " + std::to_string(limits.max_body_bytes) + " bytes"};
+  }
   try {
-    const json push = json::parse(*body);
-    for (const json& stream : push.at("streams")) {
-      const auto labels = stream.at("stream").get<std::map<std::string, std::string>>();
-      if (labels.empty() || labels.size() > limits_.max_label_names) return {400, {}, "wrong number of labels"};
-      for (const auto& [name, value] : labels) {
-        if (name.size() > limits_.max_label_name_bytes || value.size() > limits_.max_label_value_bytes) {
-          return {400, {}, "label too long"};
-        }
-      }
-      for (const json& value : stream.at("values")) entries.emplace_back(stream.at("stream").dump(), ParseEntry(value));
-    }
+    const LokiAnswer answer = store_.Push(ParsePush(*body));
+    return {answer.status, {}, answer.text.empty() ? "" : answer.text + "\n"};
   } catch (const std::exception& error) {
-    return {400, {}, std::string("couldn't parse push request: ") + error.what()};
+    return {400, {}, std::string("couldn't parse push request: ") + error.what() + "\n"};
   }
-  std::size_t bytes = 0;
-  for (const auto& [stream, entry] : entries) bytes += entry.line.size();
-  if (bytes > burst_left_) return {429, {}, "ingestion rate limit exceeded"};
-  burst_left_ -= bytes;
-  std::optional<std::string> first_complaint;
-  for (const auto& [stream, entry] : entries) {
-    if (const auto complaint = Complaint(stream, entry)) {
-      if (!first_complaint) first_complaint = complaint;
-    } else {
-      Store(stream, entry);
+}
+
+Reply FakeLoki::Query(const SeenRequest& request) {
+  if (!store_.limits().may_query) return {403, {}, "forbidden"};
+  try {
+    const std::size_t limit = std::stoull(QueryValue(request, "limit", "100"));
+    if (limit > kMaxQueryEntries) {
+      return {400,
+              {},
+              "max entries limit per query exceeded, limit > max_entries_limit_per_query (" + std::to_string(limit) +
+                  " > " + std::to_string(kMaxQueryEntries) + ")\n"};
     }
+    const auto found =
+        store_.Query(ParseSelector(QueryValue(request, "query", "{}")), std::stoll(QueryValue(request, "start", "0")),
+                     std::stoll(QueryValue(request, "end", "9223372036854775807")), limit);
+    // Loki returns metadata as labels of the stream.
+    std::map<Labels, json> streams;
+    for (const auto& [labels, entry] : found) {
+      Labels all = labels;
+      all.insert(entry.metadata.begin(), entry.metadata.end());
+      streams[all].push_back({std::to_string(entry.ts_ns), entry.line});
+    }
+    json result = json::array();
+    for (const auto& [labels, values] : streams) result.push_back({{"stream", labels}, {"values", values}});
+    return {200,
+            {{"Content-Type", "application/json"}},
+            json{{"status", "success"}, {"data", {{"resultType", "streams"}, {"result", result}}}}.dump()};
+  } catch (const std::exception& error) {
+    return {400, {}, error.what()};
   }
-  return first_complaint ? Reply{400, {}, *first_complaint} : Reply{204};
+}
+
+// {"limits": {...}, "answer": {"status": 500, "text": "..."}, "lose": true}: sets limits, and the answer to the next
+// push, which is handled only with "lose".
+Reply FakeLoki::Control(const SeenRequest& request) {
+  const json control = json::parse(request.body, nullptr, /*allow_exceptions=*/false);
+  if (!control.is_object()) return {400, {}, "expected a JSON object"};
+  LokiLimits& limits = store_.limits();
+  const json of_limits = control.value("limits", json::object());
+  Set(of_limits, "max_line_bytes", limits.max_line_bytes);
+  Set(of_limits, "allow_metadata", limits.allow_metadata);
+  Set(of_limits, "reject_older_than_ns", limits.reject_older_than_ns);
+  Set(of_limits, "burst_bytes", limits.burst_bytes);
+  Set(of_limits, "blocked", limits.blocked);
+  Set(of_limits, "may_query", limits.may_query);
+  Set(of_limits, "poison", limits.poison);
+  if (control.contains("answer")) {
+    const json& answer = control["answer"];
+    Reply reply{answer.value("status", 500), {}, answer.value("text", std::string())};
+    reply.hang_up = answer.value("hang_up", false);
+    faults_.push_back({reply, control.value("lose", false)});
+  }
+  return {200, {}, json{{"pushes", pushes_}}.dump()};
 }
 
 }  // namespace breakwatch::fakes

@@ -33,11 +33,13 @@ ModelResult Profile() {
       {"index": 0, "kind": "graph", "graph": 1, "calls": 1, "file": "a|b.py", "line": 3, "ops": 4, "cells":
         {"eager": {"status": "ok", "runs": 30, "median_s": 0.001, "share": 0.75},
          "inductor": {"status": "failed", "detail": "a\u001b[31m=1+1|x", "runs": 0, "failures": 1}}},
-      {"index": 1, "kind": "python", "calls": 1, "ended_by": ")" + site + R"(", "cells": {"eager":
+      {"index": 1, "kind": "python", "calls": 1, "ended_by": ")" +
+      site + R"(", "cells": {"eager":
         {"status": "ok", "runs": 30, "median_s": 0.0005, "share": 0.25}}}],
       "totals": {"eager": {"status": "ok", "runs": 30, "median_s": 0.002}},
       "whole": {"available": true, "how": "fullgraph", "cells": {"eager": {"status": "ok", "median_s": 0.001}}},
-      "break_costs": [{"site_id": ")" + site + R"(", "reason": "branching", "gb_id": "GB0170", "occurrences": 2,
+      "break_costs": [{"site_id": ")" +
+      site + R"(", "reason": "branching", "gb_id": "GB0170", "occurrences": 2,
         "between_s": 0.0005, "fusion_s": 0.0006, "shared_with": 1}]}]})";
   return result;
 }

@@ -45,14 +45,32 @@ TEST_P(StoreTest, QueuesDeadLettersInTheOrderOfEventsAndCountsThemApart) {
   EXPECT_TRUE(store_->DeadLetters({.exporter = "loki"}, 1)->front().queued);
 }
 
+Refusal Again(std::int64_t id) { return {{id, 0, {}, {}, {}, {}}, "400 again"}; }
+
+TEST_P(StoreTest, MakesEventsDeadLettersTogetherAndMovesTheCursorPastTheirBatch) {
+  Bury(*store_, 6, 0);
+  std::vector<Refusal> refused;
+  for (const StoredEvent& event : *store_->EventsAfter(1, 3, 1 << 20)) refused.push_back({event, "too old"});
+  ASSERT_OK(store_->BuryEvents("loki", refused, 5));
+  EXPECT_EQ(*store_->Cursor("loki"), 5);
+  const auto letters = store_->DeadLetters({.exporter = "loki"}, 10);
+  ASSERT_EQ(letters->size(), 3u);
+  EXPECT_EQ((*letters)[2].event.id, 4);
+  EXPECT_EQ((*letters)[2].event.line, refused[2].event.line);
+  EXPECT_EQ((*letters)[2].reason, "too old");
+  ASSERT_OK(store_->BuryEvents("loki", refused, 2));
+  EXPECT_EQ(*store_->Cursor("loki"), 5) << "it never moves back";
+  EXPECT_EQ(store_->DeadLetters({}, 10)->size(), 3u);
+}
+
 TEST_P(StoreTest, MakesALetterThatIsRefusedAgainDeadAndBringsNoneBackThatWasDropped) {
   Bury(*store_, 2, 2);
   ASSERT_OK(store_->QueueDeadLetters({.exporter = "loki"}));
-  ASSERT_OK(store_->RefuseQueuedLetter("loki", 1, "400 again"));
+  ASSERT_OK(store_->RefuseQueuedLetters("loki", std::vector{Again(1)}));
   EXPECT_EQ(store_->DeadLetters({.exporter = "loki", .ids = {1}}, 1)->front().reason, "400 again");
   EXPECT_EQ(*store_->CountDeadLetters("loki"), 1);
   EXPECT_EQ(*store_->DropDeadLetters({.exporter = "loki", .ids = {2}}), 1);
-  ASSERT_OK(store_->RefuseQueuedLetter("loki", 2, "400 again"));
+  ASSERT_OK(store_->RefuseQueuedLetters("loki", std::vector{Again(2)}));
   EXPECT_EQ(store_->DeadLetters({.exporter = "loki"}, 10)->size(), 1u);
   EXPECT_EQ(*store_->CountQueuedLetters("loki"), 0);
   EXPECT_EQ(*store_->DropDeadLetters({}), 3);

@@ -84,10 +84,10 @@ class Runner final : public CaptureRunner {
   std::vector<Slot> slots_;
   std::deque<CaptureResult> finished_;  // until Wait returns them
   WorkerCounts counts_;
-  Toolchain toolchain_;           // from the newest hello
-  int failures_in_row_ = 0;       // starts that failed before hello
-  SteadyTime not_before_{};       // earliest time of the next start, after failures
-  MachineLock lock_;              // held while a capture runs
+  Toolchain toolchain_;      // from the newest hello
+  int failures_in_row_ = 0;  // starts that failed before hello
+  SteadyTime not_before_{};  // earliest time of the next start, after failures
+  MachineLock lock_;         // held while a capture runs
   SteadyTime lock_retry_at_{};
   bool lock_failed_ = false;      // reported once
   std::string waiting_;           // Waiting()

@@ -168,7 +168,8 @@ bool Runner::LockFor(Slot& slot, SteadyTime now) {
   if (!locked) {
     // Captures still count breaks correctly beside a measurement, which then shows a noisy machine.
     if (!std::exchange(lock_failed_, true)) Log(locked.error().message);
-    if (measures) FinishWithout(slot, Status::kNotAttempted, "a measurement must run alone: " + locked.error().message, "");
+    if (measures)
+      FinishWithout(slot, Status::kNotAttempted, "a measurement must run alone: " + locked.error().message, "");
     return !measures;
   }
   waiting_ = measures ? "waits for another measurement or capture on this machine to end"

@@ -231,8 +231,8 @@ CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::stri
   auto* command = AddCommand(
       line, name, doc, [o, run](App& app) { return run(app, *o); }, true);
   command->add_option("models", o->sweep.models,
-                      "Models to measure: id[@revision], python:package.module:function, script:FILE[::HASH], @FILE "
-                      "with names, or a filter of the ranking");
+                      "Models to measure, as `sweep --model` takes them: ids, @FILE, your own code, or a filter of the "
+                      "ranking");
   command->add_option("--owner", o->sweep.owner, "Use only the models of the ranking with this owner (models.file)");
   command->add_option("--toolchain", o->sweep.toolchain, "Measure with this toolchain only");
   AddServer(command, line);
@@ -580,6 +580,8 @@ CLI::App* AddLetters(CommandLine& line, CLI::App* parent, const char* name, cons
   }
   command->add_option("events", o->ids, "Event ids")->check(CLI::PositiveNumber);
   command->add_flag("--all", o->all, "Select all refused events");
+  if (std::string_view(name) == "export")
+    command->add_option("-o,--output", o->output, "File to write; standard output by default");
   return command;
 }
 
@@ -589,11 +591,14 @@ void AddDelivery(CommandLine& line) {
             "List for each exporter the events that it has not sent yet, and those that its target refused",
             RunEventsStatus);
 
-  CLI::App* letters = AddParent(line, "dead-letters", "List, show, retry and drop events that a target refused");
+  CLI::App* letters =
+      AddParent(line, "dead-letters", "List, show, retry, drop and export events that a target refused");
   AddLetters(line, letters, "list", "List the refused events and the responses to them", RunDeadLettersList, false);
   AddLetters(line, letters, "show", "Show events and the responses to them", RunDeadLettersShow, true);
   AddLetters(line, letters, "retry", "Send events again, in order and with their ids", RunDeadLettersRetry, true, true);
   AddLetters(line, letters, "drop", "Remove events permanently", RunDeadLettersDrop, true);
+  AddLetters(line, letters, "export", "Write events and the responses to them as JSON lines", RunDeadLettersExport,
+             true);
 }
 
 // --json is short for --format json. Throws for another format beside it.

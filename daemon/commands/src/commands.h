@@ -125,11 +125,13 @@ struct DeadLetterOptions {
   std::vector<std::int64_t> ids;  // of events
   bool all = false;
   int limit = 50;
+  std::string output;  // of export
 };
 int RunDeadLettersList(App& app, const DeadLetterOptions& options);
 int RunDeadLettersShow(App& app, const DeadLetterOptions& options);
 int RunDeadLettersRetry(App& app, const DeadLetterOptions& options);
 int RunDeadLettersDrop(App& app, const DeadLetterOptions& options);
+int RunDeadLettersExport(App& app, const DeadLetterOptions& options);
 // One letter as `dead-letters show --json` prints it.
 std::string LetterJson(const store::DeadLetter& letter);
 int RunEventsStatus(App& app);

@@ -1,6 +1,9 @@
 // `breakwatch dead-letters`: events that a target refused. Queued and dropped letters are recorded in the store, where
 // a running daemon reads them.
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -196,6 +199,41 @@ int RunDeadLettersRetry(App& app, const DeadLetterOptions& options) {
   const auto outcome = Outcome(**store, *letters);
   if (!outcome) return Fail(app, outcome.error());
   return PrintRetried(app, *outcome, /*here=*/true);
+}
+
+int RunDeadLettersExport(App& app, const DeadLetterOptions& options) {
+  auto store = app.open_store(app.settings(), /*read_only=*/true);
+  if (!store) return Fail(app, store.error());
+  std::ofstream file;
+  const bool to_file = !options.output.empty() && options.output != "-";
+  if (to_file) file.open(options.output, std::ios::binary | std::ios::trunc);
+  std::int64_t count = 0;
+  const auto write = [&](std::span<const store::DeadLetter> letters) {
+    std::string text;
+    for (const store::DeadLetter& letter : letters) text += LetterJson(letter) + "\n";
+    count += static_cast<std::int64_t>(letters.size());
+    to_file ? void(file << text) : Print(app, text);
+  };
+  if (options.all && options.ids.empty()) {
+    // In parts, because there may be many.
+    std::string exporter;
+    for (std::int64_t event = 0;;) {
+      const auto page = (*store)->LettersAfter(options.exporter, exporter, event, {.rows = 1000, .bytes = 8u << 20});
+      if (!page) return Fail(app, page.error());
+      if (page->empty()) break;
+      write(*page);
+      exporter = page->back().exporter, event = page->back().event.id;
+    }
+  } else {
+    const auto letters = Select(**store, options);
+    if (!letters) return Fail(app, letters.error());
+    write(*letters);
+  }
+  if (!to_file) return kExitOk;
+  file.close();
+  if (!file) return Fail(app, Error{ErrorCode::kStore, options.output + ": cannot write: " + std::strerror(errno)});
+  app.log(Level::kInfo, Counted(count, "dead letter") + " written to " + options.output);
+  return kExitOk;
 }
 
 int RunDeadLettersDrop(App& app, const DeadLetterOptions& options) {

@@ -10,6 +10,7 @@ engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings) {
   options.max_backoff = settings.delivery.max_backoff;
   options.check_target = settings.delivery.check_target;
   options.metric_interval = settings.delivery.metric_interval;
+  options.linger = settings.delivery.linger;
   options.batch_events = settings.delivery.batch_events;
   options.batch_bytes = static_cast<std::size_t>(settings.delivery.batch_bytes);
   return options;

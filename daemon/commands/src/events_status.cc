@@ -44,7 +44,8 @@ int RunEventsStatus(App& app) {
                    {"oldest", "OLDEST", true},       {"cursor", "CURSOR", true},
                    {"newest_event", "NEWEST", true}, {"dead_letters", "DEAD LETTERS", true},
                    {"queued", "QUEUED", true},       {"paused_since", "PAUSED SINCE"},
-                   {"detail", "ANSWER", false, 100}};
+                   {"detail", "ANSWER", false, 100}, {"last_error_at", "LAST ERROR"},
+                   {"last_error", "", false, 100}};
   table.when_empty = "no event exporter is configured";
   for (const auto& [name, state] : by_name) {
     const std::int64_t behind = std::max<std::int64_t>(0, *newest - state.cursor);
@@ -63,7 +64,9 @@ int RunEventsStatus(App& app) {
     table.rows.push_back({name, StateOf(state, is_configured, behind + state.queued), behind, age, age_text,
                           state.cursor, *newest, state.dead_letters, state.queued,
                           state.paused.empty() ? report::Cell() : report::Cell(FormatTime(state.paused_at)),
-                          state.paused.empty() ? report::Cell() : report::Cell(state.paused)});
+                          state.paused.empty() ? report::Cell() : report::Cell(state.paused),
+                          state.last_error.empty() ? report::Cell() : report::Cell(FormatTime(state.last_error_at)),
+                          state.last_error.empty() ? report::Cell() : report::Cell(state.last_error)});
   }
   Print(app, report::Render(table, FormatOf(app), StyleOf(app)));
   return kExitOk;

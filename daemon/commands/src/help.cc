@@ -104,9 +104,9 @@ std::vector<CommandHelp> SweepHelp() {
                     {"profile --list-backends", "list the backends"}},
        .exit_codes = kSweeps,
        .filters = true,
-       .note =
-           "A measurement runs alone: other captures on this machine wait for it, and it waits for them. Without\n"
-           "--full the model has reduced sizes. \"no difference\": the difference is smaller than its 95 % interval.\n"},
+       .note = "A measurement runs alone: other captures on this machine wait for it, and it waits for them. Without\n"
+               "--full the model has reduced sizes. \"no difference\": the difference is smaller than its 95 % "
+               "interval.\n"},
       {.name = "bench",
        .settings = {"measure.backends", "measure.batches", "measure.threads", "measure.min_runs", "measure.min_time",
                     "measure.timeout", "measure.lock_file", "capture.limits.rss_bytes", "capture.sandbox",
@@ -272,6 +272,11 @@ std::vector<CommandHelp> StoreHelp() {
        .note =
            "If a daemon runs on the store, it sends them within seconds. Otherwise they are sent at once; exit code\n"
            "3: not all were accepted within delivery.drain_timeout.\n"},
+      {.name = "dead-letters export",
+       .settings = {"state_dir", "store.url"},
+       .examples = {{"dead-letters export --all --output refused.jsonl",
+                     "save all of them, for example before a drop"}},
+       .exit_codes = kReads},
       {.name = "dead-letters drop",
        .settings = {"state_dir", "store.url"},
        .examples = {{"dead-letters drop --exporter loki --all", "remove the events that Loki refused"}},

@@ -183,10 +183,8 @@ int RunReasonsByCost(App& app, const ReasonsOptions& options) {
   }
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
-  auto profiles = (*store)->NewestResults({.model = {},
-                                           .mode = std::string(kProfileMode),
-                                           .toolchain = app.settings().capture.toolchain,
-                                           .revision = {}});
+  auto profiles = (*store)->NewestResults(
+      {.model = {}, .mode = std::string(kProfileMode), .toolchain = app.settings().capture.toolchain, .revision = {}});
   if (!profiles) return Fail(app, profiles.error());
   std::erase_if(*profiles, [](const ModelResult& result) { return result.capture.mode_detail_json.empty(); });
   if (!profiles->empty()) {

@@ -14,8 +14,8 @@ constexpr int kMaxSweepsSearched = 1000;
 }  // namespace
 
 bool HasReport(const Sweep& sweep) {
-  // Imports, bisections and measurements have no report, because they return their result directly. An abandoned sweep never
-  // completed.
+  // Imports, bisections and measurements have no report, because they return their result directly. An abandoned sweep
+  // never completed.
   return sweep.state == SweepState::kFinished && !IsImport(sweep) && !IsAside(sweep) && !store::IsGivenUp(sweep);
 }
 

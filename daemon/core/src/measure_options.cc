@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxBatches = 16;
 constexpr int kMaxBatch = 65'536, kMaxSeq = 1 << 20, kMaxThreads = 1024, kMaxRuns = 1'000'000;
-constexpr double kMaxSeconds = 3600;
+constexpr double kMinSeconds = 0.001, kMaxSeconds = 3600;
 constexpr std::size_t kMaxOptionsBytes = 16 * 1024;
 constexpr int kMaxOptionsDepth = 4;
 
@@ -97,7 +97,7 @@ Result<void> CheckMeasure(const MeasureOptions& o) {
   if (!Within(o.threads, 1, kMaxThreads)) return Wrong("threads", "a number from 1 to 1024");
   if (o.device != "cpu" && o.device != "cuda") return Wrong("device", "cpu or cuda");
   if (!Within(o.min_runs, 1, kMaxRuns)) return Wrong("min_runs", "a number from 1 to 1000000");
-  if (!Within(o.min_s, 0, kMaxSeconds)) return Wrong("min_s", "a number of seconds from 0 to 3600");
+  if (!Within(o.min_s, kMinSeconds, kMaxSeconds)) return Wrong("min_s", "a number of seconds from 0.001 to 3600");
   if (!o.dtype.empty() && std::find(kDtypes.begin(), kDtypes.end(), o.dtype) == kDtypes.end()) {
     return Wrong("dtype", OneOf(kDtypes));
   }

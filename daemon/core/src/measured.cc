@@ -66,13 +66,13 @@ MeasuredCell CellOf(const json& in) {
   cell.detail = TextOf(in, "detail");
   cell.runs = CountOf(in, "runs"), cell.failures = CountOf(in, "failures");
   const std::pair<const char*, std::optional<double> MeasuredCell::*> numbers[] = {
-      {"mean_s", &MeasuredCell::mean_s},           {"median_s", &MeasuredCell::median_s},
-      {"low_s", &MeasuredCell::low_s},             {"high_s", &MeasuredCell::high_s},
-      {"p50_s", &MeasuredCell::p50_s},             {"p90_s", &MeasuredCell::p90_s},
-      {"p95_s", &MeasuredCell::p95_s},             {"p99_s", &MeasuredCell::p99_s},
-      {"share", &MeasuredCell::share},             {"compile_s", &MeasuredCell::compile_s},
-      {"graphs_s", &MeasuredCell::graphs_s},       {"python_s", &MeasuredCell::python_s},
-      {"throughput", &MeasuredCell::throughput},   {"peak_rss_mb", &MeasuredCell::peak_rss_mb},
+      {"mean_s", &MeasuredCell::mean_s},         {"median_s", &MeasuredCell::median_s},
+      {"low_s", &MeasuredCell::low_s},           {"high_s", &MeasuredCell::high_s},
+      {"p50_s", &MeasuredCell::p50_s},           {"p90_s", &MeasuredCell::p90_s},
+      {"p95_s", &MeasuredCell::p95_s},           {"p99_s", &MeasuredCell::p99_s},
+      {"share", &MeasuredCell::share},           {"compile_s", &MeasuredCell::compile_s},
+      {"graphs_s", &MeasuredCell::graphs_s},     {"python_s", &MeasuredCell::python_s},
+      {"throughput", &MeasuredCell::throughput}, {"peak_rss_mb", &MeasuredCell::peak_rss_mb},
   };
   for (const auto& [name, field] : numbers) cell.*field = NumberOf(in, name);
   return cell;

@@ -54,7 +54,8 @@ std::vector<Toolchain> ParseToolchains(const std::string& text) {
 
 // Whether the state after this sweep is kept as that of its day.
 bool IsFolded(const Sweep& sweep, const Plan& plan) {
-  return sweep.state == SweepState::kFinished && !IsImport(sweep) && !IsAside(sweep) && !IsGivenUp(sweep) && !plan.models.empty();
+  return sweep.state == SweepState::kFinished && !IsImport(sweep) && !IsAside(sweep) && !IsGivenUp(sweep) &&
+         !plan.models.empty();
 }
 
 // Only measures: nothing about breaks is new.

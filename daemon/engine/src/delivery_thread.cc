@@ -20,12 +20,14 @@ class DeliveryThread::Impl {
  public:
   Impl(OpenEventLog open_log, Exporters exporters, const Clock& clock, DeliveryOptions options)
       : clock_(clock), pump_(std::move(open_log), clock, std::move(options)) {
-    const auto add = [this](auto& exporter, bool required) {
+    for (auto& [exporter, required] : exporters.metrics) {
       if (required) required_.push_back(exporter->Name());
       pump_.Add(std::move(exporter), required);
-    };
-    for (auto& [exporter, required] : exporters.metrics) add(exporter, required);
-    for (auto& [exporter, required] : exporters.events) add(exporter, required);
+    }
+    for (auto& [exporter, required, from_beginning] : exporters.events) {
+      if (required) required_.push_back(exporter->Name());
+      pump_.Add(std::move(exporter), required, from_beginning);
+    }
     stats_ = pump_.Stats();
     thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   }

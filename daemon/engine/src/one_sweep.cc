@@ -21,8 +21,8 @@ struct SweepFailure {
   Error error;
 };
 
-// Whether this error makes a sweep of our own a failed one. An import, a bisection, a measurement and a further toolchain have no
-// published sweep. A request that is invalid or was stopped is not a failure of the service.
+// Whether this error makes a sweep of our own a failed one. An import, a bisection, a measurement and a further
+// toolchain have no published sweep. A request that is invalid or was stopped is not a failure of the service.
 bool IsFailure(const SweepRequest& request, const Error& error) {
   const bool own = !request.imported && !request.measure && request.trigger != SweepTrigger::kBisect &&
                    request.toolchain.name.empty();
@@ -90,9 +90,8 @@ bool IsComplete(const Sweep& sweep, const Plan& plan) {
 }
 
 bool IsMeasurement(const Plan& plan) {
-  return !plan.models.empty() &&
-         std::all_of(plan.models.begin(), plan.models.end(),
-                     [](const PlannedModel& planned) { return IsMeasureMode(planned.mode); });
+  return !plan.models.empty() && std::all_of(plan.models.begin(), plan.models.end(),
+                                             [](const PlannedModel& planned) { return IsMeasureMode(planned.mode); });
 }
 
 Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, const Plan& plan) {

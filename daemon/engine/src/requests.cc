@@ -26,8 +26,7 @@ void AddMissing(std::vector<std::string>& to, std::vector<std::string> from) {
 
 bool SameModels(const SweepRequest& a, const SweepRequest& b) {
   if (a.saved_plan || b.saved_plan) return false;
-  return a.toolchain == b.toolchain && a.measure == b.measure && a.resume == b.resume &&
-         (a.resume || a.list == b.list);
+  return a.toolchain == b.toolchain && a.measure == b.measure && a.resume == b.resume && (a.resume || a.list == b.list);
 }
 
 bool Requests::Add(SweepRequest request, const std::string& command_id) {

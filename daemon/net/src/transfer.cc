@@ -10,6 +10,8 @@
 namespace breakwatch::net {
 namespace {
 
+constexpr std::string_view kNoAnswerWithin = ": no complete answer within ";
+
 constexpr std::size_t kMaxHeaderBytes = 256u << 10;
 
 bool HasHeader(const Headers& headers, std::string_view lower_case_name) {
@@ -95,6 +97,8 @@ void Transfer::SetLimits() {
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, request_.fresh_connection ? 1L : 0L);
+  curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, request_.fresh_connection ? 1L : 0L);
   curl_easy_setopt(curl, CURLOPT_PIPEWAIT, 1L);
 }
 
@@ -216,12 +220,14 @@ Error Transfer::MakeError(CURLcode code) const {
   }
   if (code == CURLE_OPERATION_TIMEDOUT) {
     return {ErrorCode::kUnavailable,
-            url + ": no complete answer within " + std::to_string(request_.timeout.count()) + " ms (" +
+            url + std::string(kNoAnswerWithin) + std::to_string(request_.timeout.count()) + " ms (" +
                 std::to_string(request_.connect_timeout.count()) + " ms to connect)",
             true};
   }
   const std::string_view text = error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(code);
   return {ErrorCode::kUnavailable, url + ": " + ToUtf8(text), !IsPermanent(code)};
 }
+
+bool IsTimeout(const Error& error) { return error.message.find(kNoAnswerWithin) != std::string::npos; }
 
 }  // namespace breakwatch::net

@@ -24,13 +24,13 @@ std::string SizeText(const Measured& measured) { return measured.published ? "as
 // What is true of the whole result.
 std::vector<Fact> FactsOf(const ModelResult& result, const Measured& measured) {
   const CaptureResult& c = result.capture;
-  std::vector<Fact> facts{{"class", c.architecture},
-                          {"commit", result.info.sha},
-                          {"size", SizeText(measured) + (c.params ? ", " + std::to_string(*c.params) + " parameters" : "")},
-                          {"graphs", c.graphs ? std::to_string(*c.graphs) + ", " + Counted(c.breaks.value_or(0), "break")
-                                              : std::string()},
-                          {"machine", NoiseText(measured.noise)},
-                          {"toolchain", c.toolchain.Key()}};
+  std::vector<Fact> facts{
+      {"class", c.architecture},
+      {"commit", result.info.sha},
+      {"size", SizeText(measured) + (c.params ? ", " + std::to_string(*c.params) + " parameters" : "")},
+      {"graphs", c.graphs ? std::to_string(*c.graphs) + ", " + Counted(c.breaks.value_or(0), "break") : std::string()},
+      {"machine", NoiseText(measured.noise)},
+      {"toolchain", c.toolchain.Key()}};
   if (result.reused) facts.emplace_back("measured", "in an earlier sweep; --rebuild always measures again");
   std::erase_if(facts, [](const Fact& fact) { return fact.second.empty(); });
   return facts;
@@ -144,11 +144,9 @@ Json ProfileJson(const ModelResult& result, const Measured& measured, const Meas
 
 Json ModelJson(const ModelResult& result, const Prices* prices) {
   const CaptureResult& c = result.capture;
-  Json json = {{"model", result.info.id},          {"revision", result.info.sha},
-               {"status", StatusName(c.status)},   {"status_detail", c.detail},
-               {"sweep_id", result.sweep_id},      {"toolchain", c.toolchain.Key()},
-               {"reused", result.reused},          {"structure", result.structure},
-               {"profiles", Json::array()}};
+  Json json = {{"model", result.info.id},   {"revision", result.info.sha},   {"status", StatusName(c.status)},
+               {"status_detail", c.detail}, {"sweep_id", result.sweep_id},   {"toolchain", c.toolchain.Key()},
+               {"reused", result.reused},   {"structure", result.structure}, {"profiles", Json::array()}};
   const auto measured = ReadMeasured(c.mode_detail_json);
   if (!measured) return json;
   json["size"] = measured->published ? "published" : "reduced";
@@ -164,36 +162,48 @@ Json ModelJson(const ModelResult& result, const Prices* prices) {
 
 // One shape for segments and totals, so that a spreadsheet can add and filter them.
 Table ProfileRows(std::span<const ModelResult> results) {
-  Table table{.title = {},
-              .columns = {{"model", "MODEL"},       {"revision", "COMMIT"},     {"size", "SIZE"},
-                          {"dtype", "DTYPE"},       {"device", "DEVICE"},       {"threads", "THREADS"},
-                          {"batch", "BATCH"},       {"seq", "SEQ"},             {"dynamic", "DYNAMIC"},
-                          {"part", "PART"},         {"site_id", "SITE"},        {"reason", "REASON"},
-                          {"file", "FILE"},         {"line", "LINE"},           {"backend", "BACKEND"},
-                          {"calls", "CALLS"},       {"runs", "RUNS"},           {"mean_ms", "MEAN ms"},
-                          {"median_ms", "MEDIAN ms"}, {"low_ms", "LOW ms"},     {"high_ms", "HIGH ms"},
-                          {"p95_ms", "P95 ms"},     {"share", "SHARE"},         {"failures", "FAILURES"},
-                          {"status", "STATUS"},     {"detail", "DETAIL"}},
-              .rows = {}};
+  Table table{
+      .title = {},
+      .columns = {{"model", "MODEL"},     {"revision", "COMMIT"}, {"size", "SIZE"},           {"dtype", "DTYPE"},
+                  {"device", "DEVICE"},   {"threads", "THREADS"}, {"batch", "BATCH"},         {"seq", "SEQ"},
+                  {"dynamic", "DYNAMIC"}, {"part", "PART"},       {"site_id", "SITE"},        {"reason", "REASON"},
+                  {"file", "FILE"},       {"line", "LINE"},       {"backend", "BACKEND"},     {"calls", "CALLS"},
+                  {"runs", "RUNS"},       {"mean_ms", "MEAN ms"}, {"median_ms", "MEDIAN ms"}, {"low_ms", "LOW ms"},
+                  {"high_ms", "HIGH ms"}, {"p95_ms", "P95 ms"},   {"share", "SHARE"},         {"failures", "FAILURES"},
+                  {"status", "STATUS"},   {"detail", "DETAIL"}},
+      .rows = {}};
   for (const ModelResult& result : results) {
     const auto measured = ReadMeasured(result.capture.mode_detail_json);
     const auto add = [&](const MeasuredProfile* profile, const std::string& part, const MeasuredSegment* segment,
                          const std::string& backend, const MeasuredCell& c) {
       const MeasureOptions options = measured ? measured->options : MeasureOptions{.backends = {}, .batches = {}};
       const BreakSite* site = segment == nullptr ? nullptr : SiteOf(result.capture, segment->ended_by);
-      table.rows.push_back(
-          {result.info.id, result.info.sha,
-           measured ? Cell(std::string(measured->published ? "published" : "reduced")) : Cell(),
-           TextOrNone(options.dtype), TextOrNone(measured ? options.device : ""),
-           measured ? Cell(std::int64_t{options.threads}) : Cell(),
-           profile ? Cell(std::int64_t{profile->batch}) : Cell(), profile ? Cell(std::int64_t{profile->seq}) : Cell(),
-           profile ? Cell(profile->dynamic) : Cell(), TextOrNone(part),
-           segment ? TextOrNone(segment->ended_by) : Cell(), site ? TextOrNone(site->reason) : Cell(),
-           segment ? TextOrNone(segment->file) : Cell(),
-           segment && segment->line > 0 ? Cell(std::int64_t{segment->line}) : Cell(), TextOrNone(backend),
-           segment ? Cell(segment->calls) : Cell(), profile ? Cell(c.runs) : Cell(), Millis(c.mean_s),
-           Millis(c.median_s), Millis(c.low_s), Millis(c.high_s), Millis(c.p95_s), Number(c.share),
-           profile ? Cell(c.failures) : Cell(), c.status, TextOrNone(c.detail)});
+      table.rows.push_back({result.info.id,
+                            result.info.sha,
+                            measured ? Cell(std::string(measured->published ? "published" : "reduced")) : Cell(),
+                            TextOrNone(options.dtype),
+                            TextOrNone(measured ? options.device : ""),
+                            measured ? Cell(std::int64_t{options.threads}) : Cell(),
+                            profile ? Cell(std::int64_t{profile->batch}) : Cell(),
+                            profile ? Cell(std::int64_t{profile->seq}) : Cell(),
+                            profile ? Cell(profile->dynamic) : Cell(),
+                            TextOrNone(part),
+                            segment ? TextOrNone(segment->ended_by) : Cell(),
+                            site ? TextOrNone(site->reason) : Cell(),
+                            segment ? TextOrNone(segment->file) : Cell(),
+                            segment && segment->line > 0 ? Cell(std::int64_t{segment->line}) : Cell(),
+                            TextOrNone(backend),
+                            segment ? Cell(segment->calls) : Cell(),
+                            profile ? Cell(c.runs) : Cell(),
+                            Millis(c.mean_s),
+                            Millis(c.median_s),
+                            Millis(c.low_s),
+                            Millis(c.high_s),
+                            Millis(c.p95_s),
+                            Number(c.share),
+                            profile ? Cell(c.failures) : Cell(),
+                            c.status,
+                            TextOrNone(c.detail)});
     };
     if (!measured || measured->profiles.empty()) {
       MeasuredCell none;
@@ -302,17 +312,31 @@ Table BenchTable(std::span<const ModelResult> results) {
     const auto add = [&](const MeasuredProfile* profile, const std::string& backend, const MeasuredCell& c) {
       const std::size_t slash = info.id.find('/');
       const std::string known = info.architectures.empty() ? "" : info.architectures.front();
-      table.rows.push_back(
-          {info.id, slash == std::string::npos ? Cell() : Cell(info.id.substr(0, slash)),
-           TextOrNone(capture.architecture.empty() ? known : capture.architecture),
-           capture.params ? Cell(*capture.params) : Cell(), TextOrNone(result.structure), TextOrNone(info.task), Cell(),
-           TextOrNone(InputsText(profile ? profile->inputs_json : capture.inputs_json)),
-           profile ? Cell(std::int64_t{profile->batch}) : Cell(), TextOrNone(backend),
-           TextOrNone(measured ? measured->options.device : capture.device),
-           TextOrNone(measured ? measured->options.dtype : capture.dtype),
-           measured ? Cell(std::int64_t{measured->options.threads}) : Cell(), Millis(c.mean_s), Millis(c.median_s),
-           Millis(c.low_s), Millis(c.high_s), Millis(c.p90_s), Millis(c.p95_s), Millis(c.p99_s), Number(c.throughput),
-           Number(c.compile_s), Number(c.peak_rss_mb), c.status, TextOrNone(c.detail)});
+      table.rows.push_back({info.id,
+                            slash == std::string::npos ? Cell() : Cell(info.id.substr(0, slash)),
+                            TextOrNone(capture.architecture.empty() ? known : capture.architecture),
+                            capture.params ? Cell(*capture.params) : Cell(),
+                            TextOrNone(result.structure),
+                            TextOrNone(info.task),
+                            Cell(),
+                            TextOrNone(InputsText(profile ? profile->inputs_json : capture.inputs_json)),
+                            profile ? Cell(std::int64_t{profile->batch}) : Cell(),
+                            TextOrNone(backend),
+                            TextOrNone(measured ? measured->options.device : capture.device),
+                            TextOrNone(measured ? measured->options.dtype : capture.dtype),
+                            measured ? Cell(std::int64_t{measured->options.threads}) : Cell(),
+                            Millis(c.mean_s),
+                            Millis(c.median_s),
+                            Millis(c.low_s),
+                            Millis(c.high_s),
+                            Millis(c.p90_s),
+                            Millis(c.p95_s),
+                            Millis(c.p99_s),
+                            Number(c.throughput),
+                            Number(c.compile_s),
+                            Number(c.peak_rss_mb),
+                            c.status,
+                            TextOrNone(c.detail)});
     };
     if (!measured || measured->profiles.empty()) {
       MeasuredCell none;

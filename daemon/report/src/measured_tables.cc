@@ -98,14 +98,29 @@ Table SegmentCostTable(const MeasuredProfile& profile, const CaptureResult& capt
     const std::string name = NameOf(s, capture), reason = ReasonOf(s, capture), place = PlaceOf(s, capture);
     for (const std::string& backend : BackendsOf(s.cells)) {
       const MeasuredCell& c = s.cells.at(backend);
-      table.rows.push_back({std::int64_t{s.index}, std::string(s.is_graph ? "graph" : "python"),
-                            s.is_graph ? Cell(std::int64_t{s.graph}) : Cell(), name,
+      table.rows.push_back({std::int64_t{s.index},
+                            std::string(s.is_graph ? "graph" : "python"),
+                            s.is_graph ? Cell(std::int64_t{s.graph}) : Cell(),
+                            name,
                             TextOrNone(place),
-                            TextOrNone(s.file), s.line > 0 ? Cell(std::int64_t{s.line}) : Cell(),
-                            TextOrNone(s.function), TextOrNone(s.ended_by), TextOrNone(reason),
-                            s.ops ? Cell(*s.ops) : Cell(), s.calls, backend, c.runs, Millis(c.mean_s),
-                            Millis(c.median_s), Millis(c.low_s), Millis(c.high_s), Millis(c.p95_s), Number(c.share),
-                            c.failures, c.status, TextOrNone(c.detail)});
+                            TextOrNone(s.file),
+                            s.line > 0 ? Cell(std::int64_t{s.line}) : Cell(),
+                            TextOrNone(s.function),
+                            TextOrNone(s.ended_by),
+                            TextOrNone(reason),
+                            s.ops ? Cell(*s.ops) : Cell(),
+                            s.calls,
+                            backend,
+                            c.runs,
+                            Millis(c.mean_s),
+                            Millis(c.median_s),
+                            Millis(c.low_s),
+                            Millis(c.high_s),
+                            Millis(c.p95_s),
+                            Number(c.share),
+                            c.failures,
+                            c.status,
+                            TextOrNone(c.detail)});
     }
   }
   return table;
@@ -168,14 +183,15 @@ Table BreakCostTable(const MeasuredProfile& profile, const CaptureResult& captur
 }
 
 Table PriceTable(const MeasuredProfile& profile, const MeasureOptions& options, const Prices& prices) {
-  Table table{.title = {},
-              .columns = {{"machine", "MACHINE"},
-                          {"backend", "BACKEND"},
-                          {.name = "price_per_hour", .title = "PRICE / HOUR", .right = true, .decimals = 2},
-                          {.name = "cost_per_million", .title = "COST / MILLION REQUESTS", .right = true, .decimals = 4},
-                          {"currency", "CURRENCY"}},
-              .rows = {},
-              .when_empty = "no backend was measured"};
+  Table table{
+      .title = {},
+      .columns = {{"machine", "MACHINE"},
+                  {"backend", "BACKEND"},
+                  {.name = "price_per_hour", .title = "PRICE / HOUR", .right = true, .decimals = 2},
+                  {.name = "cost_per_million", .title = "COST / MILLION REQUESTS", .right = true, .decimals = 4},
+                  {"currency", "CURRENCY"}},
+      .rows = {},
+      .when_empty = "no backend was measured"};
   for (const MachinePrice& machine : prices.machines) {
     for (const std::string& backend : BackendsOf(profile.totals)) {
       const MeasuredCell& c = profile.totals.at(backend);
@@ -236,9 +252,8 @@ Table CostlyReasonTable(std::span<const ModelResult> profiles, std::size_t limit
   for (const auto& [key, row] : order) {
     if (limit != 0 && table.rows.size() == limit) break;
     table.rows.push_back({key.first, key.second, (row.between + row.fusion) * kMillis, row.between * kMillis,
-                          row.fusion * kMillis, row.unmeasured, row.sites,
-                          static_cast<std::int64_t>(row.models.size()), row.by_downloads * kMillis, row.example,
-                          profiled});
+                          row.fusion * kMillis, row.unmeasured, row.sites, static_cast<std::int64_t>(row.models.size()),
+                          row.by_downloads * kMillis, row.example, profiled});
   }
   return table;
 }

@@ -230,7 +230,8 @@ std::vector<Fact> FactsBeside(const ModelResult& shown, std::span<const ModelRes
   std::vector<Fact> facts;
   for (const Contrast& contrast : ContrastsWith(shown, all)) facts.emplace_back("differs", ContrastText(contrast));
   for (const ModelResult& r : all) {
-    if (r.info.id != shown.info.id || &r == &shown || r.capture.toolchain.name != shown.capture.toolchain.name) continue;
+    if (r.info.id != shown.info.id || &r == &shown || r.capture.toolchain.name != shown.capture.toolchain.name)
+      continue;
     if (const std::string line = MeasuredLine(r); !line.empty()) facts.emplace_back(r.capture.mode, line);
   }
   if (const std::string others = OthersText(shown, all); !others.empty()) facts.emplace_back("others", others);

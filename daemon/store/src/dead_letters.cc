@@ -1,7 +1,9 @@
 // Events that a target refused: stores, lists, requeues and drops them. Also stores paused exporters.
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
+#include "batch.h"
 #include "breakwatch/core/text.h"
 #include "sql.h"
 #include "sql_store.h"
@@ -29,22 +31,35 @@ Int CountOf(soci::session& sql, const LetterFilter& filter) {
   return filter.exporter.empty() ? Scalar(sql, text, 0) : Scalar(sql, text, 0, ToUtf8(filter.exporter));
 }
 
+// In `meta`, by exporter: "TIME_NS ANSWER".
+constexpr std::string_view kLastError = "last_error:";
+
 constexpr const char* kIsQueued =
     "EXISTS (SELECT 1 FROM requeued r WHERE r.exporter = dead_letters.exporter AND r.event_id = dead_letters.event_id)";
 
 }  // namespace
 
-Result<void> SqlStore::BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) {
+Result<void> SqlStore::BuryEvents(const std::string& exporter, std::span<const Refusal> refused, std::int64_t cursor) {
   return db_.Write([&](soci::session& sql) -> Result<void> {
     const std::string name = ToUtf8(exporter);
-    Exec(sql,
-         "INSERT INTO dead_letters (exporter, event_id, ts_ns, sweep_id, model, revision, line, reason, at_ns)"
-         " VALUES (:exporter, :event, :ts, :sweep, :model, :revision, :line, :reason, :at)"
-         " ON CONFLICT (exporter, event_id) DO UPDATE SET reason = excluded.reason, at_ns = excluded.at_ns",
-         name, Int{event.id}, Int{event.ts_ns}, ToUtf8(event.sweep_id), ToUtf8(event.model), ToUtf8(event.commit),
-         ToUtf8(event.line), ToUtf8(reason), Nanoseconds(clock_.Now()));
-    const Int cursor = Scalar(sql, "SELECT event_id FROM cursors WHERE exporter = :exporter", 0, name);
-    WriteCursor(sql, name, std::max(cursor, Int{event.id}));
+    const Int now = Nanoseconds(clock_.Now());
+    Batch rows(sql, db_.dialect(), "dead_letters",
+               {{"exporter"},
+                {"event_id", true},
+                {"ts_ns", true},
+                {"sweep_id"},
+                {"model"},
+                {"revision"},
+                {"line"},
+                {"reason"},
+                {"at_ns", true}},
+               "ON CONFLICT (exporter, event_id) DO UPDATE SET reason = excluded.reason, at_ns = excluded.at_ns");
+    for (const auto& [event, reason] : refused) {
+      rows.Add({name, event.id, event.ts_ns, event.sweep_id, event.model, event.commit, event.line, reason, now});
+    }
+    rows.Flush();
+    const Int before = Scalar(sql, "SELECT event_id FROM cursors WHERE exporter = :exporter", 0, name);
+    WriteCursor(sql, name, std::max(before, Int{cursor}));
     return {};
   });
 }
@@ -190,13 +205,16 @@ Result<std::vector<StoredEvent>> SqlStore::QueuedLetters(const std::string& expo
   return events;
 }
 
-Result<void> SqlStore::RefuseQueuedLetter(const std::string& exporter, std::int64_t event_id,
-                                          const std::string& reason) {
+Result<void> SqlStore::RefuseQueuedLetters(const std::string& exporter, std::span<const Refusal> refused) {
   return db_.Write([&](soci::session& sql) -> Result<void> {
     const std::string name = ToUtf8(exporter);
-    Exec(sql, "UPDATE dead_letters SET reason = :reason, at_ns = :at WHERE exporter = :exporter AND event_id = :event",
-         ToUtf8(reason), Nanoseconds(clock_.Now()), name, Int{event_id});
-    Exec(sql, "DELETE FROM requeued WHERE exporter = :exporter AND event_id = :event", name, Int{event_id});
+    const Int now = Nanoseconds(clock_.Now());
+    for (const auto& [event, reason] : refused) {
+      Exec(sql,
+           "UPDATE dead_letters SET reason = :reason, at_ns = :at WHERE exporter = :exporter AND event_id = :event",
+           ToUtf8(reason), now, name, Int{event.id});
+      Exec(sql, "DELETE FROM requeued WHERE exporter = :exporter AND event_id = :event", name, Int{event.id});
+    }
     return {};
   });
 }
@@ -217,11 +235,28 @@ Result<void> SqlStore::SetPaused(const std::string& exporter, const std::string&
   });
 }
 
+Result<void> SqlStore::SetLastError(const std::string& exporter, const std::string& detail) {
+  return db_.Write([&](soci::session& sql) -> Result<void> {
+    Exec(sql,
+         "INSERT INTO meta (key, value) VALUES (:key, :value)"
+         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+         ToUtf8(std::string(kLastError) + exporter), ToUtf8(std::to_string(Nanoseconds(clock_.Now())) + " " + detail));
+    return {};
+  });
+}
+
 Result<std::vector<DeliveryState>> SqlStore::DeliveryStates() {
   std::map<std::string, DeliveryState> states;
   auto read = db_.Read([&](soci::session& sql) -> Result<void> {
     Query<std::string, Int>(sql, "SELECT exporter, event_id FROM cursors",
                             [&](const std::string& name, Int id) { return states[name].cursor = id, true; });
+    Query<std::string, std::string>(sql, "SELECT key, value FROM meta WHERE key LIKE 'last_error:%'",
+                                    [&](const std::string& key, const std::string& value) {
+                                      DeliveryState& state = states[key.substr(kLastError.size())];
+                                      state.last_error = value.substr(std::min(value.find(' '), value.size() - 1) + 1);
+                                      state.last_error_at = FromNanoseconds(std::strtoll(value.c_str(), nullptr, 10));
+                                      return true;
+                                    });
     if (!db_.dialect().HasTable(sql, "paused")) return {};  // as in ReadLetters
     Query<std::string, Int, std::string>(sql, "SELECT exporter, at_ns, detail FROM paused",
                                          [&](const std::string& name, Int at, const std::string& detail) {

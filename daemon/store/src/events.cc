@@ -132,6 +132,12 @@ Result<std::int64_t> SqlStore::NewestEventId() {
   });
 }
 
+Result<std::int64_t> SqlStore::NewestEventBefore(SystemTime time) {
+  return db_.Read([&](soci::session& sql) -> Result<std::int64_t> {
+    return Scalar(sql, "SELECT id FROM events WHERE ts_ns < :time ORDER BY id DESC LIMIT 1", 0, Nanoseconds(time));
+  });
+}
+
 Result<std::int64_t> SqlStore::Cursor(const std::string& exporter) {
   return db_.Read([&](soci::session& sql) -> Result<std::int64_t> { return ReadCursor(sql, ToUtf8(exporter)); });
 }

@@ -66,12 +66,13 @@ class SqlStore final : public Store {
   Result<void> AppendEvents(std::span<const Event> events) override;
   Result<std::vector<StoredEvent>> EventsAfter(std::int64_t id, int limit, std::size_t max_bytes) override;
   Result<std::int64_t> NewestEventId() override;
+  Result<std::int64_t> NewestEventBefore(SystemTime time) override;
   Result<std::int64_t> Cursor(const std::string& exporter) override;
   Result<void> SetCursor(const std::string& exporter, std::int64_t event_id) override;
   Result<int> TrimEvents(std::span<const std::string> exporters, int keep_sweeps, int limit) override;
 
   // dead_letters.cc
-  Result<void> BuryEvent(const std::string& exporter, const StoredEvent& event, const std::string& reason) override;
+  Result<void> BuryEvents(const std::string& exporter, std::span<const Refusal> refused, std::int64_t cursor) override;
   Result<std::vector<DeadLetter>> DeadLetters(const LetterFilter& filter, int limit) override;
   Result<std::int64_t> CountDeadLetters(const std::string& exporter) override;
   Result<std::int64_t> CountQueuedLetters(const std::string& exporter) override;
@@ -79,9 +80,9 @@ class SqlStore final : public Store {
   Result<std::int64_t> DropDeadLetters(const LetterFilter& filter) override;
   Result<std::vector<StoredEvent>> QueuedLetters(const std::string& exporter, int limit,
                                                  std::size_t max_bytes) override;
-  Result<void> RefuseQueuedLetter(const std::string& exporter, std::int64_t event_id,
-                                  const std::string& reason) override;
+  Result<void> RefuseQueuedLetters(const std::string& exporter, std::span<const Refusal> refused) override;
   Result<void> SetPaused(const std::string& exporter, const std::string& detail) override;
+  Result<void> SetLastError(const std::string& exporter, const std::string& detail) override;
   Result<std::vector<DeliveryState>> DeliveryStates() override;
 
   // --- CurrentState

@@ -69,7 +69,15 @@ Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::Lo
   options.tenant = s.tenant;
   options.environment = s.environment;
   options.pool = s.pool;
-  return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent, app.give_up.get_token()));
+  using exporters::StructuredMetadata, exporters::TooOld;
+  options.structured_metadata = s.structured_metadata == "auto"   ? StructuredMetadata::kAuto
+                                : s.structured_metadata == "true" ? StructuredMetadata::kOn
+                                                                  : StructuredMetadata::kOff;
+  options.max_age = s.max_age;
+  options.too_old = s.too_old == "drop"      ? TooOld::kDrop
+                    : s.too_old == "restamp" ? TooOld::kRestamp
+                                             : TooOld::kDeadLetter;
+  return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent, app.give_up.get_token()), *app.clock);
 }
 
 }  // namespace
@@ -85,7 +93,7 @@ Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Se
   if (!s.loki.url.empty()) {
     auto loki = MakeLoki(app, s.loki);
     if (!loki) return loki.error();
-    out.events.push_back({std::move(*loki), s.loki.required});
+    out.events.push_back({std::move(*loki), s.loki.required, s.loki.start == "beginning"});
   }
   if (s.file.enabled) {
     exporters::EventFileOptions file;

@@ -28,18 +28,29 @@ constexpr net::AnswerMeaning kMeanings[] = {
 // Loki's messages about single entries. Other errors, such as limits of labels or an invalid body, apply equally to all
 // our events.
 constexpr std::string_view kOfEntries[] = {
-    "timestamp too old", "timestamp too new", "entry too far behind", "entry out of order", "max entry size",
+    "timestamp too old", "timestamp too new", "entry too far behind", "entry out of order", "ax entry size",
 };
 
 }  // namespace
 
-Outcome OutcomeOfPush(const Result<net::HttpResponse>& answer) {
+Outcome OutcomeOfPush(const Result<net::HttpResponse>& answer, std::size_t events) {
   Outcome outcome = net::OutcomeOf(answer, "push to Loki", kMeanings);
+  const int status = answer ? answer->status : 0;
+  const bool too_slow = answer ? status == 408 || status == 504 : net::IsTimeout(answer.error());
+  outcome.smaller = events > 1 && (too_slow || status == 413 || status == 429);
+  if (status == 413 && outcome.smaller) outcome.delivery = Delivery::kTryAgain;
   if (outcome.delivery != Delivery::kRefused) return outcome;
-  outcome.names_events = answer->status == 413 || std::ranges::any_of(kOfEntries, [&](std::string_view text) {
+  outcome.names_events = status == 413 || std::ranges::any_of(kOfEntries, [&](std::string_view text) {
                            return answer->body.find(text) != std::string::npos;
                          });
   return outcome;
+}
+
+bool MayHaveStored(const Result<net::HttpResponse>& answer) {
+  if (!answer || answer->status >= 500 || answer->status == 408) return true;
+  if (answer->status < 300) return answer->status != 260;  // a text in place of Loki's answer
+  // The rate of a stream can be exceeded by some entries of a push only.
+  return answer->status == 429 && answer->body.find("total ignored: ") != std::string::npos;
 }
 
 }  // namespace breakwatch::exporters

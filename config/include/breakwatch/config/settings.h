@@ -64,12 +64,12 @@ struct MeasureSettings {
   bool dynamic = false;  // also measure with dynamic shapes
   int threads = 1;
   std::string device = "cpu";
-  std::string dtype;   // empty: the model's own
-  bool full = false;   // the configuration as published, not the reduced model
+  std::string dtype;  // empty: the model's own
+  bool full = false;  // the configuration as published, not the reduced model
   int min_runs = 30;
   milliseconds min_time{5'000};
-  milliseconds timeout{3'600'000};  // of all measurements of one model
-  std::string prices_file;          // YAML: prices.h; empty: none
+  milliseconds timeout{3'600'000};                         // of all measurements of one model
+  std::string prices_file;                                 // YAML: prices.h; empty: none
   std::string lock_file = "/tmp/breakwatch-measure.lock";  // empty: measurements do not exclude other captures
 };
 
@@ -103,9 +103,13 @@ struct PushgatewaySettings {
 };
 
 struct LokiSettings {
-  std::string url;                // without /loki/api/v1/push; empty: off
-  std::string tenant;             // X-Scope-OrgID
-  std::string environment, pool;  // stream labels
+  std::string url;                           // without /loki/api/v1/push; empty: off
+  std::string tenant;                        // X-Scope-OrgID
+  std::string environment, pool;             // stream labels
+  std::string structured_metadata = "auto";  // or "true", "false"
+  std::string start = "now";                 // or "beginning"
+  std::optional<milliseconds> max_age;       // null: what Loki's answers say
+  std::string too_old = "dead_letter";       // or "drop", "restamp"
   bool gzip = true;
   milliseconds timeout{30'000}, connect_timeout{5'000};
   std::string username, password, password_file;  // basic auth
@@ -137,8 +141,9 @@ struct DeliverySettings {
   milliseconds first_backoff{500}, max_backoff{60'000};
   milliseconds check_target{15'000};     // interval of the check for a restarted gateway
   milliseconds metric_interval{30'000};  // shortest time between two snapshots during a sweep
+  milliseconds linger{1'000};            // time that events wait for others
   int batch_events = 1000;
-  std::int64_t batch_bytes = 1 << 20;
+  std::int64_t batch_bytes = 64 << 10;
 };
 
 struct WebSettings {

@@ -49,8 +49,8 @@ struct ZygoteOptions {
 // result; `worker_lost` after two zygotes died with it; `not_attempted` if no zygote started for it. Start then
 // refuses (kUnavailable, quoting the worker), except for one new attempt per `backoff_limit`.
 //
-// A measurement (CaptureJob::measure_json) runs alone: after the other captures of this runner, and while no other process
-// on this machine captures or measures, if all use one `lock_file`.
+// A measurement (CaptureJob::measure_json) runs alone: after the other captures of this runner, and while no other
+// process on this machine captures or measures, if all use one `lock_file`.
 //
 // Owner: the wiring. Thread: any one, which must outlive the runner, because bwrap dies with the thread that
 // started it. The destructor stops all zygotes and reaps them.

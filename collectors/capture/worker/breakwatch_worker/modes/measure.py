@@ -4,6 +4,7 @@ import time
 
 from ..model.architecture import Stop
 from ..process import fork, host
+from ..profile.measurement import Measurement
 from ..profile.options import options_of
 from .base import Call, Found, Mode
 
@@ -23,8 +24,6 @@ class Profile(Mode):
             raise Stop("skipped_missing_dependency", _NO_CUDA, "measure on a machine with a CUDA device, or on the cpu")
 
     def capture(self, call: Call) -> Found:
-        from ..profile.measurement import Measurement
-
         begun = time.monotonic()
         found = self._trace(call)
         if found.error is not None:

@@ -179,8 +179,7 @@ class OnnxRuntime(Exported):
         import onnxruntime
 
         program = torch.export.export(module, positional, named, strict=False)
-        model = torch.onnx.export(program, dynamo=True, verbose=False)
-        data = model.model_proto.SerializeToString()
+        data = self._converted(program).model_proto.SerializeToString()
         session = onnxruntime.InferenceSession(data, self._settings(onnxruntime), ["CPUExecutionProvider"])
         names = [value.name for value in session.get_inputs()]
         if len(names) != len(_tensors((positional, named))):
@@ -193,6 +192,15 @@ class OnnxRuntime(Exported):
             return tuple(torch.from_numpy(value) for value in session.run(None, feed))
 
         return run
+
+    @staticmethod
+    def _converted(program):
+        try:
+            return torch.onnx.export(program, dynamo=True, verbose=False)
+        except Exception as error:  # its text is advice; the first of the chain has the cause
+            while error.__cause__ is not None:
+                error = error.__cause__
+            raise error from None
 
     def _settings(self, onnxruntime):
         settings = onnxruntime.SessionOptions()

@@ -2,6 +2,7 @@
 
 import math
 
+from ..modes.base import text_of_error
 from ..text import one_line
 
 _DETAIL_BYTES = 300
@@ -15,7 +16,7 @@ def failed(status: str, detail: str, **more) -> dict:
 
 
 def of_error(error: BaseException) -> dict:
-    text = one_line(str(error), _DETAIL_BYTES) or "no text"
+    text = one_line(text_of_error(error), _DETAIL_BYTES)
     memory = isinstance(error, MemoryError) or "t allocate memory" in text or "not enough memory" in text
     return failed("out_of_memory" if memory else "failed", f"{type(error).__name__}: {text}")
 

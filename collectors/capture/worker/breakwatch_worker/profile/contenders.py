@@ -82,12 +82,12 @@ class Contender:
     def finish(self) -> dict:
         return {"total": self._total(), "discarded_runs": self._discarded, "recompiles": self._recompiles}
 
-    def _total(self, **more) -> dict:
+    def _total(self) -> dict:
         if not self._times:
             return cells.failed("timeout", "no run ended within the time limit of the capture")
         few = len(self._times) < self._options.min_runs and self._used < self._options.most_s
         detail = "fewer runs than requested: the time limit of the capture was reached" if few else ""
-        return cells.measured(self._times, self._failures, detail, compile_s=self._compile_s, **more)
+        return cells.measured(self._times, self._failures, detail, compile_s=self._compile_s)
 
     def _is_enough(self) -> bool:
         options = self._options

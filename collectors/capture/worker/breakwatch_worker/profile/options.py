@@ -70,9 +70,3 @@ def options_of(job: dict) -> Options:
     known = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
              if name in _FIELDS}
     return Options(**known)
-
-
-def wants_published(job: dict) -> bool:
-    """Whether the job measures the configuration as published. For use before torch is imported."""
-    given = job.get("measure")
-    return isinstance(given, dict) and given.get("full") is True

@@ -5,8 +5,8 @@
 // `python` (the interpreter of the request's toolchain), name any toolchain, and name models that are the
 // user's own code. Any other user, root included unless the daemon runs as root, may name what HTTP requests may. The
 // daemon answers JSON lines: accepted {id}; then of each sweep, one by each toolchain: listing {resolved,total}; plan
-// {plan,already_done}; waiting {why}; result {done,total,result}; finished {sweep}; and finally failed {code,message} if no sweep
-// ended, else done {behind,error {code,message} or absent}. Then it closes.
+// {plan,already_done}; waiting {why}; result {done,total,result}; finished {sweep}; and finally failed {code,message}
+// if no sweep ended, else done {behind,error {code,message} or absent}. Then it closes.
 #pragma once
 
 #include <chrono>

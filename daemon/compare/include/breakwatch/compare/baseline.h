@@ -1,7 +1,7 @@
 // Baseline: the results that a gate compares with, as a text file that is committed and reviewed. Pure.
 //
-// Tab-separated values, one line for each model and mode, sorted: the same results give the same bytes. No line has a time,
-// except those of modes profile and bench, which have one more field: TimesJson (core/measured_times.h).
+// Tab-separated values, one line for each model and mode, sorted: the same results give the same bytes. No line has a
+// time, except those of modes profile and bench, which have one more field: TimesJson (core/measured_times.h).
 //
 // Lines that begin with "#" are comments; the first is "# breakwatch baseline 1", its format version. The line after
 // the comments names the columns:

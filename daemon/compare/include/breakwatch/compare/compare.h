@@ -67,8 +67,8 @@ struct SiteChange {
   std::int64_t before = 0, after = 0;
 };
 
-// The time of a model with one backend and batch size. Lower is better; only a significant difference that is greater than
-// the tolerance counts.
+// The time of a model with one backend and batch size. Lower is better; only a significant difference that is greater
+// than the tolerance counts.
 struct LatencyChange {
   std::string backend;
   int batch = 1, seq = 0;
@@ -87,7 +87,7 @@ struct ModelComparison {
   std::optional<std::int64_t> breaks_a, breaks_b, sites_a, sites_b;
   std::vector<SiteChange> new_sites, gone_sites, changed_sites;  // by site_id: only in B, only in A, other counts
   std::vector<Difference> differences;
-  std::vector<QuantityChange> changes;  // in the order of Quantities()
+  std::vector<QuantityChange> changes;   // in the order of Quantities()
   std::vector<LatencyChange> latencies;  // of measure modes, also those that did not change
 };
 

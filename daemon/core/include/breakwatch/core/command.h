@@ -26,7 +26,7 @@ struct SweepRequest {
   // A further one; without a name: the primary one, then each configured extra one. `python` comes from this machine's
   // user only, never from the network.
   ToolchainRef toolchain{};
-  std::vector<std::string> modes{};  // of each model; empty: the configured ones
+  std::vector<std::string> modes{};         // of each model; empty: the configured ones
   std::optional<MeasureOptions> measure{};  // of the measure modes; nullopt: the configured ones
   bool track = false;
   bool resume = false;               // continue the newest unfinished sweep instead

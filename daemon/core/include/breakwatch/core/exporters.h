@@ -5,9 +5,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/snapshot.h"
@@ -20,11 +22,20 @@ enum class Delivery {
   kRefused,    // permanently: the same bytes would be refused again
 };
 
+struct RefusedEvent {
+  std::size_t place = 0;  // in the batch
+  std::string detail;     // one line for the operator
+};
+
 struct Outcome {
   Delivery delivery = Delivery::kDelivered;
   std::string detail;  // one line for the operator; empty when delivered
   std::optional<std::chrono::milliseconds> after{};
   bool names_events = false;  // of a kRefused: the answer concerns single events, not the whole batch
+  bool smaller = false;       // of a kTryAgain: fewer events at once may be accepted
+  // Of a kDelivered: events that the target refused permanently, in order. It is done with all others of the batch.
+  std::vector<RefusedEvent> refused{};
+  std::string notice{};  // for the operator, of any outcome: something changed in how the exporter works
 };
 
 // Owner and thread: the delivery thread; never called concurrently on one instance.
@@ -43,8 +54,8 @@ class EventExporter {
  public:
   virtual ~EventExporter() = default;
   virtual std::string Name() const = 0;
-  // Sends all of `batch` (never empty, in order) or fails: the caller resends the same
-  // bytes after kTryAgain, and bisects after kRefused.
+  // Sends all of `batch` (never empty, in order) or fails: the caller resends the same bytes after kTryAgain, and
+  // bisects after kRefused. It never sends again what a kDelivered covers, refused events included.
   virtual Outcome Export(std::span<const StoredEvent> batch) = 0;
 };
 

@@ -71,15 +71,15 @@ struct TrackedModel {
   int rank = 0;        // 0: never ranked
   std::optional<std::int64_t> downloads;
   bool in_ranking = false;
-  bool pinned = false;                      // added with --track: never leaves
-  bool imported = false;                    // known only from imported traces
-  int sweeps_unranked = 0;                  // complete ranked sweeps since it left the ranking
-  Status status = Status::kNotAttempted;    // of the last attempt by the primary toolchain in the main mode
-  std::string status_commit;                // commit of that attempt; may be empty
-  std::string detail, suggestion;           // the suggestion may be empty
-  SystemTime attempted_at{};                // by any toolchain, in any mode
-  std::map<std::string, Attempt> attempts;  // by NumbersKey
-  std::map<std::string, Numbers> numbers;   // by NumbersKey
+  bool pinned = false;                            // added with --track: never leaves
+  bool imported = false;                          // known only from imported traces
+  int sweeps_unranked = 0;                        // complete ranked sweeps since it left the ranking
+  Status status = Status::kNotAttempted;          // of the last attempt by the primary toolchain in the main mode
+  std::string status_commit;                      // commit of that attempt; may be empty
+  std::string detail, suggestion;                 // the suggestion may be empty
+  SystemTime attempted_at{};                      // by any toolchain, in any mode
+  std::map<std::string, Attempt> attempts;        // by NumbersKey
+  std::map<std::string, Numbers> numbers;         // by NumbersKey
   std::map<std::string, Measurement> measured{};  // by NumbersKey, of modes profile and bench
   bool operator==(const TrackedModel&) const = default;
 };

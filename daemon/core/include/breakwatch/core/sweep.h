@@ -26,7 +26,7 @@ enum class SweepTrigger {
   kBisect,       // it captures one combination of a bisection
   kResume,
   kMeasure,  // all its modes are measure modes
-  kOther,  // a name that this version does not know, in a request or in the store of another version
+  kOther,    // a name that this version does not know, in a request or in the store of another version
 };
 std::string_view SweepTriggerName(SweepTrigger trigger);  // "cli", "interval", ..., "other"
 SweepTrigger ParseSweepTrigger(std::string_view name);    // never fails: no decision depends on an unknown trigger

@@ -1,6 +1,6 @@
 // Delivery: the only thread that sends. Snapshots: latest wins, never queued. Events: in order, at least once,
-// by a cursor per exporter; a refused batch is bisected, the refused event becomes a dead letter, the rest is sent. A
-// target that refuses every event of a batch pauses its exporter. Queued dead letters are sent before new events.
+// by a cursor per exporter; refused events become dead letters, the rest is sent. A target that refuses every event of
+// a batch pauses its exporter. Queued dead letters are sent before new events.
 #pragma once
 
 #include <chrono>
@@ -23,9 +23,10 @@ struct DeliveryOptions {
   std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
   std::chrono::milliseconds check_target{15'000};                     // interval of MetricExporter::TargetLostState
   std::chrono::milliseconds metric_interval{30'000};  // shortest time between two snapshots during a sweep
-  bool stats_in_snapshots = true;  // false: the process shows the state of delivery in its own /metrics
+  bool stats_in_snapshots = true;       // false: the process shows the state of delivery in its own /metrics
+  std::chrono::milliseconds linger{0};  // events wait so long for others, unless something drains
   int batch_events = 1000;
-  std::size_t batch_bytes = 1u << 20;
+  std::size_t batch_bytes = 64u << 10;  // of lines; Loki ignores a resend only within a block of 256 KiB
   // For the operator: an exporter fails, a snapshot or an event was refused (kWarn), or it works again (kInfo). Called
   // on Step's thread. A dead letter that is itself a delivery_failed event is kInfo: its record would be refused too.
   std::function<void(Level level, std::string_view exporter, std::string_view text)> report;
@@ -41,7 +42,8 @@ class DeliveryPump {
   ~DeliveryPump();
 
   void Add(std::unique_ptr<MetricExporter> exporter, bool required);
-  void Add(std::unique_ptr<EventExporter> exporter, bool required);
+  // `from_beginning`: what an exporter gets that the store does not know yet: all events, or those from now on.
+  void Add(std::unique_ptr<EventExporter> exporter, bool required, bool from_beginning = true);
   void SetSnapshot(SnapshotPtr snapshot, bool urgent);  // urgent: a sweep ended, ignore metric_interval
   // Sends what is due. Returns the time of the next send; max if there is none.
   SteadyTime Step();
@@ -69,6 +71,7 @@ class DeliveryThread {
     struct Events {
       std::unique_ptr<EventExporter> exporter;
       bool required = true;
+      bool from_beginning = true;  // as in DeliveryPump::Add
     };
     std::vector<Metric> metrics;
     std::vector<Events> events;

@@ -29,12 +29,12 @@ struct LoopOptions {
   AggregateOptions aggregate;
   CaptureLimits limits;
   std::chrono::milliseconds measure_timeout{3'600'000};  // instead of limits.capture, in measure modes
-  std::chrono::seconds snapshot_interval{30};          // at most this often during a sweep, and at its end
-  std::optional<std::chrono::seconds> sweep_interval;  // serve: nullopt sweeps only on request
-  SweepRequest default_request;                        // of the interval and of SIGUSR1
-  bool release_when_idle = false;                      // serve: ends the zygotes between sweeps
-  std::vector<std::string> extra_toolchains{};         // each sweeps the same models after the primary one
-  std::int64_t memory_bytes = 0;                       // of all captures together; 0: what is available
+  std::chrono::seconds snapshot_interval{30};            // at most this often during a sweep, and at its end
+  std::optional<std::chrono::seconds> sweep_interval;    // serve: nullopt sweeps only on request
+  SweepRequest default_request;                          // of the interval and of SIGUSR1
+  bool release_when_idle = false;                        // serve: ends the zygotes between sweeps
+  std::vector<std::string> extra_toolchains{};           // each sweeps the same models after the primary one
+  std::int64_t memory_bytes = 0;                         // of all captures together; 0: what is available
 };
 
 // A toolchain besides the primary one, with its own runner.

@@ -33,6 +33,8 @@ struct HttpRequest {
   std::string user, password;  // basic auth when user is not empty
   std::string bearer_token;    // sent to the URL's host only; never followed across hosts, never logged
   TlsOptions tls;
+  // Not on a connection that is open: if that one ends without an answer, libcurl sends the request a second time.
+  bool fresh_connection = false;
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds timeout{30'000};   // of the whole exchange
   std::size_t max_response_bytes = 64u << 20;  // a longer body is an Error (kInvalid)
@@ -48,6 +50,9 @@ struct HttpResponse {
 
 // A server's Retry-After (seconds or an HTTP date), bounded to an hour.
 std::optional<std::chrono::milliseconds> RetryAfter(const HttpResponse& response);
+
+// True for the error of a request that got no complete answer in time.
+bool IsTimeout(const Error& error);
 
 // Sends one request and waits. Redirects are not followed: the answer is returned.
 // Error: kUnavailable and retryable for connection faults and time-outs (the message names the URL

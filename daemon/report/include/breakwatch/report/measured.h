@@ -11,9 +11,9 @@
 
 namespace breakwatch::report {
 
-// A row per segment and backend. Fields: segment, kind (graph, python), graph, name, place, file, line, function, site_id,
-// reason (of the break before Python code), ops, calls, backend, runs, mean_ms, median_ms, low_ms, high_ms, p95_ms,
-// share, failures, status, detail.
+// A row per segment and backend. Fields: segment, kind (graph, python), graph, name, place, file, line, function,
+// site_id, reason (of the break before Python code), ops, calls, backend, runs, mean_ms, median_ms, low_ms, high_ms,
+// p95_ms, share, failures, status, detail.
 Table SegmentCostTable(const MeasuredProfile& profile, const CaptureResult& capture);
 
 // A row per backend, first that without torch.compile. Fields: backend, graphs_ms, python_ms, median_ms, low_ms,
