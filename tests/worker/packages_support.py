@@ -44,7 +44,8 @@ def run(command, folder, *arguments, **environment) -> dict:
 def build(zygote, folder, config=None, **options) -> dict:
     """The result of a `build` job."""
     job = {name: options.pop(name) for name in ("limits", "model", "architecture", "dtype") if name in options}
-    return zygote.capture(config, mode="build", **{"limits": LIMITS, **job}, build={"folder": str(folder), **options})
+    zygote.start(config, mode="build", **{"limits": LIMITS, **job}, build={"folder": str(folder), **options})
+    return zygote.receive("result", 1200)  # past every limit: the zygote ends the build
 
 
 def manifest_of(folder) -> dict:
