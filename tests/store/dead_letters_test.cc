@@ -8,6 +8,7 @@ void Bury(Store& store, int count, int dead) {
   std::vector<Event> events;
   for (int i = 0; i < count; ++i) events.push_back(SampleEvent("graph_break", "org/model-" + std::to_string(i)));
   ASSERT_OK(store.AppendEvents(events));
+  if (dead == 0) return;
   const auto stored = store.EventsAfter(0, dead, 1 << 20);
   ASSERT_OK(stored);
   for (const StoredEvent& event : *stored) {
