@@ -333,13 +333,13 @@ std::vector<Key> DaemonKeys() {
        .restart = true, .min = 100, .max = kDay},
       {KEY(delivery.metric_interval), .doc = "Shortest time between two pushes of metrics during a sweep.",
        .restart = true, .max = kDay},
-      {KEY(delivery.linger), .doc = "Time that new events wait for others, to be sent together.", .restart = true,
-       .max = 60'000},
+      {KEY(delivery.linger), .doc = "Time that new events for Loki wait for others, to be sent together.",
+       .restart = true, .max = 60'000},
       {KEY(delivery.batch_events), .doc = "Maximum number of events in one push.", .restart = true, .min = 1,
        .max = 100'000},
       {KEY(delivery.batch_bytes),
-       .doc =
-           "Approximate bytes of events in one push; more than 192 KiB can double events in Loki after a lost answer.",
+       .doc = "Approximate bytes of events in one push to Loki; more than 192 KiB can double events in Loki after a "
+              "lost answer.",
        .is_size = true, .restart = true, .min = 1024, .max = 64 << 20},
       {KEY(web.listen_address), .doc = "HOST:PORT of the HTTP server of serve; port 0: any free port.", .restart = true,
        .check = ListenAddress},

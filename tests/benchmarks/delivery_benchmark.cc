@@ -40,7 +40,7 @@ class World {
     pump_ = std::make_unique<engine::DeliveryPump>(*store_, clock_, engine::DeliveryOptions{});
     exporters::LokiOptions options;
     options.url = loki_->Url();
-    pump_->Add(exporters::MakeLoki(options, net::MakeHttpSender("breakwatch/benchmark"), clock_), true);
+    pump_->Add(exporters::MakeLoki(options, net::MakeHttpSender("breakwatch/benchmark"), clock_), {.remote = true});
   }
   ~World() {
     pump_.reset(), store_.reset();

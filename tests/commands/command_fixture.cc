@@ -158,7 +158,7 @@ void CommandTest::Fill(App& app) {
   app.make_exporters = [this](const Settings&) -> Result<engine::DeliveryThread::Exporters> {
     engine::DeliveryThread::Exporters exporters;
     exporters.metrics.push_back({exporters::MakeMemoryMetrics({.name = "pushgateway"}, metrics_), required_});
-    exporters.events.push_back({exporters::MakeMemoryEvents({.name = "loki"}, events_), required_});
+    exporters.events.push_back({exporters::MakeMemoryEvents({.name = "loki"}, events_), {.required = required_}});
     return exporters;
   };
   app.make_sender = [this] { return std::make_unique<FakeSender>(answer_); };

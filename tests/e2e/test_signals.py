@@ -80,7 +80,8 @@ def test_a_one_shot_sweep_leaves_the_state_of_delivery_as_it_is_at_its_end(break
     assert pushed(gateway, "breakwatch_sweep_interval_seconds") == [86400.0]
     assert pushed(gateway, "breakwatch_sweep_next_due_timestamp_seconds") == []
 
-    down = ("--exporters.loki.url", "http://127.0.0.1:1", "--delivery.drain_timeout", "1s")
+    down = ("--exporters.loki.url", "http://127.0.0.1:1", "--delivery.drain_timeout", "1s",
+            "--exporters.loki.start", "beginning")  # fmt: skip
     before = time.time()
     breakwatch.run("sweep", "--quiet", "--exporters.pushgateway.url", gateway.url, *down, code=3)
     (oldest,) = pushed(gateway, "breakwatch_events_oldest_timestamp_seconds", 'exporter="loki"')

@@ -31,7 +31,7 @@ TEST_F(DeliveryTest, ContinuesAfterTheCursorOfAnEarlierRun) {
 TEST_F(DeliveryTest, StartsAnAddedExporterWithTheEventsFromNowOnAndSaysSo) {
   Store(10);
   clock_.Advance(seconds(1));
-  FakeEventExporter& events = AddEvents("events", true, /*from_beginning=*/false);
+  FakeEventExporter& events = AddEvents("events", {.from_beginning = false});
   Store(2);
   Run();
   EXPECT_EQ(Ids(events), (std::vector<std::int64_t>{11, 12}));
@@ -40,20 +40,19 @@ TEST_F(DeliveryTest, StartsAnAddedExporterWithTheEventsFromNowOnAndSaysSo) {
 }
 
 TEST_F(DeliveryTest, SkipsNothingThatAnAddedExporterCouldNotSendBeforeARestart) {
-  AddEvents("events", true, /*from_beginning=*/false).down = true;
+  AddEvents("events", {.from_beginning = false}).down = true;
   Run();
   Store(5);
   Run(seconds(1));
   pump_.reset();
   clock_.Advance(seconds(1));
-  FakeEventExporter& events = AddEvents("events", true, /*from_beginning=*/false);
+  FakeEventExporter& events = AddEvents("events", {.from_beginning = false});
   Run();
   EXPECT_EQ(Ids(events), UpTo(5));
 }
 
 TEST_F(DeliveryTest, WaitsForFurtherEventsUnlessSomethingDrains) {
-  options_.linger = seconds(1);
-  FakeEventExporter& events = AddEvents();
+  FakeEventExporter& events = AddEvents("events", {.remote = true});
   for (int i = 0; i < 9; ++i) Store(1), Run(std::chrono::milliseconds(100));
   EXPECT_EQ(events.attempts, 0);
   Run(std::chrono::milliseconds(100));
@@ -66,9 +65,8 @@ TEST_F(DeliveryTest, WaitsForFurtherEventsUnlessSomethingDrains) {
 }
 
 TEST_F(DeliveryTest, WaitsOnlyOnceForALongRowOfEvents) {
-  options_.linger = seconds(1);
   options_.batch_events = 10;
-  FakeEventExporter& events = AddEvents();
+  FakeEventExporter& events = AddEvents("events", {.remote = true});
   Store(55);
   Run(seconds(1));
   EXPECT_EQ(Ids(events), UpTo(55));

@@ -37,10 +37,10 @@ class DeliveryTest : public ::testing::Test {
     Pump().Add(std::move(exporter), required);
     return kept;
   }
-  FakeEventExporter& AddEvents(const std::string& name = "events", bool required = true, bool from_beginning = true) {
+  FakeEventExporter& AddEvents(const std::string& name = "events", EventDelivery how = {}) {
     auto exporter = std::make_unique<FakeEventExporter>(name);
     FakeEventExporter& kept = *exporter;
-    Pump().Add(std::move(exporter), required, from_beginning);
+    Pump().Add(std::move(exporter), how);
     return kept;
   }
   void Store(int n) {

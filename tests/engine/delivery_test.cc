@@ -164,7 +164,7 @@ TEST_F(DeliveryTest, LetsNoDeadExporterDelayAnother) {
 
 TEST_F(DeliveryTest, DoesNotCallAnOptionalExporterBehind) {
   AddMetrics("optional", false).down = true;
-  AddEvents("optional events", false).down = true;
+  AddEvents("optional events", {.required = false}).down = true;
   Store(1);
   Publish("one");
   Run(seconds(10));

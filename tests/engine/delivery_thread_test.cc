@@ -26,7 +26,7 @@ class DeliveryThreadTest : public ::testing::Test {
     metrics_->down = events_->down = down_;
     DeliveryThread::Exporters exporters;
     exporters.metrics.push_back({std::move(metrics), required});
-    exporters.events.push_back({std::move(events), required});
+    exporters.events.push_back({std::move(events), {.required = required}});
     return std::make_unique<DeliveryThread>([this] { return OpenLog(); }, std::move(exporters), RealClock(),
                                             DeliveryOptions{});
   }

@@ -29,6 +29,7 @@ breakwatch::testing::Reply HangUp() {
 class LokiDeliveryTest : public DeliveryTest {
  protected:
   void Start() {
+    options_.linger = std::chrono::milliseconds(0);
     limits_.clock = [this] { return clock_.Now().time_since_epoch().count(); };
     loki_ = std::make_unique<FakeLoki>(limits_);
     loki_options_.url = loki_->Url();
@@ -39,7 +40,7 @@ class LokiDeliveryTest : public DeliveryTest {
   // A daemon that has just started.
   void Connect() {
     pump_.reset();
-    Pump().Add(exporters::MakeLoki(loki_options_, net::MakeHttpSender("breakwatch/test"), clock_), /*required=*/true);
+    Pump().Add(exporters::MakeLoki(loki_options_, net::MakeHttpSender("breakwatch/test"), clock_), {.remote = true});
   }
   // Lines of `bytes` and a bit more.
   void StoreLines(int n, std::size_t bytes = 200) {

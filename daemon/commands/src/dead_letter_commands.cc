@@ -94,7 +94,7 @@ Result<void> SendHere(App& app, std::set<std::string>& names) {
   std::erase_if(exporters->events, [&](const auto& events) { return !names.contains(events.exporter->Name()); });
   for (auto& events : exporters->events) {
     names.erase(events.exporter->Name());
-    events.required = true;  // the command waits for it
+    events.how.required = true;  // the command waits for it
   }
   if (exporters->events.empty()) return {};
   engine::DeliveryOptions options = DeliveryOptionsOf(app.settings());

@@ -48,9 +48,9 @@ class DeliveryPump::Impl {
     open_due_ = SteadyTime{};
   }
 
-  void AddEvents(std::unique_ptr<EventExporter> exporter, bool required, bool from_beginning) {
-    events.emplace_back(std::move(exporter), required, options_);
-    if (!from_beginning) events.back().StartAt(clock_.Now());
+  void AddEvents(std::unique_ptr<EventExporter> exporter, EventDelivery how) {
+    events.emplace_back(std::move(exporter), how, options_);
+    if (!how.from_beginning) events.back().StartAt(clock_.Now());
   }
 
   std::deque<MetricChannel> metrics;  // deque: references to channels stay valid
@@ -100,8 +100,8 @@ DeliveryPump::~DeliveryPump() = default;
 void DeliveryPump::Add(std::unique_ptr<MetricExporter> exporter, bool required) {
   impl_->metrics.emplace_back(std::move(exporter), required, impl_->options());
 }
-void DeliveryPump::Add(std::unique_ptr<EventExporter> exporter, bool required, bool from_beginning) {
-  impl_->AddEvents(std::move(exporter), required, from_beginning);
+void DeliveryPump::Add(std::unique_ptr<EventExporter> exporter, EventDelivery how) {
+  impl_->AddEvents(std::move(exporter), how);
 }
 void DeliveryPump::SetSnapshot(SnapshotPtr snapshot, bool urgent) {
   for (MetricChannel& channel : impl_->metrics) channel.Offer(snapshot, urgent);

@@ -24,9 +24,9 @@ class DeliveryThread::Impl {
       if (required) required_.push_back(exporter->Name());
       pump_.Add(std::move(exporter), required);
     }
-    for (auto& [exporter, required, from_beginning] : exporters.events) {
-      if (required) required_.push_back(exporter->Name());
-      pump_.Add(std::move(exporter), required, from_beginning);
+    for (auto& [exporter, how] : exporters.events) {
+      if (how.required) required_.push_back(exporter->Name());
+      pump_.Add(std::move(exporter), how);
     }
     stats_ = pump_.Stats();
     thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });

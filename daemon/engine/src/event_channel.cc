@@ -8,9 +8,9 @@
 
 namespace breakwatch::engine {
 
-EventChannel::EventChannel(std::unique_ptr<EventExporter> exporter, bool required, const DeliveryOptions& options)
+EventChannel::EventChannel(std::unique_ptr<EventExporter> exporter, EventDelivery how, const DeliveryOptions& options)
     : exporter_(std::move(exporter)),
-      required_(required),
+      how_(how),
       options_(options),
       most_(static_cast<std::size_t>(std::max(options.batch_events, 1))),
       backoff_(options.first_backoff, options.max_backoff) {
@@ -46,7 +46,7 @@ bool EventChannel::Lingers(SteadyTime now) {
   if (!any) hurried_ = false;
   if (any && !waits_) linger_until_ = now + options_.linger;
   waits_ = any;
-  if (hurried_ || !any) linger_until_ = SteadyTime{};
+  if (hurried_ || !any || !how_.remote) linger_until_ = SteadyTime{};
   return now < linger_until_;
 }
 
@@ -89,10 +89,16 @@ Result<void> EventChannel::ReadState(store::EventLog& log) {
   return {};
 }
 
+// A file is synced once for each batch.
+std::size_t EventChannel::BatchBytes() const {
+  constexpr std::size_t kLocal = 1u << 20;
+  return how_.remote ? options_.batch_bytes : std::max(options_.batch_bytes, kLocal);
+}
+
 Result<void> EventChannel::TakeBatch(store::EventLog& log) {
   DropBatch();
   if (queued_ > 0) {
-    auto letters = log.QueuedLetters(stats_.exporter, options_.batch_events, options_.batch_bytes);
+    auto letters = log.QueuedLetters(stats_.exporter, options_.batch_events, BatchBytes());
     if (!letters) return letters.error();
     batch_ = *std::move(letters);
   }
@@ -100,7 +106,7 @@ Result<void> EventChannel::TakeBatch(store::EventLog& log) {
   // They were dropped or cannot be read, so events do not wait for them.
   if (!of_letters_) queued_ = 0;
   if (!of_letters_ && cursor_ < newest_) {
-    auto events = log.EventsAfter(cursor_, options_.batch_events, options_.batch_bytes);
+    auto events = log.EventsAfter(cursor_, options_.batch_events, BatchBytes());
     if (!events) return events.error();
     batch_ = *std::move(events);
     if (batch_.empty()) cursor_ = newest_;  // events in between are no longer in the log

@@ -37,7 +37,7 @@ class EventChannel {
   static constexpr std::size_t kTriedAlone = 64;
   static constexpr int kSlowGrowth = 8;
 
-  EventChannel(std::unique_ptr<EventExporter> exporter, bool required, const DeliveryOptions& options);
+  EventChannel(std::unique_ptr<EventExporter> exporter, EventDelivery how, const DeliveryOptions& options);
 
   // Sends at most one batch. Returns when to call Step again.
   SteadyTime Step(store::EventLog& log, const Clock& clock);
@@ -47,7 +47,7 @@ class EventChannel {
   // Before the first step: an exporter that the store does not know yet gets only events from `time` on.
   void StartAt(SystemTime time) { start_at_ = time; }
 
-  bool required() const { return required_; }
+  bool required() const { return how_.required; }
   bool Pending() const { return !known_ || cursor_ < newest_ || cursor_ != saved_cursor_ || queued_ > 0; }
   bool Refused() const { return refused_; }
   const DeliveryStats& stats() const { return stats_; }
@@ -74,13 +74,14 @@ class EventChannel {
   void Drop(std::size_t sent);
   void Grow();
   std::size_t NextTry() const;
+  std::size_t BatchBytes() const;
   void ReportRefused(const std::vector<store::Refusal>& refused);
   void NoteError(store::EventLog& log, const std::string& detail);
   void UpdateStats(const Clock& clock);
   void Report(Level level, const std::string& text) const;
 
   std::unique_ptr<EventExporter> exporter_;
-  const bool required_;
+  const EventDelivery how_;
   const DeliveryOptions& options_;
   bool known_ = false;  // the cursor was read
   std::int64_t cursor_ = 0, saved_cursor_ = 0, newest_ = 0;

@@ -93,17 +93,19 @@ Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Se
   if (!s.loki.url.empty()) {
     auto loki = MakeLoki(app, s.loki);
     if (!loki) return loki.error();
-    out.events.push_back({std::move(*loki), s.loki.required, s.loki.start == "beginning"});
+    out.events.push_back(
+        {std::move(*loki),
+         {.required = s.loki.required, .from_beginning = s.loki.start == "beginning", .remote = true}});
   }
   if (s.file.enabled) {
     exporters::EventFileOptions file;
     file.path = config::EventFilePath(settings);
     file.max_bytes = s.file.max_bytes;
     file.keep = s.file.keep;
-    out.events.push_back({exporters::MakeEventFile(file), /*required=*/false});
+    out.events.push_back({exporters::MakeEventFile(file), {.required = false}});
   }
   if (s.console.metrics) out.metrics.push_back({exporters::MakeConsoleMetrics({}, std::cerr), false});
-  if (s.console.enabled) out.events.push_back({exporters::MakeConsoleEvents({}, std::cerr), false});
+  if (s.console.enabled) out.events.push_back({exporters::MakeConsoleEvents({}, std::cerr), {.required = false}});
   return out;
 }
 

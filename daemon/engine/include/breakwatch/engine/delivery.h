@@ -23,13 +23,22 @@ struct DeliveryOptions {
   std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
   std::chrono::milliseconds check_target{15'000};                     // interval of MetricExporter::TargetLostState
   std::chrono::milliseconds metric_interval{30'000};  // shortest time between two snapshots during a sweep
-  bool stats_in_snapshots = true;       // false: the process shows the state of delivery in its own /metrics
-  std::chrono::milliseconds linger{0};  // events wait so long for others, unless something drains
+  bool stats_in_snapshots = true;  // false: the process shows the state of delivery in its own /metrics
+  std::chrono::milliseconds linger{
+      1'000};  // events for remote targets wait so long for others, unless something drains
   int batch_events = 1000;
-  std::size_t batch_bytes = 64u << 10;  // of lines; Loki ignores a resend only within a block of 256 KiB
+  // Of lines, for remote targets: Loki ignores a resend only within a block of 256 KiB.
+  std::size_t batch_bytes = 64u << 10;
   // For the operator: an exporter fails, a snapshot or an event was refused (kWarn), or it works again (kInfo). Called
   // on Step's thread. A dead letter that is itself a delivery_failed event is kInfo: its record would be refused too.
   std::function<void(Level level, std::string_view exporter, std::string_view text)> report;
+};
+
+// How an event exporter is served.
+struct EventDelivery {
+  bool required = true;
+  bool from_beginning = true;  // what it gets if the store does not know it yet: all events, or those from now on
+  bool remote = false;         // its events wait for others (linger) and are sent in small batches (batch_bytes)
 };
 
 // The logic without the thread: each step sends at most one thing per exporter and returns the next due time.
@@ -42,8 +51,7 @@ class DeliveryPump {
   ~DeliveryPump();
 
   void Add(std::unique_ptr<MetricExporter> exporter, bool required);
-  // `from_beginning`: what an exporter gets that the store does not know yet: all events, or those from now on.
-  void Add(std::unique_ptr<EventExporter> exporter, bool required, bool from_beginning = true);
+  void Add(std::unique_ptr<EventExporter> exporter, EventDelivery how);
   void SetSnapshot(SnapshotPtr snapshot, bool urgent);  // urgent: a sweep ended, ignore metric_interval
   // Sends what is due. Returns the time of the next send; max if there is none.
   SteadyTime Step();
@@ -70,8 +78,7 @@ class DeliveryThread {
     };
     struct Events {
       std::unique_ptr<EventExporter> exporter;
-      bool required = true;
-      bool from_beginning = true;  // as in DeliveryPump::Add
+      EventDelivery how{};
     };
     std::vector<Metric> metrics;
     std::vector<Events> events;
