@@ -219,6 +219,7 @@ Result<void> EventChannel::NoteLettersSent(store::EventLog& log, const std::vect
 }
 
 Result<void> EventChannel::RefusedBy(store::EventLog& log, const Clock& clock, const Outcome& outcome) {
+  if (outcome.refuses_all && !of_letters_) return Pause(log, clock, outcome.detail);
   if (try_ > 1 && !stats_.paused) {
     suspect_ = try_;
     try_ = try_ / 2;
@@ -257,8 +258,8 @@ Result<void> EventChannel::Hold(store::EventLog& log, const Clock& clock, std::v
 
 Result<void> EventChannel::Pause(store::EventLog& log, const Clock& clock, const std::string& detail) {
   if (!stats_.paused) {
-    Report(Level::kWarn, "paused: the target refuses every event (" + std::to_string(held_.size()) +
-                             " were sent one by one); nothing is lost, will retry: " + detail);
+    const std::string tried = held_.empty() ? "" : " (" + std::to_string(held_.size()) + " were sent one by one)";
+    Report(Level::kWarn, "paused: the target refuses every event" + tried + "; nothing is lost, will retry: " + detail);
   }
   stats_.paused = true;
   stats_.last_failure = clock.Now();

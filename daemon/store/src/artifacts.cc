@@ -117,6 +117,11 @@ Result<void> SqlStore::RecordStage(const std::string& key, const StageRecord& re
     if (auto due = IsDue(*artifact, record.stage, record.package_id); !due) return due;
     if (record.stage == Stage::kBuild && artifact->PackageId() != record.package_id)
       Exec(sql, "DELETE FROM artifact_stages WHERE key = :key AND stage = 'check'", key);
+    if (record.stage == Stage::kBuild)  // what failed may work with the files of this build
+      Exec(sql,
+           "DELETE FROM artifact_stages WHERE key = :key AND stage = 'publish' AND status <> '" +
+               std::string(kStageOk) + "'",
+           key);
     WriteStage(sql, key, record);
     return {};
   });

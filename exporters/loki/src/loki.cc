@@ -194,6 +194,7 @@ Outcome Loki::Export(std::span<const StoredEvent> batch) {
     if (!refusal || all) {
       unsure_ = unsure_ || outcome.delivery == Delivery::kRefused || MayHaveStored(answer);
       outcome.notice = std::move(out.notice);
+      outcome.refuses_all = all;
       return outcome;
     }
     entries = Settle(*refusal, entries, out);

@@ -32,6 +32,7 @@ struct Outcome {
   std::string detail;  // one line for the operator; empty when delivered
   std::optional<std::chrono::milliseconds> after{};
   bool names_events = false;  // of a kRefused: the answer concerns single events, not the whole batch
+  bool refuses_all = false;   // of a kRefused: no event is accepted as long as the settings are as they are
   bool smaller = false;       // of a kTryAgain: fewer events at once may be accepted
   // Of a kDelivered: events that the target refused permanently, in order. It is done with all others of the batch.
   std::vector<RefusedEvent> refused{};
