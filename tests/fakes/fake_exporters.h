@@ -50,7 +50,7 @@ class FakeEventExporter : public EventExporter {
       answers.pop_front();
       if (outcome.delivery != Delivery::kDelivered) return outcome;
     }
-    if (batch.size() > largest) return {Delivery::kTryAgain, "too many", {}, false, /*smaller=*/true};
+    if (batch.size() > largest) return {.delivery = Delivery::kTryAgain, .detail = "too many", .smaller = true};
     for (const StoredEvent& event : batch) {
       if (poison && poison(event)) {
         return {Delivery::kRefused, "refused event " + std::to_string(event.id), {}, names_events};
