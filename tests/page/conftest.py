@@ -39,14 +39,14 @@ class Watched:
     def __init__(self, browser, base, **options):
         self.context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
         self.page, self.base, self.faults = self.context.new_page(), base, []
-        self.expected = ""  # part of messages that the test provokes
+        self.expected = ()  # parts of messages that the test provokes
         self.page.on("console", lambda message: message.type in ("error", "warning") and self.fault(message.text))
         self.page.on("pageerror", lambda error: self.fault(str(error)))
         self.page.on("dialog", lambda dialog: (self.fault("a dialog: " + dialog.message), dialog.dismiss()))
         self.page.on("request", lambda asked: asked.url.startswith(base) or self.fault("elsewhere: " + asked.url))
 
     def fault(self, text):
-        if not self.expected or self.expected not in text:
+        if not any(part in text for part in self.expected):
             self.faults.append(text)
 
     def open(self, hash_=""):

@@ -173,7 +173,7 @@ def test_an_address_in_data_is_no_link_unless_it_is_https(watch, stand_in):
 
 def test_a_problem_is_shown_with_the_text_of_the_api(watch, stand_in):
     one = watch(stand_in)
-    one.expected = "400 (Bad Request)"
+    one.expected = ("400 (Bad Request)",)
     page = one.open("models?q=nope:x")
     assert 'did you mean "type:"?' in page.get_by_role("alert").inner_text()
     page = one.open("compare?a=nonsense")
@@ -182,7 +182,7 @@ def test_a_problem_is_shown_with_the_text_of_the_api(watch, stand_in):
 
 def test_a_daemon_that_does_not_answer_is_reported(watch, stand_in):
     one = watch(stand_in)
-    one.expected = "net::ERR"
+    one.expected = ("net::ERR", "uPlot cannot be loaded")  # if the first chart was not drawn yet
     page = one.open()
     one.context.set_offline(True)
     page.get_by_role("link", name="Sweeps").first.click()
