@@ -141,6 +141,10 @@ std::vector<Key> CaptureKeys() {
       {KEY(capture.repeat), .doc = "Captures of each model, compared to find flaky results.", .min = 1, .max = 100},
       {KEY(capture.memory), .doc = "Memory limit of all captures together; 0: what the machine has available.",
        .is_size = true, .max = kAnySize},
+      {KEY(capture.fix), .doc = "Whether to try fixes on the models of a sweep that break, after it: off or broken.",
+       .allowed = {"off", "broken"}},
+      {KEY(capture.fix_budget), .doc = "Deadline for trying fixes on one model.", .min = 1'000, .max = kDay},
+      {KEY(capture.fix_attempt), .doc = "Deadline for one attempt with a fix.", .min = 1'000, .max = kDay},
   };
 }
 

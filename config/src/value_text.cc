@@ -101,6 +101,13 @@ MeasureOptions MeasureOptionsOf(const MeasureSettings& settings) {
   return options;
 }
 
+FixOptions FixOptionsOf(const CaptureSettings& settings) {
+  return {.names = {},
+          .combine = true,
+          .budget_s = std::chrono::duration<double>(settings.fix_budget).count(),
+          .attempt_s = std::chrono::duration<double>(settings.fix_attempt).count()};
+}
+
 std::string EventFilePath(const Settings& settings) {
   return settings.exporters.file.path.empty() ? settings.state_dir + "/logs/events.jsonl"
                                               : settings.exporters.file.path;

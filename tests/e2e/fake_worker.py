@@ -173,9 +173,30 @@ def capture(job, folder):
                    "recompiles": 0, "unexplained_events": 0, "phase_s": {"capture": 0.1}}  # fmt: skip
         if "measure" in job:
             result |= {"mode": job["mode"], "mode_detail": measured(job, fake, sites)}
+        if "fix" in job:
+            result |= {"mode": "fix", "mode_detail": tried(job["fix"], fake, result)}
     if job.get("mode") == "build":
         result |= build(job, fake)
     say(result | fake.get("result", {}))
+
+
+def tried(fix, fake, result):
+    """What trying fixes finds: `fixes` of the config has the breaks that each leaves, or a status."""
+    counts = {"breaks": result["breaks"], "sites": result["break_sites"], "graphs": result["graphs"], "ops": 7}
+    attempts = []
+    for name in fix["names"] or fake.get("fixes", {}):
+        left = fake.get("fixes", {}).get(name, "unknown")
+        attempt = {"names": [name], "status": left if isinstance(left, str) else "ok", "detail": "", "outcome": "",
+                   "python": [f"use({name!r})"], "caution": "", "seconds": 0.1}  # fmt: skip
+        if attempt["status"] == "ok":
+            attempt["outcome"] = "same" if left == counts["breaks"] else "better" if left else "whole"
+            attempt["after"] = counts | {"breaks": left, "sites": min(left, counts["sites"]), "graphs": left + 1}
+        attempts.append(attempt)
+    helps = [n for n, a in enumerate(attempts) if a["outcome"] in ("whole", "better")]
+    best = min(helps, key=lambda n: attempts[n]["after"]["breaks"], default=-1)
+    whole = best >= 0 and attempts[best]["outcome"] == "whole"
+    left = [] if whole else [s | {"owner": "library"} for s in result["sites"]]
+    return {"fix": fix, "before": counts, "attempts": attempts, "best": best, "left": left, "stopped": ""}
 
 
 def discover(script):

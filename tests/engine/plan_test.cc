@@ -279,7 +279,7 @@ TEST_F(PlanTest, MeasuresAccordingToTheOptionsAndReusesWhatTheyGave) {
   options_.measure.threads = 4;
   EXPECT_EQ(First().action, Action::kCapture);
   KnowRevision(kNewCommit);
-  EXPECT_EQ(First().reason, "not measured yet with these options");
+  EXPECT_EQ(First().reason, "no result yet with these options");
 }
 
 TEST_F(PlanTest, OtherModesAreNotMeasured) {

@@ -56,7 +56,7 @@ bool IsRequestable(std::string_view mode) { return IsMode(mode) && mode != kBuil
 
 std::string RequestableModes() {
   std::vector<std::string_view> names(AllModes().begin(), AllModes().end());
-  names.insert(names.end(), {kProfileMode, kBenchMode});
+  names.insert(names.end(), {kProfileMode, kBenchMode, kFixMode});
   return OneOf(names);
 }
 
@@ -68,6 +68,7 @@ const Field kFields[] = {
      }},
     {"track", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.track); }},
     {"resume", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.resume); }},
+    {"try_fixes", "true or false", [](const json& in, SweepRequest& out) { return Flag(in, out.try_fixes); }},
     {"rebuild", "if-needed, always or never",
      [](const json& in, SweepRequest& out) {
        const auto rebuild = in.is_string() ? ParseRebuild(in.get_ref<const std::string&>()) : std::nullopt;
@@ -112,20 +113,50 @@ const Field kFields[] = {
     {"models", "a list of ids", [](const json& in, SweepRequest& out) { return Texts(in, out.list.ids); }},
 };
 
-// Parsed separately, because their errors are more than a wrong type.
-constexpr const char* kPlan = "plan";
-constexpr const char* kMeasure = "measure";
+// Fields whose errors are more than a wrong type.
 Result<void> ReadMeasure(const json& in, const SweepRequest& defaults, SweepRequest& out) {
   auto options = MeasureOptionsFromJson(JsonText(in), defaults.measure.value_or(MeasureOptions()));
   if (!options) return options.error().Within("field \"measure\"");
   out.measure = *std::move(options);
   return {};
 }
-Result<void> ReadPlan(const json& in, SweepRequest& out) {
+Result<void> ReadFix(const json& in, const SweepRequest& defaults, SweepRequest& out) {
+  auto options = FixOptionsFromJson(JsonText(in), defaults.fix.value_or(FixOptions()));
+  if (!options) return options.error().Within("field \"fix\"");
+  out.fix = *std::move(options);
+  return {};
+}
+Result<void> ReadPlan(const json& in, const SweepRequest&, SweepRequest& out) {
   auto plan = SavedPlanFromJson(JsonText(in));
   if (!plan) return Error{ErrorCode::kUsage, "field \"plan\": " + plan.error().message};
   if (plan->models.empty()) return Error{ErrorCode::kUsage, "field \"plan\" contains no model"};
   out.saved_plan = *std::move(plan);
+  return {};
+}
+
+struct Section {
+  const char* name;
+  Result<void> (*read)(const json& in, const SweepRequest& defaults, SweepRequest& out);
+};
+const Section kSections[] = {{"plan", ReadPlan}, {"measure", ReadMeasure}, {"fix", ReadFix}};
+
+// Error: kUsage, naming the field.
+Result<void> ReadField(const std::string& name, const json& in, const SweepRequest& defaults, SweepRequest& out) {
+  const auto is_it = [&](const auto& known) { return name == known.name; };
+  if (const auto section = std::find_if(std::begin(kSections), std::end(kSections), is_it);
+      section != std::end(kSections)) {
+    return section->read(in, defaults, out);
+  }
+  const auto field = std::find_if(std::begin(kFields), std::end(kFields), is_it);
+  if (field == std::end(kFields)) {
+    std::vector<std::string> names;
+    for (const Section& known : kSections) names.emplace_back(known.name);
+    for (const Field& known : kFields) names.emplace_back(known.name);
+    const auto nearest = NearestName(name, names);
+    return Error{ErrorCode::kUsage,
+                 "unknown field \"" + ToUtf8(name) + "\"" + (nearest ? "; did you mean \"" + *nearest + "\"?" : "")};
+  }
+  if (!field->read(in, out)) return Wrong(name, field->expected);
   return {};
 }
 
@@ -141,6 +172,7 @@ std::string ToJson(const SweepRequest& r) {
   json out = {{"trigger", std::string(SweepTriggerName(r.trigger))},
               {"track", r.track},
               {"resume", r.resume},
+              {"try_fixes", r.try_fixes},
               {"rebuild", std::string(RebuildName(r.rebuild))},
               {"toolchain", r.toolchain.name},
               {"modes", r.modes},
@@ -158,6 +190,7 @@ std::string ToJson(const SweepRequest& r) {
               {"select", l.select},
               {"models", l.ids}};
   if (r.measure) out["measure"] = json::parse(breakwatch::ToJson(*r.measure));
+  if (r.fix) out["fix"] = json::parse(FixJson(*r.fix));
   if (r.saved_plan) out["plan"] = json::parse(breakwatch::ToJson(*r.saved_plan));
   return JsonText(out);
 }
@@ -171,26 +204,8 @@ Result<SweepRequest> SweepRequestFromJson(std::string_view text, const SweepRequ
   if (!in.is_object()) return Error{ErrorCode::kUsage, "the request must be a JSON object"};
   SweepRequest out = defaults;
   out.imported = std::move(imported);
-  std::vector<std::string> names{kPlan, kMeasure};
-  for (const Field& field : kFields) names.emplace_back(field.name);
   for (const auto& item : in.items()) {
-    const std::string& key = item.key();
-    if (key == kPlan) {
-      if (auto read = ReadPlan(item.value(), out); !read) return read.error();
-      continue;
-    }
-    if (key == kMeasure) {
-      if (auto read = ReadMeasure(item.value(), defaults, out); !read) return read.error();
-      continue;
-    }
-    const auto field =
-        std::find_if(std::begin(kFields), std::end(kFields), [&](const Field& f) { return key == f.name; });
-    if (field == std::end(kFields)) {
-      const auto nearest = NearestName(key, names);
-      return Error{ErrorCode::kUsage,
-                   "unknown field \"" + ToUtf8(key) + "\"" + (nearest ? "; did you mean \"" + *nearest + "\"?" : "")};
-    }
-    if (!field->read(item.value(), out)) return Wrong(key, field->expected);
+    if (auto read = ReadField(item.key(), item.value(), defaults, out); !read) return read.error();
   }
   if (auto checked = CheckNames(out); !checked) return checked.error();
   return out;

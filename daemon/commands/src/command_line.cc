@@ -198,6 +198,9 @@ void AddSweeps(CommandLine& line) {
   AddSweepOptions(sweep, line, o);
   sweep->add_flag("--track", o->track, "Add these models to the tracked set, whose numbers are published");
   sweep->add_flag("--resume", o->resume, "Continue the newest unfinished sweep");
+  sweep->add_flag_callback(
+      "--fix", [&line] { line.sources.flags.emplace_back("capture.fix", std::vector<std::string>{"broken"}); },
+      "Afterwards, try the known fixes on the models that break (capture.fix)");
   sweep->add_flag("--local-gateway", o->local_gateway, "Use or start a Pushgateway on loopback if none is configured");
   sweep->add_flag("--quiet", o->quiet, "Print no progress");
   AddServer(sweep, line);
@@ -225,18 +228,28 @@ void AddSweeps(CommandLine& line) {
   AddShort(page, line, "--listen", "web.listen_address", "HOST:PORT to listen on (web.listen_address)");
 }
 
+// The options of every command that is a sweep in a mode of its own.
+void AddInMode(CLI::App* command, CommandLine& line, const std::shared_ptr<ModeCommandOptions>& o) {
+  command->add_option("models", o->sweep.models,
+                      "Models, as `sweep --model` takes them: ids, @FILE, your own code, or a filter of the ranking");
+  command->add_option("--owner", o->sweep.owner, "Use only the models of the ranking with this owner (models.file)");
+  command->add_option("--toolchain", o->sweep.toolchain, "Use this toolchain only");
+  AddServer(command, line);
+  AddAllowFactories(command, line);
+  AddShort(command, line, "--top", "hub.top", "Number of models that filters select from, best rank first (hub.top)");
+  AddShort(command, line, "--rebuild", "sweep.rebuild",
+           "When to repeat what has a result: if-needed, always or never (sweep.rebuild)");
+  command->add_flag("--quiet", o->sweep.quiet, "Print no progress");
+  command->add_option("--format", o->format, "Output format: text, md, csv or json")->capture_default_str();
+  command->add_option("--output", o->output, "Write to this file instead of standard output");
+}
+
 CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::string& doc,
                      int (*run)(App&, const MeasureCommandOptions&)) {
   auto o = std::make_shared<MeasureCommandOptions>();
   auto* command = AddCommand(
       line, name, doc, [o, run](App& app) { return run(app, *o); }, true);
-  command->add_option("models", o->sweep.models,
-                      "Models to measure, as `sweep --model` takes them: ids, @FILE, your own code, or a filter of the "
-                      "ranking");
-  command->add_option("--owner", o->sweep.owner, "Use only the models of the ranking with this owner (models.file)");
-  command->add_option("--toolchain", o->sweep.toolchain, "Measure with this toolchain only");
-  AddServer(command, line);
-  AddAllowFactories(command, line);
+  AddInMode(command, line, {o, &o->in_mode});
   AddShort(command, line, "--backends", "measure.backends", "Backends, separated by commas (measure.backends)");
   command->add_flag("--list-backends", o->list_backends, "List the backends and exit");
   AddShort(command, line, "--batch", "measure.batches", "Batch sizes, separated by commas (measure.batches)");
@@ -250,12 +263,6 @@ CLI::App* AddMeasure(CommandLine& line, const std::string& name, const std::stri
   AddShort(command, line, "--min-runs", "measure.min_runs",
            "Least number of runs of each measurement (measure.min_runs)");
   AddShort(command, line, "--min-time", "measure.min_time", "Least time of each measurement (measure.min_time)");
-  AddShort(command, line, "--top", "hub.top", "Number of models that filters select from, best rank first (hub.top)");
-  AddShort(command, line, "--rebuild", "sweep.rebuild",
-           "When to repeat measurements that have a result: if-needed, always or never (sweep.rebuild)");
-  command->add_flag("--quiet", o->sweep.quiet, "Print no progress");
-  command->add_option("--format", o->format, "Output format: text, md, csv or json")->capture_default_str();
-  command->add_option("--output", o->output, "Write to this file instead of standard output");
   return command;
 }
 
@@ -265,6 +272,17 @@ void AddMeasures(CommandLine& line) {
   AddShort(profile, line, "--prices", "measure.prices_file",
            "YAML file with prices of machines: also print the cost of a million requests (measure.prices_file)");
   AddMeasure(line, "bench", "Measure latency, throughput, compile time and memory of whole models", RunBench);
+}
+
+void AddFix(CommandLine& line) {
+  auto o = std::make_shared<FixCommandOptions>();
+  auto* command = AddCommand(
+      line, "fix", "Try the known fixes on models that break, and show which help",
+      [o](App& app) { return RunFix(app, *o); }, true);
+  AddInMode(command, line, {o, &o->in_mode});
+  command->add_option("--fix", o->names, "Try these fixes only, separated by commas; default: all that apply")
+      ->delimiter(',');
+  command->add_flag("--alone", o->alone, "Try no combinations of fixes");
 }
 
 void AddImport(CommandLine& line) {
@@ -619,6 +637,7 @@ int Run(App& app, int argc, char** argv) {
   AddSettings(line);
   AddSweeps(line);
   AddMeasures(line);
+  AddFix(line);
   AddImport(line);
   AddReads(line);
   AddTrends(line);

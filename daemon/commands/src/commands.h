@@ -29,13 +29,24 @@ struct SweepOptions {
 int RunSweep(App& app, const SweepOptions& options);
 int RunPlan(App& app, const SweepOptions& options);
 
-struct MeasureCommandOptions {
+// Of commands that are a sweep in a mode of their own.
+struct ModeCommandOptions {
   SweepOptions sweep;  // models, owner, plan_file, toolchain, quiet
   std::string format = "text", output;
+};
+struct MeasureCommandOptions {
+  ModeCommandOptions in_mode;
   bool list_backends = false;
 };
 int RunProfile(App& app, const MeasureCommandOptions& options);
 int RunBench(App& app, const MeasureCommandOptions& options);
+
+struct FixCommandOptions {
+  ModeCommandOptions in_mode;
+  std::vector<std::string> names;  // of fixes; empty: all that apply
+  bool alone = false;              // no combinations
+};
+int RunFix(App& app, const FixCommandOptions& options);
 
 int RunDiscover(App& app, const DiscoverRequest& request);
 

@@ -117,6 +117,18 @@ std::vector<CommandHelp> SweepHelp() {
                     {"compare ID ID", "compare the sweeps of two benchmarks"}},
        .exit_codes = kSweeps,
        .filters = true},
+      {.name = "fix",
+       .settings = {"capture.fix_budget", "capture.fix_attempt", "capture.toolchain", "capture.limits.rss_bytes",
+                    "capture.sandbox", "sweep.rebuild"},
+       .examples = {{"fix org/name", "try every fix that applies, alone and combined"},
+                    {"fix org/name --fix capture_scalar_outputs,use_cache --alone", "try two fixes, each alone"},
+                    {"fix 'status:graph_breaks' --top 100", "try the fixes on a part of the ranking"},
+                    {"fix org/name --json", "all attempts, with the Python code of each"}},
+       .exit_codes = kSweeps,
+       .filters = true,
+       .note = "A fix is a change that you can make: a setting of Dynamo, an argument of the model or of the call. "
+               "Each is\n"
+               "tried in a capture of its own, and its outputs are compared with those of the model without it.\n"},
       {.name = "import",
        .settings = {"metrics.extra", "exporters.pushgateway.url", "exporters.loki.url", "store.url"},
        .examples = {{"TORCH_TRACE=/tmp/trace python train.py", "write the trace of a job"},

@@ -1,15 +1,10 @@
 // `breakwatch profile` and `breakwatch bench`: sweeps in one of the measure modes, and what they measured.
-#include <algorithm>
 #include <optional>
-#include <set>
 
 #include "breakwatch/config/prices.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/report/measured.h"
-#include "breakwatch/report/progress.h"
-#include "remote_history.h"
-#include "run_request.h"
-#include "warnings_only.h"
+#include "run_in_mode.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -27,62 +22,16 @@ report::Table BackendTable() {
   return table;
 }
 
-// The results of all sweeps, those of the first toolchain first.
-Result<std::vector<ModelResult>> ResultsOfAll(const App& app, const std::vector<Sweep>& sweeps) {
-  auto store = OpenHistory(app);
-  if (!store) return store.error();
-  std::vector<ModelResult> all;
-  for (const Sweep& sweep : sweeps) {
-    auto results = (*store)->Results(sweep.id);
-    if (!results) return results.error();
-    std::move(results->begin(), results->end(), std::back_inserter(all));
-  }
-  return all;
-}
-
-int CodeOfResults(const App& app, const std::vector<ModelResult>& results) {
-  std::set<std::string> missing;
-  for (const ModelResult& result : results) {
-    if (result.capture.status == Status::kSkippedNotFound) missing.insert(result.info.id);
-  }
-  for (const std::string& model : missing) Fail(app, {ErrorCode::kNotFound, model + " not found"});
-  const bool any = std::any_of(results.begin(), results.end(),
-                               [](const ModelResult& result) { return HasNumbers(result.capture.status); });
-  return any && missing.empty() ? kExitOk : kExitFailure;
-}
-
-Result<SweepRequest> RequestOf(App& app, std::string_view mode, const SweepOptions& options) {
-  auto request = RequestOf(app, options);
-  if (!request) return request;
-  request->modes = {std::string(mode)};
-  request->measure = config::MeasureOptionsOf(app.settings().measure);
-  return request;
-}
-
-using RenderResults = std::function<std::string(const std::vector<ModelResult>& results, report::Format format)>;
-
 int RunMeasure(App& app, std::string_view mode, const MeasureCommandOptions& options, const RenderResults& render) {
-  const auto format = report::ParseFormat(app.json ? "json" : options.format);
+  if (!options.list_backends) {
+    const auto measure = [&](SweepRequest& request) {
+      request.measure = config::MeasureOptionsOf(app.settings().measure);
+    };
+    return RunInMode(app, mode, options.in_mode, measure, render);
+  }
+  const auto format = report::ParseFormat(app.json ? "json" : options.in_mode.format);
   if (!format) return Fail(app, {ErrorCode::kUsage, "--format: expected text, md, csv or json"});
-  if (options.list_backends) {
-    return Write(app, options.output, report::Render(BackendTable(), *format, StyleOf(app)));
-  }
-  const SweepOptions& sweep = options.sweep;
-  if (sweep.models.empty() && sweep.owner.empty()) {
-    return Fail(app, {ErrorCode::kUsage, "name at least one model, or select some with a filter or --owner"});
-  }
-  const auto request = RequestOf(app, mode, sweep);
-  if (!request) return Fail(app, request.error());
-  WarningsOnly silent(app);
-  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
-  const auto done = RunRequest(app, *request, sweep.quiet ? static_cast<ProgressListener&>(silent) : printer);
-  if (!done) return Fail(app, done.error());
-  const auto results = ResultsOfAll(app, done->swept.sweeps);
-  if (!results) return Fail(app, results.error());
-  int code = Write(app, options.output, render(*results, *format));
-  for (const Sweep& swept : done->swept.sweeps) code = FirstThatApplies(code, CodeOf(app, swept, done->swept.behind));
-  if (done->swept.error) return FirstThatApplies(code, Fail(app, WithResumeCommand(app, *done->swept.error)));
-  return FirstThatApplies(code, CodeOfResults(app, *results));
+  return Write(app, options.in_mode.output, report::Render(BackendTable(), *format, StyleOf(app)));
 }
 
 // The prices of measure.prices_file; nullopt without one.
@@ -99,14 +48,14 @@ int RunProfile(App& app, const MeasureCommandOptions& options) {
   const auto prices = PricesOf(app.settings());
   if (!prices) return Fail(app, prices.error());
   return RunMeasure(app, kProfileMode, options, [&](const std::vector<ModelResult>& results, report::Format format) {
-    const report::Style style = options.output.empty() ? StyleOf(app) : report::Style();
+    const report::Style style = options.in_mode.output.empty() ? StyleOf(app) : report::Style();
     return report::RenderProfiles(results, *prices ? &**prices : nullptr, format, style);
   });
 }
 
 int RunBench(App& app, const MeasureCommandOptions& options) {
   return RunMeasure(app, kBenchMode, options, [&](const std::vector<ModelResult>& results, report::Format format) {
-    return report::RenderBench(results, format, options.output.empty() ? StyleOf(app) : report::Style());
+    return report::RenderBench(results, format, options.in_mode.output.empty() ? StyleOf(app) : report::Style());
   });
 }
 

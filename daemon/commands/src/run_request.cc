@@ -18,31 +18,13 @@ namespace {
 // True if a sweep request contains this setting. A resumed sweep keeps the settings of its plan. A running daemon
 // accepts only these settings.
 bool IsOfARequest(const std::string& key) {
-  static const std::set<std::string, std::less<>> kOfARequest{"capture.calls",
-                                                              "capture.modes",
-                                                              "hub.author",
-                                                              "hub.filters",
-                                                              "hub.gated",
-                                                              "hub.library",
-                                                              "hub.max_params",
-                                                              "hub.min_params",
-                                                              "hub.per_family",
-                                                              "hub.search",
-                                                              "hub.sort",
-                                                              "hub.task",
-                                                              "hub.top",
-                                                              "measure.backends",
-                                                              "measure.batches",
-                                                              "measure.device",
-                                                              "measure.dtype",
-                                                              "measure.dynamic",
-                                                              "measure.full",
-                                                              "measure.min_runs",
-                                                              "measure.min_time",
-                                                              "measure.seq",
-                                                              "measure.threads",
-                                                              "sweep.rebuild",
-                                                              "measure.prices_file"};  // the command itself reads it
+  static const std::set<std::string, std::less<>> kOfARequest{
+      "capture.calls",   "capture.fix",      "capture.fix_attempt", "capture.fix_budget", "capture.modes",
+      "hub.author",      "hub.filters",      "hub.gated",           "hub.library",        "hub.max_params",
+      "hub.min_params",  "hub.per_family",   "hub.search",          "hub.sort",           "hub.task",
+      "hub.top",         "measure.backends", "measure.batches",     "measure.device",     "measure.dtype",
+      "measure.dynamic", "measure.full",     "measure.min_runs",    "measure.min_time",   "measure.seq",
+      "measure.threads", "sweep.rebuild",    "measure.prices_file"};  // the command itself reads it
   return kOfARequest.contains(key);
 }
 

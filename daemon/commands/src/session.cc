@@ -66,6 +66,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.plan.inputs_specs = *std::move(specs);
   options.plan.rules = settings.models.rules;
   options.plan.repeat = settings.capture.repeat;
+  options.plan.fix = config::FixOptionsOf(settings.capture);
   options.plan.measure = config::MeasureOptionsOf(settings.measure);
   options.measure_timeout = settings.measure.timeout;
   options.extra_toolchains = settings.capture.extra_toolchains;
@@ -82,6 +83,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.default_request.list = settings.hub.list;
   options.default_request.trigger = SweepTrigger::kInterval;
   options.default_request.modes = options.plan.modes;
+  options.default_request.try_fixes = settings.capture.fix == "broken";
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) options.default_request.rebuild = *rebuild;
   return options;
 }

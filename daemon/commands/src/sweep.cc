@@ -1,6 +1,7 @@
 // `breakwatch sweep` and `breakwatch plan`.
 #include "breakwatch/report/sweep.h"
 
+#include <algorithm>
 #include <set>
 
 #include "breakwatch/config/keys.h"
@@ -8,6 +9,7 @@
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/plan_request.h"
 #include "breakwatch/report/compare.h"
+#include "breakwatch/report/fixes.h"
 #include "breakwatch/report/progress.h"
 #include "commands.h"
 #include "remote_history.h"
@@ -43,6 +45,18 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
   return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
 }
 
+// Not of what followed them: trying fixes.
+bool IsOfCaptures(const Sweep& sweep) { return sweep.trigger != SweepTrigger::kMeasure; }
+
+int ConcludeFixes(const App& app, const Sweep& sweep) {
+  auto store = OpenHistory(app);
+  if (!store) return Fail(app, store.error());
+  auto results = (*store)->Results(sweep.id);
+  if (!results) return Fail(app, results.error());
+  Print(app, (app.json ? "" : "\n") + report::Render(report::FixSummaryTable(*results), FormatOf(app), StyleOf(app)));
+  return kExitOk;
+}
+
 // The command that shows the results of this state directory in a browser.
 std::string PageCommand(const App& app) {
   const auto origin = app.loaded.origins.find("state_dir");
@@ -75,7 +89,7 @@ void PrintPlaces(const App& app, bool by_us, bool reported) {
 int ConcludeGate(App& app, const std::vector<Sweep>& sweeps, const std::string& baseline,
                  const compare::GateDecision& gate) {
   if (!app.json) Print(app, "\n" + report::RenderGate(gate, report::Format::kText));
-  if (sweeps.size() > 1) {
+  if (std::count_if(sweeps.begin(), sweeps.end(), IsOfCaptures) > 1) {
     app.log(Level::kWarn, "the gate compared toolchain " + sweeps.front().toolchain.name +
                               " only: `breakwatch compare " + "--baseline FILE ID` compares another sweep");
   }
@@ -93,8 +107,13 @@ int ConcludeAll(App& app, const SweepRequest& request, const RequestDone& done, 
     if (!result) code = Fail(app, result.error());
     if (result) decided = *std::move(result);
   }
+  const bool several = std::count_if(swept.sweeps.begin(), swept.sweeps.end(), IsOfCaptures) > 1;
   for (const Sweep& sweep : swept.sweeps) {
-    if (swept.sweeps.size() > 1) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
+    if (!IsOfCaptures(sweep)) {
+      code = FirstThatApplies(code, ConcludeFixes(app, sweep));
+      continue;
+    }
+    if (several) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");
     const bool is_gated = decided && &sweep == &swept.sweeps.front();
     code = FirstThatApplies(
         code, Conclude(app, sweep, swept.behind, !request.list.ids.empty(), is_gated ? &*decided : nullptr));

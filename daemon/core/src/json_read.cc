@@ -5,6 +5,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "breakwatch/core/fix.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/measure.h"
@@ -296,13 +297,16 @@ Result<Plan> SavedPlanFromJson(std::string_view text) {
   }
   for (std::size_t i = 0; i < plan->models.size(); ++i) {
     const std::string at = "models[" + std::to_string(i) + "]: field ";
-    const auto& [config, measure] = std::tie(plan->models[i].config_json, plan->models[i].measure_json);
+    const auto& [config, measure, fix] =
+        std::tie(plan->models[i].config_json, plan->models[i].measure_json, plan->models[i].fix_json);
     if (!config.empty() && config.front() != '{') {
       return Error{ErrorCode::kInvalid, at + "\"config\": expected an object"};
     }
-    if (measure.empty()) continue;
-    if (auto options = MeasureOptionsFromJson(measure); !options) {
+    if (auto options = MeasureOptionsFromJson(measure); !measure.empty() && !options) {
       return Error{ErrorCode::kInvalid, at + "\"measure\": " + options.error().message};
+    }
+    if (auto options = FixOptionsFromJson(fix); !fix.empty() && !options) {
+      return Error{ErrorCode::kInvalid, at + "\"fix\": " + options.error().message};
     }
   }
   return plan;

@@ -8,57 +8,14 @@
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
+#include "detail_fields.h"
 
 namespace breakwatch {
 namespace {
 
-using nlohmann::json;
-
-constexpr int kMaxDepth = 16;
-constexpr std::size_t kMaxText = 1024, kMaxProfiles = 64, kMaxSegments = 4096, kMaxCells = 16, kMaxCosts = 4096;
-constexpr double kMaxValue = 1e15;
+constexpr std::size_t kMaxProfiles = 64, kMaxSegments = 4096, kMaxCells = 16, kMaxCosts = 4096;
 constexpr double kZOf95 = 1.959963984540054;  // a 95 % interval is this many standard errors on each side
 constexpr double kSignificant = 0.05;
-
-Error Wrong(const std::string& field, const std::string& expected) {
-  return {ErrorCode::kInvalid, "field \"" + field + "\": expected " + expected};
-}
-
-// Missing, null and unusable fields keep their defaults, so that one bad number does not hide the rest.
-std::string TextOf(const json& in, const char* name) {
-  const auto it = in.find(name);
-  if (it == in.end() || !it->is_string()) return {};
-  return Truncate(ToUtf8(it->get_ref<const std::string&>()), kMaxText);
-}
-bool FlagOf(const json& in, const char* name, bool otherwise = false) {
-  const auto it = in.find(name);
-  return it != in.end() && it->is_boolean() ? it->get<bool>() : otherwise;
-}
-std::optional<double> SignedOf(const json& in, const char* name) {
-  const auto it = in.find(name);
-  if (it == in.end() || !it->is_number()) return std::nullopt;
-  const double value = it->get<double>();
-  return std::isfinite(value) && std::abs(value) <= kMaxValue ? std::optional(value) : std::nullopt;
-}
-std::optional<double> NumberOf(const json& in, const char* name) {
-  const auto value = SignedOf(in, name);
-  return value && *value >= 0 ? value : std::nullopt;
-}
-std::int64_t CountOf(const json& in, const char* name) {
-  return static_cast<std::int64_t>(NumberOf(in, name).value_or(0));
-}
-int SmallOf(const json& in, const char* name) {
-  return static_cast<int>(std::min<std::int64_t>(CountOf(in, name), 1 << 30));
-}
-// The field, or an empty value of the kind.
-json ListOf(const json& in, const char* name) {
-  const auto it = in.find(name);
-  return it != in.end() && it->is_array() ? *it : json::array();
-}
-json ObjectOf(const json& in, const char* name) {
-  const auto it = in.find(name);
-  return it != in.end() && it->is_object() ? *it : json::object();
-}
 
 MeasuredCell CellOf(const json& in) {
   MeasuredCell cell;
@@ -113,16 +70,6 @@ BreakCost CostOf(const json& in) {
   return cost;
 }
 
-template <class T>
-std::vector<T> ListOf(const json& in, const char* name, std::size_t most, T (*read)(const json&)) {
-  std::vector<T> values;
-  for (const json& element : ListOf(in, name)) {
-    if (values.size() == most) break;
-    if (element.is_object()) values.push_back(read(element));
-  }
-  return values;
-}
-
 MeasuredProfile ProfileOf(const json& in) {
   MeasuredProfile profile;
   profile.batch = SmallOf(in, "batch"), profile.seq = SmallOf(in, "seq");
@@ -155,10 +102,10 @@ double HalfWidth(const MeasuredCell& cell) { return (*cell.high_s - *cell.low_s)
 }  // namespace
 
 Result<Measured> ReadMeasured(std::string_view text) {
-  if (auto checked = CheckJson(text, kMaxMeasuredBytes, kMaxDepth); !checked) return checked.error();
+  if (auto checked = CheckJson(text, kMaxMeasuredBytes, kMaxDetailDepth); !checked) return checked.error();
   const json in = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!in.is_object()) return Wrong("mode_detail", "an object");
-  if (!in.contains("profiles") || !in["profiles"].is_array()) return Wrong("profiles", "a list");
+  if (!in.is_object()) return WrongDetail("mode_detail", "an object");
+  if (!in.contains("profiles") || !in["profiles"].is_array()) return WrongDetail("profiles", "a list");
   const json as_given = ObjectOf(in, "measure");
   auto options = OptionsOf(as_given);
   if (!options) return options.error();

@@ -3,8 +3,10 @@
 #include <malloc.h>
 
 #include <memory>
+#include <set>
 #include <utility>
 
+#include "breakwatch/core/mode.h"
 #include "loop_state.h"
 #include "one_sweep.h"
 #include "schedule.h"
@@ -30,6 +32,8 @@ class Loop::Impl {
 
   Result<Sweep> RunSweep(const SweepRequest& request) { return engine::RunSweep(state_, {request}); }
   Swept RunByEveryToolchain(const Request& request);
+  void RunFurtherToolchains(const Request& request, const Plan& plan, Swept& out);
+  void TryFixes(const Plan& plan, Swept& out);
   Result<void> Serve();
 
  private:
@@ -60,18 +64,25 @@ Loop::Swept Loop::Impl::RunByEveryToolchain(const Request& request) {
   auto first = engine::RunSweep(state_, request);
   if (!first) return {{}, first.error()};
   Swept out{{*first}, std::nullopt};
-  if (!request.sweep.toolchain.name.empty() || state_.options.extra_toolchains.empty()) return out;
+  const bool alone = !request.sweep.toolchain.name.empty() || state_.options.extra_toolchains.empty();
+  if (alone && !request.sweep.try_fixes) return out;
   auto plan = parts().sweeps.LoadPlan(first->id);
   if (!plan) return out.error = plan.error(), out;
   if (!plan->primary) return out;  // a resumed sweep of a further toolchain
+  if (!alone) RunFurtherToolchains(request, *plan, out);
+  if (request.sweep.try_fixes && !out.error) TryFixes(*plan, out);
+  return out;
+}
+
+void Loop::Impl::RunFurtherToolchains(const Request& request, const Plan& plan, Swept& out) {
   // A copy, because a reload during a sweep replaces the options.
   const std::vector<std::string> names = state_.options.extra_toolchains;
   for (const std::string& name : names) {
     Request further;
-    further.sweep.trigger = first->trigger;
+    further.sweep.trigger = out.sweeps.front().trigger;
     further.sweep.rebuild = request.sweep.rebuild;
     further.sweep.toolchain.name = name;
-    further.sweep.saved_plan = *plan;
+    further.sweep.saved_plan = plan;
     auto swept = engine::RunSweep(state_, further);
     if (swept)
       out.sweeps.push_back(*std::move(swept));
@@ -79,7 +90,33 @@ Loop::Swept Loop::Impl::RunByEveryToolchain(const Request& request) {
       out.error = swept.error().Within("sweep by toolchain " + name);
     if (out.error && (out.error->code == ErrorCode::kInterrupted || out.error->code == ErrorCode::kStore)) break;
   }
-  return out;
+}
+
+// The models of the first sweep that break in the main mode, in a sweep of their own: a fix must not delay a count.
+void Loop::Impl::TryFixes(const Plan& plan, Swept& out) {
+  const auto results = parts().sweeps.Results(out.sweeps.front().id);
+  if (!results) {
+    out.error = results.error();
+    return;
+  }
+  std::set<std::string> broken;
+  for (const ModelResult& result : *results) {
+    if (result.capture.mode == kMainMode && result.capture.status == Status::kGraphBreaks)
+      broken.insert(result.info.id);
+  }
+  Request fixes;
+  fixes.sweep.saved_plan = Plan{.source = plan.source};
+  for (const PlannedModel& planned : plan.models) {
+    if (planned.mode != kMainMode || !broken.contains(planned.info.id)) continue;
+    fixes.sweep.saved_plan->models.push_back(planned);
+    fixes.sweep.saved_plan->models.back().mode = kFixMode;
+  }
+  if (fixes.sweep.saved_plan->models.empty()) return;
+  auto swept = engine::RunSweep(state_, fixes);
+  if (swept)
+    out.sweeps.push_back(*std::move(swept));
+  else
+    out.error = swept.error().Within("sweep of mode fix");
 }
 
 Result<void> Loop::Impl::Serve() {
@@ -139,6 +176,7 @@ std::optional<Request> Loop::Impl::NextDue() {
     SweepRequest resume;
     resume.trigger = SweepTrigger::kResume;
     resume.resume = true;
+    resume.try_fixes = state_.options.default_request.try_fixes;
     return Request{.sweep = resume, .own = true};
   }
   if (schedule_.TickIsDue(now) || (retry && state_.options.sweep_interval)) {

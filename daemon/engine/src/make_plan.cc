@@ -81,7 +81,7 @@ std::string CaptureReason(const PlannedModel& planned, const RevisionRecord* bef
   const bool measured = IsMeasureMode(planned.mode);
   if (!measured && options.pinned_architectures.contains(ClassOf(info))) return "class pinned to full depth";
   // The options of an earlier measurement are not known here, so its structure cannot be told from another change.
-  if (measured) return "not measured yet with these options";
+  if (measured) return "no result yet with these options";
   return IsOtherMode(planned, *before, options) ? "new mode " + planned.mode : "config changed";
 }
 
@@ -158,6 +158,7 @@ class Planner {
     planned.inputs_spec_json = InputsSpecOf(model.info, options_);
     planned.dtype = DtypeOf(rule, options_, mode), planned.attention = rule.attention;
     if (mode == kProfileMode || mode == kBenchMode) planned.measure_json = MeasureJson(options_.measure);
+    if (mode == kFixMode) planned.fix_json = FixJson(options_.fix);
     planned.limits = rule.limits;
     Decide(planned);
     return planned;

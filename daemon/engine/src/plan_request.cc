@@ -99,15 +99,23 @@ Result<RankedList> AskLister(ModelLister& lister, const ListRequest& request, Pr
   }
 }
 
-// The options of a request's measurement. A saved plan has one set of options: those of its first model.
+// A saved plan has one set of options of measurements and of fixes: those of its first model with any.
 std::optional<MeasureOptions> MeasureOf(const SweepRequest& request) {
   if (request.measure || !request.saved_plan) return request.measure;
   for (const PlannedModel& planned : request.saved_plan->models) {
-    auto options = planned.measure_json.empty() ? Result<MeasureOptions>(Error{ErrorCode::kNotFound, ""})
-                                                : MeasureOptionsFromJson(planned.measure_json);
+    if (planned.measure_json.empty()) continue;
+    auto options = MeasureOptionsFromJson(planned.measure_json);
     if (!options) continue;
     options->dtype = planned.dtype;
     return *std::move(options);
+  }
+  return std::nullopt;
+}
+std::optional<FixOptions> FixOf(const SweepRequest& request) {
+  if (request.fix || !request.saved_plan) return request.fix;
+  for (const PlannedModel& planned : request.saved_plan->models) {
+    if (planned.fix_json.empty()) continue;
+    if (auto options = FixOptionsFromJson(planned.fix_json)) return *std::move(options);
   }
   return std::nullopt;
 }
@@ -126,6 +134,7 @@ PlanOptions OptionsOf(const SweepRequest& request, const RankedList& list, const
   options.pinned_architectures.merge(inputs.current.PinnedArchitectures());
   if (!request.modes.empty()) options.modes = request.modes;
   if (const auto measure = MeasureOf(request)) options.measure = *measure;
+  if (const auto fix = FixOf(request)) options.fix = *fix;
   options.modes_of = request.saved_plan ? ModesOf(*request.saved_plan) : ModesOf(list, options.rules);
   return options;
 }

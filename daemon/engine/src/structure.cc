@@ -85,6 +85,10 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
     structure["dtype"] = dtype;
   }
   if (!rule.attention.empty()) structure["attention"] = rule.attention;
+  if (mode == kFixMode) {
+    structure["fix"] = json::parse(FixJson(options.fix));
+    return Sha256Hex(JsonText(structure));
+  }
   if (IsMeasureMode(mode)) {
     structure["measure"] = json::parse(MeasureJson(options.measure));
     return Sha256Hex(JsonText(structure));

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "breakwatch/core/fix.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
@@ -29,6 +30,13 @@ std::string CaptureId(const std::string& sweep_id, std::size_t index) {
 }
 
 std::string Described(const Toolchain& toolchain) { return toolchain.Key() + " worker " + toolchain.worker; }
+
+// Trying fixes is a capture, and then as many as fit in the budget.
+std::chrono::milliseconds TimeForFixes(const std::string& fix_json, std::chrono::milliseconds capture) {
+  const auto options = FixOptionsFromJson(fix_json);
+  if (!options) return capture;
+  return capture + std::chrono::milliseconds(static_cast<std::int64_t>(options->budget_s * 1000));
+}
 
 }  // namespace
 
@@ -330,9 +338,14 @@ CaptureJob SweepRun::JobOf(std::size_t index) const {
   job.dtype = planned.dtype;
   job.attention = planned.attention;
   job.measure_json = planned.measure_json;
+  job.fix_json = planned.fix_json;
   job.structure = planned.structure;
   job.limits = planned.limits.Over(limits_);
-  if (IsMeasureMode(planned.mode)) job.limits.capture = state_.options.measure_timeout;
+  if (planned.mode == kFixMode) {
+    job.limits.capture = TimeForFixes(planned.fix_json, job.limits.capture);
+  } else if (IsMeasureMode(planned.mode)) {
+    job.limits.capture = state_.options.measure_timeout;
+  }
   return job;
 }
 

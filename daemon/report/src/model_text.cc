@@ -6,6 +6,7 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
+#include "breakwatch/report/fixes.h"
 #include "breakwatch/report/measured.h"
 #include "breakwatch/report/sweep.h"
 #include "contrast.h"
@@ -225,6 +226,16 @@ std::vector<Contrast> ContrastsWith(const ModelResult& shown, std::span<const Mo
   return contrasts;
 }
 
+// What the mode of a result found, in one line; empty if it is one whose numbers are the result.
+std::string ModeLine(const ModelResult& result) {
+  const std::string measured = MeasuredLine(result);
+  return measured.empty() ? FixesLine(result) : measured;
+}
+std::string ModeText(const ModelResult& result, Format format, Style style) {
+  const std::string measured = MeasuredText(result, format, style);
+  return measured.empty() ? FixesText(result, format, style) : measured;
+}
+
 // The facts around one result: differences to others, and the list of other results.
 std::vector<Fact> FactsBeside(const ModelResult& shown, std::span<const ModelResult> all) {
   std::vector<Fact> facts;
@@ -232,7 +243,7 @@ std::vector<Fact> FactsBeside(const ModelResult& shown, std::span<const ModelRes
   for (const ModelResult& r : all) {
     if (r.info.id != shown.info.id || &r == &shown || r.capture.toolchain.name != shown.capture.toolchain.name)
       continue;
-    if (const std::string line = MeasuredLine(r); !line.empty()) facts.emplace_back(r.capture.mode, line);
+    if (const std::string line = ModeLine(r); !line.empty()) facts.emplace_back(r.capture.mode, line);
   }
   if (const std::string others = OthersText(shown, all); !others.empty()) facts.emplace_back("others", others);
   return facts;
@@ -266,7 +277,7 @@ std::string ModelText(const ModelResult& r, Style style, std::span<const ModelRe
   std::string out = (bold ? "\x1b[1m" : "") + OneLine(r.info.id) + (bold ? "\x1b[0m\n" : "\n");
   out += FactLines(FactsOf(r), "  ", 12, style.width);
   out += FactLines(FactsBeside(r, all), "  ", 12, style.width);
-  if (const std::string measured = MeasuredText(r, Format::kText, style); !measured.empty()) {
+  if (const std::string measured = ModeText(r, Format::kText, style); !measured.empty()) {
     out += "\n" + measured;
   } else if (const auto facts = ModeFacts(r.capture.mode_detail_json); !facts.empty()) {
     out += "\n  in mode " + OneLine(r.capture.mode) + "\n" + FactLines(facts, "    ", 16, style.width);
@@ -305,7 +316,7 @@ std::string ModelMarkdown(const ModelResult& r, const Style& style, std::span<co
   auto facts = FactsOf(r);
   for (Fact& fact : FactsBeside(r, all)) facts.push_back(std::move(fact));
   std::string out = "# " + MarkdownText(r.info.id) + "\n\n" + Render(FactTable(facts), Format::kMarkdown);
-  if (const std::string measured = MeasuredText(r, Format::kMarkdown, style); !measured.empty()) {
+  if (const std::string measured = ModeText(r, Format::kMarkdown, style); !measured.empty()) {
     out += "\n## In mode " + MarkdownText(r.capture.mode) + "\n\n" + measured;
   } else if (const auto found = ModeFacts(r.capture.mode_detail_json); !found.empty()) {
     out += "\n## In mode " + MarkdownText(r.capture.mode) + "\n\n" + Render(FactTable(found), Format::kMarkdown);
@@ -362,6 +373,7 @@ Json ModelJson(const ModelResult& r, std::span<const ModelResult> all) {
                       {"break_sites", c.break_sites ? Json(*c.break_sites) : Json()},
                       {"sweep_id", other.sweep_id}});
     if (const std::string line = MeasuredLine(other); !line.empty()) others.back()["measured"] = line;
+    if (const std::string line = FixesLine(other); !line.empty()) others.back()["fixes"] = line;
   }
   document["other_results"] = std::move(others);
   Json differences = Json::array();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "breakwatch/core/capture.h"
+#include "breakwatch/core/fix.h"
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/model_rules.h"
@@ -55,6 +56,9 @@ struct CaptureSettings {
   std::string inputs_file;                 // JSON: the user's own inputs; empty: none
   int repeat = 1;                          // captures of each model, compared
   std::int64_t memory = 0;                 // bytes of all captures together; 0: what is available
+  std::string fix = "off";                 // or "broken": after a sweep, try fixes on its models that break
+  milliseconds fix_budget{600'000};        // for all attempts of one model
+  milliseconds fix_attempt{120'000};       // for one attempt
 };
 
 struct MeasureSettings {
@@ -204,7 +208,8 @@ struct Settings {
 // Defaults that depend on other settings, filled in.
 std::string StoreUrl(const Settings& settings);       // never empty
 std::string EventFilePath(const Settings& settings);  // never empty
-// The options of measurements as the settings have them.
+// The options of measurements and of fixes as the settings have them.
 MeasureOptions MeasureOptionsOf(const MeasureSettings& settings);
+FixOptions FixOptionsOf(const CaptureSettings& settings);
 
 }  // namespace breakwatch::config

@@ -83,6 +83,7 @@ struct CaptureJob {
   std::string attention;         // one of kAttentions; empty: the library's choice
   std::string measure_json;      // modes profile and bench: what to measure (MeasureJson); else empty
   std::string build_json;        // mode build: what to build; else empty
+  std::string fix_json;          // mode fix: what to try (FixJson); else empty
   std::string structure;         // digest; names the capture in logs
   CaptureLimits limits;
 };

@@ -10,6 +10,7 @@
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/event.h"
+#include "breakwatch/core/fix.h"
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/plan.h"
@@ -28,6 +29,8 @@ struct SweepRequest {
   ToolchainRef toolchain{};
   std::vector<std::string> modes{};         // of each model; empty: the configured ones
   std::optional<MeasureOptions> measure{};  // of the measure modes; nullopt: the configured ones
+  std::optional<FixOptions> fix{};          // of mode fix; nullopt: the configured ones
+  bool try_fixes = false;                   // afterwards, in a sweep of mode fix of the models that break
   bool track = false;
   bool resume = false;               // continue the newest unfinished sweep instead
   std::optional<Plan> saved_plan{};  // sweep this plan's models at their commits instead of listing

@@ -40,6 +40,7 @@ struct PlannedModel {
   std::string inputs_spec_json;  // as in CaptureJob
   std::string dtype, attention;  // as in CaptureJob
   std::string measure_json;      // as in CaptureJob
+  std::string fix_json;          // as in CaptureJob
   LimitOverrides limits;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "breakwatch/core/clock.h"
+#include "breakwatch/core/fix.h"
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/model_rules.h"
@@ -33,6 +34,7 @@ struct PlanOptions {
   Toolchain toolchain;
   int repeat = 1;                                     // as CaptureJob::repeat; not of measure modes
   MeasureOptions measure{};                           // of modes profile and bench
+  FixOptions fix{};                                   // of mode fix
   std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
   ModelRules rules{};                                 // of models.file; its inputs come before inputs_specs
   IgnoredKeys ignored_config_keys{};

@@ -1,0 +1,86 @@
+"""Which changes remove the breaks of a model: `fix` and `sweep --fix`, with a worker that tries as configs say."""
+
+import json
+import re
+
+import pytest
+
+SITES = [["branching", "GB0170", 2]]
+FIXES = {"capture_scalar_outputs": 1, "use_cache": 0, "attention_eager": "crashed"}
+
+
+@pytest.fixture
+def broken(breakwatch, hub):
+    hub.model("org/broken", 100, sites=SITES, fixes=FIXES)
+    hub.model("org/whole", 50)
+    return breakwatch
+
+
+def jobs(watch):
+    return list(map(json.loads, (watch.tmp_path / "jobs").read_text().splitlines()))
+
+
+def test_fix_shows_every_attempt_and_the_python_of_the_best(broken):
+    text = broken.run("fix", "org/broken").stdout
+    assert "without a fix: 2 breaks at 1 site, 3 graphs" in text
+    assert re.search(r"^capture_scalar_outputs +better +2 -> 1 ", text, re.MULTILINE)
+    assert re.search(r"^attention_eager +crashed", text, re.MULTILINE)
+    assert "Write this: use_cache, 2 breaks at 1 site, 3 graphs -> 0 breaks, 1 graph" in text
+    assert "    use('use_cache')" in text
+
+
+def test_only_the_named_fixes_are_tried(broken):
+    document = json.loads(broken.run("fix", "org/broken", "--fix", "use_cache,attention_eager", "--alone", "--json",
+                                     "--quiet").stdout)  # fmt: skip
+    (model,) = document["models"]
+    assert [a["names"] for a in model["fixes"]["attempts"]] == [["use_cache"], ["attention_eager"]]
+    assert (model["best"], model["outcome"]) == (["use_cache"], "whole")
+    (job,) = jobs(broken)
+    assert job["fix"] == {"names": ["use_cache", "attention_eager"], "combine": False, "budget_s": 600.0,
+                          "attempt_s": 120.0}  # fmt: skip
+    assert job["limits"]["capture_s"] == 300 + 600
+
+
+def test_what_no_fix_removes_is_listed_with_its_place(broken):
+    text = broken.run("fix", "org/broken", "--fix", "attention_eager").stdout
+    assert "No fix removes a break" in text and "Sites that no fix removes" in text
+    assert re.search(r"at +transformers/models/fake\.py:\d+ in forward", text) and re.search(r"code of +library", text)
+
+
+def test_an_unknown_fix_is_a_row_and_a_wrong_name_is_refused(broken):
+    assert re.search(r"^no_such +unknown", broken.run("fix", "org/broken", "--fix", "no_such").stdout, re.MULTILINE)
+    assert "different names of fixes" in broken.run("fix", "org/broken", "--fix", "$(rm -r)", code=64).stderr
+    assert "name at least one model" in broken.run("fix", code=64).stderr
+    assert "org/none not found" in broken.run("fix", "org/none", code=1).stderr
+
+
+def test_results_are_reused_and_shown(broken):
+    broken.run("fix", "org/broken", "--quiet")
+    broken.run("fix", "org/broken", "--quiet")
+    assert len(broken.captures()) == 1
+    assert "use('use_cache')" in broken.run("show", "org/broken").stdout
+    broken.run("sweep", "--quiet")
+    assert "whole with use_cache" in broken.run("show", "org/broken").stdout
+    assert "use('use_cache')" in broken.run("show", "org/broken", "--mode", "fix").stdout
+
+
+def test_a_sweep_tries_fixes_on_the_models_that_break_after_it(broken):
+    text = broken.run("sweep", "--fix").stdout
+    assert re.search(r"^org/broken +whole +use_cache +2 +0", text, re.MULTILINE)
+    assert [(job["model"], job["mode"]) for job in jobs(broken)] == [
+        ("org/broken", "eval"), ("org/whole", "eval"), ("org/broken", "fix")]  # fmt: skip
+    assert "org/broken" in broken.run("report").stdout
+    broken.run("sweep", "--fix", "--quiet")
+    assert len(jobs(broken)) == 3
+
+
+def test_published_numbers_are_those_without_a_fix(broken):
+    broken.run("sweep", "--quiet")
+    before = broken.run("reasons", "--json").stdout
+    broken.run("sweep", "--fix", "--quiet")
+    assert broken.run("reasons", "--json").stdout == before != "[]\n"
+
+
+def test_csv_has_a_row_per_attempt(broken):
+    lines = broken.run("fix", "org/broken", "--format", "csv", "--quiet").stdout.splitlines()
+    assert lines[0].startswith("model,revision,fix,outcome,status,breaks_before,breaks,") and len(lines) == 4
