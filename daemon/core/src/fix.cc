@@ -145,7 +145,7 @@ Result<TriedFixes> ReadTriedFixes(std::string_view text) {
   TriedFixes tried;
   tried.before = CountsOf(ObjectOf(in, "before"));
   tried.attempts = ListOf(in, "attempts", kMaxAttempts, &AttemptOf);
-  if (const auto best = NumberOf(in, "best"); best && *best < static_cast<double>(tried.attempts.size())) {
+  if (const auto best = NumberOf(in, "best"); best && *best >= 0 && *best < static_cast<double>(tried.attempts.size())) {
     tried.best = static_cast<std::size_t>(*best);
   }
   tried.left = ListOf(in, "left", kMaxSites, &SiteOf);
