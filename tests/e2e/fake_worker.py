@@ -190,6 +190,7 @@ def tried(fix, fake, result):
                    "python": [f"use({name!r})"], "caution": "", "seconds": 0.1}  # fmt: skip
         if attempt["status"] == "ok":
             attempt["outcome"] = "same" if left == counts["breaks"] else "better" if left else "whole"
+            attempt["removed"] = [site["site_id"] for site in result["sites"]] if left == 0 else []
             attempt["after"] = counts | {"breaks": left, "sites": min(left, counts["sites"]), "graphs": left + 1}
         attempts.append(attempt)
     helps = [n for n, a in enumerate(attempts) if a["outcome"] in ("whole", "better")]

@@ -84,3 +84,17 @@ def test_published_numbers_are_those_without_a_fix(broken):
 def test_csv_has_a_row_per_attempt(broken):
     lines = broken.run("fix", "org/broken", "--format", "csv", "--quiet").stdout.splitlines()
     assert lines[0].startswith("model,revision,fix,outcome,status,breaks_before,breaks,") and len(lines) == 4
+
+
+def test_the_lines_to_change_name_the_fix_that_removes_them(broken, hub):
+    hub.model("org/other", 70, sites=[*SITES, ["printing", "GB0059", 1]])
+    broken.run("sweep", "--fix", "--quiet")
+    document = json.loads(broken.run("reasons", "--sites", "--json").stdout)
+    assert [(s["reason"], s["models"], s["downloads"], s["leverage"]) for s in document["sites"]] == [
+        ("branching", 2, 170, 1), ("printing", 1, 70, 0)]  # fmt: skip
+    assert document["sites"][0]["fix"] == "use_cache (1 of 1)"
+    assert [(c["lines"], c["models"], c["exact"]) for c in document["unblock"]] == [(1, 1, True), (2, 2, True)]
+    text = broken.run("reasons", "--sites", "--lines", "1").stdout
+    assert "Change 1 line and 1 of 2 models become whole" in text
+    assert "expected models, downloads" in broken.run("reasons", "--sites", "--by", "cost", code=64).stderr
+    assert "requires --sites" in broken.run("reasons", "--lines", "3", code=64).stderr

@@ -10,7 +10,7 @@ namespace breakwatch::fakes {
 inline std::string FixesJson() {
   return R"({"before": {"breaks": 3, "sites": 2, "graphs": 4, "ops": 90}, "attempts": [
     {"names": ["capture_scalar_outputs"], "status": "ok", "outcome": "better",
-     "after": {"breaks": 1, "sites": 1, "graphs": 2, "ops": 92}, "python": ["import torch._dynamo"]},
+     "after": {"breaks": 1, "sites": 1, "graphs": 2, "ops": 92}, "removed": ["branching-0"], "python": ["import torch._dynamo"]},
     {"names": ["attention_eager"], "status": "crashed", "detail": "signal 6\u001b[31m|"},
     {"names": ["capture_scalar_outputs", "use_cache"], "status": "ok", "outcome": "whole",
      "after": {"breaks": 0, "sites": 0, "graphs": 1, "ops": 93}, "caution": "no cache",

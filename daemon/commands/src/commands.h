@@ -81,11 +81,15 @@ Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Setti
                                            const std::string& model);
 
 struct ReasonsOptions {
-  std::string by = "events", sweep = "latest", mode;
+  std::string by{};  // empty: "events"; of sites "models"
+  std::string sweep = "latest", mode;
   int limit = 0;
+  bool sites = false;
+  int lines = 10;  // with sites: the largest choice of lines to change
   ModelSelection selection;
 };
 int RunReasons(App& app, const ReasonsOptions& options);
+int RunSites(App& app, const ReasonsOptions& options);  // of --sites
 
 struct ReportOptions {
   std::string sweep = "latest", format = "text", output;

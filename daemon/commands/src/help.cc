@@ -164,6 +164,8 @@ std::vector<CommandHelp> ReadHelp() {
        .examples = {{"reasons", "list the reasons of the last sweep, most break events first"},
                     {"reasons --by leverage", "list first the reason whose fix unblocks the most models"},
                     {"reasons --by cost", "list first the reason that costs the most time in profiled models"},
+                    {"reasons --sites", "list the lines of code that break graphs, and which few to change first"},
+                    {"reasons --sites --by downloads --lines 5", "choose 5 lines that free the most downloads"},
                     {"reasons --mode train --limit 10", "list the ten most frequent reasons of mode train"},
                     {"reasons --filter family:audio", "count the audio models only"}},
        .exit_codes = kFetches,

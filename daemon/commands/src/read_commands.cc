@@ -198,8 +198,9 @@ int RunReasonsByCost(App& app, const ReasonsOptions& options) {
 }  // namespace
 
 int RunReasons(App& app, const ReasonsOptions& options) {
+  if (options.sites) return RunSites(app, options);
   if (options.by == "cost") return RunReasonsByCost(app, options);
-  const auto order = report::ParseReasonOrder(options.by);
+  const auto order = report::ParseReasonOrder(options.by.empty() ? "events" : options.by);
   if (!order) return Fail(app, {ErrorCode::kUsage, "--by: expected events, sites, models, leverage or cost"});
   auto sweep = LoadSweep(app, options.sweep);
   if (!sweep) return Fail(app, sweep.error());

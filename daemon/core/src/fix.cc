@@ -75,6 +75,7 @@ FixAttempt AttemptOf(const json& in) {
   if (attempt.status == "ok") {
     attempt.outcome = TextOf(in, "outcome");
     attempt.after = CountsOf(ObjectOf(in, "after"));
+    attempt.removed = TextsOf(in, "removed", kMaxSites);
   }
   attempt.python = TextsOf(in, "python", kMaxLines);
   attempt.caution = TextOf(in, "caution");
@@ -145,7 +146,8 @@ Result<TriedFixes> ReadTriedFixes(std::string_view text) {
   TriedFixes tried;
   tried.before = CountsOf(ObjectOf(in, "before"));
   tried.attempts = ListOf(in, "attempts", kMaxAttempts, &AttemptOf);
-  if (const auto best = NumberOf(in, "best"); best && *best >= 0 && *best < static_cast<double>(tried.attempts.size())) {
+  if (const auto best = NumberOf(in, "best");
+      best && *best >= 0 && *best < static_cast<double>(tried.attempts.size())) {
     tried.best = static_cast<std::size_t>(*best);
   }
   tried.left = ListOf(in, "left", kMaxSites, &SiteOf);

@@ -105,7 +105,7 @@ void Loop::Impl::TryFixes(const Plan& plan, Swept& out) {
       broken.insert(result.info.id);
   }
   Request fixes;
-  fixes.sweep.saved_plan = Plan{.source = plan.source};
+  fixes.sweep.saved_plan.emplace().source = plan.source;
   for (const PlannedModel& planned : plan.models) {
     if (planned.mode != kMainMode || !broken.contains(planned.info.id)) continue;
     fixes.sweep.saved_plan->models.push_back(planned);

@@ -37,13 +37,14 @@ struct FixCounts {
 // One fix, or several together.
 struct FixAttempt {
   std::vector<std::string> names;
-  std::string status;               // ok failed timeout crashed out_of_memory unsupported unknown
-  std::string detail;               // empty if there is nothing to say
-  std::string outcome;              // whole better same worse different_result; empty unless ok
-  std::optional<FixCounts> after;   // only if ok
-  std::vector<std::string> python;  // the lines that a user writes
-  std::string caution;              // what these lines also change; may be empty
-  std::optional<double> max_abs;    // largest difference of the outputs; nullopt: not compared
+  std::string status;                // ok failed timeout crashed out_of_memory unsupported unknown
+  std::string detail;                // empty if there is nothing to say
+  std::string outcome;               // whole better same worse different_result; empty unless ok
+  std::optional<FixCounts> after;    // only if ok
+  std::vector<std::string> removed;  // BreakSite::site_id of the sites that are gone with it; only if ok
+  std::vector<std::string> python;   // the lines that a user writes
+  std::string caution;               // what these lines also change; may be empty
+  std::optional<double> max_abs;     // largest difference of the outputs; nullopt: not compared
   std::optional<double> seconds;
 
   bool Helps() const { return outcome == "whole" || outcome == "better"; }
