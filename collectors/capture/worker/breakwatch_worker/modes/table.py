@@ -5,6 +5,7 @@ from . import MEASURE_NAMES, NAMES
 from .base import Mode
 from .build import Build
 from .export import Export
+from .fix import Fix
 from .fullgraph import Fullgraph
 from .measure import Bench, Profile
 from .plain import Cold, Dynamic, Nested
@@ -13,7 +14,7 @@ from .train import Train
 
 _MODES = {
     "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,
-    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench, "build": Build,
+    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench, "build": Build, "fix": Fix,
 }
 
 
