@@ -5,7 +5,7 @@ This file imports nothing, so that the zygote can look up the policy of a mode b
 
 NAMES = ("eval", "train", "dynamic", "fullgraph", "nested", "export", "recompile", "cold")
 # Modes with options of their own in the job, in one run each: they do not only capture.
-MEASURE_NAMES = ("profile", "bench", "build", "fix")
+MEASURE_NAMES = ("profile", "bench", "build", "fix", "repro")
 
 # Their verdict depends on the kinds of layers, not on their number: no full-depth run follows.
 REDUCED_ONLY = frozenset({"fullgraph", "export", "recompile", *MEASURE_NAMES})

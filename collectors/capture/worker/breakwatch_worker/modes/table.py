@@ -10,11 +10,12 @@ from .fullgraph import Fullgraph
 from .measure import Bench, Profile
 from .plain import Cold, Dynamic, Nested
 from .recompile import Recompile
+from .repro import Repro
 from .train import Train
 
 _MODES = {
     "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,
-    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench, "build": Build, "fix": Fix,
+    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench, "build": Build, "fix": Fix, "repro": Repro,
 }
 
 

@@ -1,0 +1,1 @@
+"""Python files that repeat a capture with torch and transformers alone."""
