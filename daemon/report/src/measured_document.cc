@@ -318,7 +318,7 @@ Table BenchTable(std::span<const ModelResult> results) {
                             capture.params ? Cell(*capture.params) : Cell(),
                             TextOrNone(result.structure),
                             TextOrNone(info.task),
-                            Cell(),
+                            TextOrNone(info.license),
                             TextOrNone(InputsText(profile ? profile->inputs_json : capture.inputs_json)),
                             profile ? Cell(std::int64_t{profile->batch}) : Cell(),
                             TextOrNone(backend),
