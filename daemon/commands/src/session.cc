@@ -67,6 +67,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.plan.rules = settings.models.rules;
   options.plan.repeat = settings.capture.repeat;
   options.plan.measure = config::MeasureOptionsOf(settings.measure);
+  options.plan.machine = MachineName();
   options.measure_timeout = settings.measure.timeout;
   options.extra_toolchains = settings.capture.extra_toolchains;
   options.memory_bytes = settings.capture.memory;
