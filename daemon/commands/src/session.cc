@@ -168,6 +168,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
                           .progress = progress,
                           .commands = commands_,
                           .publish = publish,
+                          .count_artifacts = [this] { return store_->CountArtifacts(); },
                           .events_stored = [this] { delivery_->NotifyEvents(); },
                           .reload = reload,
                           .open_toolchain = [this](const ToolchainRef& ref) { return OpenToolchain(ref); },
