@@ -48,7 +48,7 @@ TEST(SweepRequestJsonTest, NamesWhatIsWrong) {
             "field \"sort\": expected downloads, likes, lastModified, createdAt or trendingScore");
   EXPECT_EQ(message(R"({"modes":["eval","fast"]})"),
             "field \"modes\": expected a list of eval, train, dynamic, fullgraph, nested, export, recompile, cold, "
-            "profile, bench or fix");
+            "profile, bench, fix or repro");
   EXPECT_NE(message(R"({"modes":["build"]})"), "") << "an artifact needs more than a mode";
   EXPECT_EQ(message(R"({"measure":{"threads":0}})"), "field \"measure\": threads: expected a number from 1 to 1024");
   EXPECT_EQ(message(R"({"measure":{"runner":"/bin/sh"}})"), "field \"measure\": unknown field \"runner\"");

@@ -51,6 +51,22 @@ TEST(LatencyTest, TimesOfOtherConditionsAreNotCompared) {
   EXPECT_EQ(compared.why, "threads 1 -> 4");
 }
 
+TEST(LatencyTest, TimesOfAnotherMachineAreNotCompared) {
+  const auto on = [](const std::string& machine) {
+    ModelResult result = Result({{{"eager", machine == "EPYC" ? 1.0 : 2.0}}});
+    result.capture.mode_detail_json = WithMachine(result.capture.mode_detail_json, machine);
+    return result;
+  };
+  const auto compared = CompareModel(on("EPYC"), on("Xeon"));
+  EXPECT_EQ(compared.verdict, Verdict::kNoBaseline);
+  EXPECT_EQ(compared.why, "machine EPYC -> Xeon");
+  EXPECT_EQ(CompareModel(on("EPYC"), on("EPYC")).verdict, Verdict::kSame);
+  EXPECT_EQ(CompareModel(Result({{{"eager", 1.0}}}), on("Xeon")).verdict, Verdict::kWorse) << "one of an older version";
+  const auto read = ParseBaseline("baseline.tsv", BaselineText(std::vector{on("EPYC")}));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(CompareModel((*read)[0], on("Xeon")).why, "machine EPYC -> Xeon");
+}
+
 TEST(LatencyTest, ABaselineKeepsTimesAndTheirConditions) {
   const std::vector<ModelResult> results{Result({{{"eager", 0.00123456789}}, 2})};
   const std::string text = BaselineText(results);

@@ -111,6 +111,15 @@ TEST(ExpositionTest, WritesTheNewestMeasurementsOfThePublishedToolchain) {
   EXPECT_EQ(series["breakwatch_profile_share"].size(), 2u) << "a benchmark has no segments";
 }
 
+TEST(ExpositionTest, CountsArtifactsByTargetAndState) {
+  Snapshot snapshot = SampleSnapshot();
+  EXPECT_EQ(Series(snapshot).count("breakwatch_artifact_status"), 0u);
+  snapshot.artifacts = {{{"aot_inductor", "published"}, 3}, {{"onnx", "wrong_result"}, 1}};
+  EXPECT_THAT(Series(snapshot)["breakwatch_artifact_status"],
+              testing::UnorderedElementsAre(Pair(SeriesLabels{{"target", "aot_inductor"}, {"status", "published"}}, 3),
+                                            Pair(SeriesLabels{{"target", "onnx"}, {"status", "wrong_result"}}, 1)));
+}
+
 // A first call is published only with the steady state, and a call variant only with the default call.
 TEST(ExpositionTest, WritesTheSteadyStateBesideTheFirstCallAndTheDefaultCallBesideAVariant) {
   const std::string name = fakes::SampleToolchain().name, key = fakes::SampleToolchain().Key();

@@ -6,6 +6,8 @@
 #include <functional>
 #include <utility>
 
+#include "breakwatch/core/measured_times.h"
+
 namespace breakwatch {
 namespace {
 
@@ -114,6 +116,27 @@ MeasuredCell Cell(double low, double median, double high) {
   cell.status = "ok";
   cell.low_s = low, cell.median_s = median, cell.high_s = high;
   return cell;
+}
+
+TEST(MachineTest, IsNamedByItsCpuCoresAndMemory) {
+  const std::string cpus = "processor\t: 0\nmodel name\t: AMD EPYC 7B13\nflags\t\t: avx2\n\nprocessor\t: 1\n";
+  EXPECT_EQ(MachineName(cpus, "MemFree: 5 kB\nMemTotal:       24606720 kB\n", 2), "AMD EPYC 7B13, 2 cores, 23 GiB");
+  EXPECT_EQ(MachineName(cpus, "MemTotal:       24506000 kB\n", 2), MachineName(cpus, "MemTotal: 24606720 kB\n", 2))
+      << "another kernel";
+  EXPECT_NE(MachineName(cpus, "", 2), MachineName(cpus, "", 4));
+  EXPECT_EQ(MachineName("CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n", "MemTotal: 1048576 kB\n", 1),
+            "CPU implementer 0x41 part 0xd0c, 1 core, 1 GiB");
+  EXPECT_EQ(MachineName("", "", 1), "unknown CPU, 1 core, 0 GiB");
+  EXPECT_FALSE(MachineName().empty());
+}
+
+TEST(MachineTest, IsPartOfAMeasurement) {
+  const std::string named = WithMachine(kProfile, "EPYC, 2 cores, 23 GiB");
+  EXPECT_EQ(ReadMeasured(named)->machine, "EPYC, 2 cores, 23 GiB");
+  EXPECT_EQ(ReadMeasured(WithMachine(named, "another"))->machine, "another") << "a worker does not choose it";
+  EXPECT_EQ(ReadMeasured(kProfile)->machine, "");
+  EXPECT_EQ(ReadMeasured(TimesJson(*ReadMeasured(named)))->machine, "EPYC, 2 cores, 23 GiB") << "in a baseline";
+  for (const char* other : {"", "[1]", "{"}) EXPECT_EQ(WithMachine(other, "EPYC"), other);
 }
 
 TEST(LatencyTest, ADifferenceWithinItsIntervalIsNone) {

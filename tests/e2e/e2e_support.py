@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -51,19 +52,21 @@ def get(url, **headers):
 class Process:
     """A server of a test: started until its address answers, and stopped with the test."""
 
-    def __init__(self, argv, ready_url, log):
-        self.argv, self.ready_url, self.log = argv, ready_url, log
+    def __init__(self, argv, ready_url, log, environment=None):
+        self.argv, self.ready_url, self.log, self.environment = argv, ready_url, log, environment
         self.child = None
 
     def start(self, deadline_s=DEADLINE_S):
         with open(self.log, "ab") as out:
-            self.child = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+            self.child = subprocess.Popen(self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                          env=self.environment, start_new_session=True)  # fmt: skip
         assert eventually(lambda: get(self.ready_url)[0] == 200, deadline_s), Path(self.log).read_text()
         return self
 
     def kill(self):
-        if self.child:
-            self.child.kill()
+        """Also what it started: some servers are a group of processes."""
+        if self.child and self.child.returncode is None:
+            os.killpg(self.child.pid, signal.SIGKILL)
             self.child.wait()
 
 
@@ -72,6 +75,7 @@ def needs(program):
     if not path:
         pytest.skip(f"{program} is not installed")
     return path
+
 
 class Hub:
     """A recording that a test can change."""

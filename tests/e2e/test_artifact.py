@@ -227,7 +227,8 @@ def test_names_that_are_no_registry_are_refused(artifacts):
 
 
 class OciStub(http.server.BaseHTTPRequestHandler):
-    """A registry in memory. `server.fail`: number of requests after which it answers 500 to all."""
+    """A registry in memory. `server.left`: number of requests after which it answers 500 to all. `server.hang`: what a
+    request has in "METHOD PLACE" that is answered only after `server.released`."""
 
     protocol_version = "HTTP/1.1"
 
@@ -244,7 +245,7 @@ class OciStub(http.server.BaseHTTPRequestHandler):
         server = self.server
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         server.seen.append(f"{self.command} {self.path.split('?')[0].split('/')[-2]}")
-        if server.hang:
+        if server.hang is not None and server.hang in server.seen[-1]:
             server.released.wait(30)
         server.left -= 1
         if server.left < 0:
@@ -276,7 +277,7 @@ class OciStub(http.server.BaseHTTPRequestHandler):
 def oci_stub():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OciStub)
     server.blobs, server.manifests, server.tags, server.seen = {}, {}, {}, []
-    server.left, server.hang = 1_000_000, False
+    server.left, server.hang = 1_000_000, None
     server.released = threading.Event()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -312,11 +313,11 @@ def test_a_registry_that_fails_half_way_has_no_package_and_the_next_publish_cont
 def test_a_publish_that_is_killed_publishes_nothing_and_can_be_repeated(artifacts):
     built = artifacts.build()
     with oci_stub() as (server, name):
-        server.hang = True
+        server.hang = ""
         process = artifacts.start("publish", built["key"], "--to", name)
         assert eventually(lambda: server.seen)
         kill(process)
-        server.hang = False
+        server.hang = None
         assert not server.tags
         assert artifacts.json("show", built["key"])["state"] == "checked"
         assert artifacts.json("publish", built["key"], "--to", name)["state"] == "published"

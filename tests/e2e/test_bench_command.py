@@ -27,11 +27,14 @@ def newest_sweep(watch):
 def test_the_table_has_fixed_columns_and_empty_cells(breakwatch, hub):
     hub.model("org/fast", 2, times={"eager": 0.004, "inductor": 0.001})
     hub.model("plain", 1, status="failed_create")
+    hub.models["org/fast"]["tags"].append("license:apache-2.0")
+    hub._write_listing()
     rows = rows_of(breakwatch, "org/fast", "plain", "--batch", "1,4", *FEW)
     measured = [(r["model"], r["author"], r["batch"], r["backend"], float(r["median_ms"])) for r in rows[:4]]
     assert measured == [("org/fast", "org", "1", "eager", 4), ("org/fast", "org", "1", "inductor", 1),
                         ("org/fast", "org", "4", "eager", 16), ("org/fast", "org", "4", "inductor", 4)]  # fmt: skip
-    assert rows[0]["inputs"] == "input_ids int64 [1, 16]" and rows[0]["class"] == "Fake" and rows[0]["license"] == ""
+    assert rows[0]["inputs"] == "input_ids int64 [1, 16]" and rows[0]["class"] == "Fake"
+    assert [row["license"] for row in (rows[0], rows[4])] == ["apache-2.0", ""]
     assert (rows[3]["throughput"], rows[3]["compile_s"], rows[3]["peak_mb"]) == ("1000.0", "1.5", "321.0")
     assert rows[4]["status"] == "failed_create" and not any(rows[4][c] for c in ("author", "median_ms", "batch"))
     assert "org/fast: batch 1, length 16, float32 on cpu" in breakwatch.run("bench", "org/fast", *FEW).stdout

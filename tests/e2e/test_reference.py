@@ -57,6 +57,7 @@ def test_the_tables_of_metrics_equal_the_programs(breakwatch, hub, gateway):
     breakwatch.run("sweep", "--quiet", *no_hub, code=69)
     breakwatch.run("sweep", "--quiet", "--modes", "eval,train")
     breakwatch.run("profile", "org/broken", "--quiet")
+    breakwatch.run("artifact", "build", "org/clean", "--until", "fetch")
     down = ("--exporters.loki.url", "http://127.0.0.1:1", "--exporters.loki.required=false",
             "--exporters.loki.start", "beginning")  # fmt: skip
     _, address = breakwatch.serve("--metrics.extra", "default/train", "--exporters.pushgateway.url", gateway.url, *down,

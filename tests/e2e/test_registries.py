@@ -1,22 +1,24 @@
-"""Artifacts in real registries. REGISTRY and MLFLOW name the programs; `make test-registries` provides both."""
+"""Artifacts in real registries. `make test` provides MLflow, `make test-registries` also the OCI registry."""
 
 import json
 import os
 import shutil
+import subprocess
 
 import pytest
 from artifact_support import MODEL
-from e2e_support import Process, free_port
+from e2e_support import ROOT, Process, free_port
 
 UNAVAILABLE = 69
 MLFLOW_START_S = 180
+REGISTRY, MLFLOW = ROOT / ".cache/registry", ROOT / ".venv-mlflow/bin/mlflow"
 
 
-def program_of(variable, name):
-    path = os.environ.get(variable) or shutil.which(name)
+def program_of(built, made_by):
+    path = built if built.exists() else shutil.which(built.name)
     if not path:
-        pytest.skip(f"no {name}: `make test-registries` builds it, or set {variable}")
-    return path
+        pytest.skip(f"no {built.name}: `make {made_by}` provides it")
+    return str(path)
 
 
 @pytest.fixture
@@ -28,21 +30,32 @@ def oci(tmp_path, processes):
         f"storage: {{filesystem: {{rootdirectory: {tmp_path}/oci}}, delete: {{enabled: true}}}}\n"
         f"http: {{addr: '127.0.0.1:{port}'}}\n"
     )
-    server = Process([program_of("REGISTRY", "registry"), "serve", str(config)], f"http://127.0.0.1:{port}/v2/",
+    server = Process([program_of(REGISTRY, "test-registries"), "serve", str(config)], f"http://127.0.0.1:{port}/v2/",
                      tmp_path / "registry.log")  # fmt: skip
     processes.append(server)
     return server.start(), f"oci:127.0.0.1:{port}/team/models"
 
 
 @pytest.fixture
-def mlflow(tmp_path, processes):
-    port = free_port()
-    argv = [program_of("MLFLOW", "mlflow"), "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1",
-            "--backend-store-uri", f"sqlite:///{tmp_path}/mlflow.db", "--serve-artifacts",
-            "--artifacts-destination", str(tmp_path / "mlflow")]  # fmt: skip
-    server = Process(argv, f"http://127.0.0.1:{port}/health", tmp_path / "mlflow.log")
-    processes.append(server)
-    return server.start(MLFLOW_START_S), f"mlflow:http://127.0.0.1:{port}"
+def start_mlflow(tmp_path, processes):
+    """Starts a server with one process: without those that run its jobs."""
+
+    def start(*options):
+        port = free_port()
+        argv = [program_of(MLFLOW, "test-mlflow"), "server", "--host", "127.0.0.1", "--port", str(port),
+                "--workers", "1", "--backend-store-uri", f"sqlite:///{tmp_path}/mlflow.db", *options]  # fmt: skip
+        url = f"http://127.0.0.1:{port}"
+        server = Process(argv, f"{url}/health", tmp_path / "mlflow.log",
+                         os.environ | {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"})  # fmt: skip
+        processes.append(server)
+        return server.start(MLFLOW_START_S), f"mlflow:{url}"
+
+    return start
+
+
+@pytest.fixture
+def mlflow(start_mlflow, tmp_path):
+    return start_mlflow("--serve-artifacts", "--artifacts-destination", str(tmp_path / "mlflow"))
 
 
 @pytest.mark.parametrize("kind", ["oci", "mlflow"])
@@ -71,14 +84,25 @@ def test_a_package_is_published_found_and_pulled(artifacts, request, tmp_path, k
     artifacts.run("publish", built["key"], "--to", registry, "--artifact.registry.timeout", "1s", code=UNAVAILABLE)
 
 
-def test_an_mlflow_server_without_the_proxy_is_refused(artifacts, tmp_path, processes):
-    port = free_port()
-    argv = [program_of("MLFLOW", "mlflow"), "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1",
-            "--backend-store-uri", f"sqlite:///{tmp_path}/mlflow.db", "--no-serve-artifacts",
-            "--default-artifact-root", str(tmp_path / "runs")]  # fmt: skip
-    server = Process(argv, f"http://127.0.0.1:{port}/health", tmp_path / "mlflow.log")
-    processes.append(server)
-    server.start(MLFLOW_START_S)
+def test_an_mlflow_client_loads_what_was_published(artifacts, mlflow, tmp_path):
     built = artifacts.build()
-    refused = artifacts.run("publish", built["key"], "--to", f"mlflow:http://127.0.0.1:{port}", code=1)
+    artifacts.run("publish", built["key"], "--to", mlflow[1])
+    program = """
+import sys, mlflow
+version = mlflow.MlflowClient().get_model_version_by_alias("org--a", "aot_inductor")
+print(version.tags["breakwatch.package_id"], version.status)
+mlflow.artifacts.download_artifacts("models:/org--a@aot_inductor", dst_path=sys.argv[1])
+"""
+    environment = os.environ | {"MLFLOW_TRACKING_URI": mlflow[1].removeprefix("mlflow:")}
+    done = subprocess.run([MLFLOW.with_name("python"), "-c", program, tmp_path / "got"], env=environment,
+                          capture_output=True, text=True, timeout=MLFLOW_START_S)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [built["package_id"], "READY"]
+    assert "verified 3 files" in artifacts.run("verify", str(tmp_path / "got")).stdout
+
+
+def test_an_mlflow_server_without_the_proxy_is_refused(artifacts, start_mlflow, tmp_path):
+    _, registry = start_mlflow("--no-serve-artifacts", "--default-artifact-root", str(tmp_path / "runs"))
+    built = artifacts.build()
+    refused = artifacts.run("publish", built["key"], "--to", registry, code=1)
     assert "--serve-artifacts" in refused.stderr

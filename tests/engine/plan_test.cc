@@ -276,10 +276,13 @@ TEST_F(PlanTest, MeasuresAccordingToTheOptionsAndReusesWhatTheyGave) {
   EXPECT_EQ(First().depth, Depth::kAuto);
   known_.histories[First().structure] = {.reusable_capture_id = "c1", .reusable_status = Status::kGraphBreaks};
   EXPECT_EQ(First().action, Action::kReuse) << "a measurement is not verified at full depth";
+  options_.machine = "another";
+  EXPECT_EQ(First().reason, "no result yet on this machine with these options");
+  options_.machine = "";
   options_.measure.threads = 4;
   EXPECT_EQ(First().action, Action::kCapture);
   KnowRevision(kNewCommit);
-  EXPECT_EQ(First().reason, "no result yet with these options");
+  EXPECT_EQ(First().reason, "no result yet on this machine with these options");
 }
 
 TEST_F(PlanTest, OtherModesAreNotMeasured) {

@@ -131,6 +131,15 @@ TEST(StructureTest, CountsWhatIsMeasuredInMeasureModesOnly) {
   EXPECT_TRUE(digests.contains(*StructureDigest(Info(), kConfig, repeated, kProfileMode)));
 }
 
+TEST(StructureTest, OfAMeasurementIsOfItsMachine) {
+  PlanOptions here = Options(), there = Options();
+  here.machine = "EPYC, 2 cores, 23 GiB", there.machine = "Xeon, 2 cores, 23 GiB";
+  EXPECT_NE(*StructureDigest(Info(), kConfig, here, kProfileMode),
+            *StructureDigest(Info(), kConfig, there, kProfileMode));
+  EXPECT_EQ(Digest(kConfig, here), Digest(kConfig, there)) << "breaks are the same everywhere";
+  EXPECT_EQ(*StructureDigest(Info(), kConfig, here, kBuildMode), *StructureDigest(Info(), kConfig, there, kBuildMode));
+}
+
 TEST(StructureTest, OfAPinnedClassIsAnother) {
   PlanOptions pinned = Options();
   pinned.pinned_architectures = {"FakeModel"};

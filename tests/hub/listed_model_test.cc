@@ -48,6 +48,16 @@ TEST(ListedModelTest, TakesTheTaskFromTransformersInfoWhenTheTagIsMissing) {
   EXPECT_EQ(Read(R"({"id":"a/b","transformersInfo":{"pipeline_tag":"fill-mask"}})")->info.task, "fill-mask");
 }
 
+TEST(ListedModelTest, TakesTheLicenceFromTheTagsOrTheCard) {
+  EXPECT_EQ(Read(R"({"id":"a","tags":["bert","license:apache-2.0","region:us"]})")->info.license, "apache-2.0");
+  EXPECT_EQ(Read(R"({"id":"a","tags":["bert"],"cardData":{"license":"mit"}})")->info.license, "mit");
+  EXPECT_EQ(Read(R"({"id":"a","tags":["license:mit"],"cardData":{"license":"other"}})")->info.license, "mit");
+  for (const char* none : {R"({"id":"a","tags":["license"]})", R"({"id":"a","cardData":{"license":["mit","gpl"]}})",
+                           R"({"id":"a","cardData":null})"})
+    EXPECT_EQ(Read(none)->info.license, "") << none;
+  EXPECT_LE(Read("{\"id\":\"a\",\"tags\":[\"license:" + std::string(1000, 'x') + "\"]}")->info.license.size(), 110u);
+}
+
 TEST(ListedModelTest, SumsParametersWithoutATotal) {
   EXPECT_EQ(Read(R"({"id":"a","safetensors":{"parameters":{"F32":5,"I64":7}}})")->info.params, 12);
   EXPECT_EQ(Read(R"({"id":"a","safetensors":{"parameters":{}}})")->info.params, std::nullopt);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "breakwatch/net/http.h"
+#include "fakes/temporary_directory.h"
 #include "gzip.h"
 #include "net/scripted_server.h"
 
@@ -202,6 +203,72 @@ TEST(HttpSenderTest, TimesOutOnAServerThatSendsNothing) {
   EXPECT_EQ(answer.error().code, ErrorCode::kUnavailable);
   EXPECT_TRUE(answer.error().retryable);
   EXPECT_THAT(answer.error().message, HasSubstr("100 ms"));
+}
+
+TEST(HttpSenderTest, EndsAnExchangeWithoutProgressLongBeforeItsDeadline) {
+  ScriptedServer server([](const SeenRequest&) { return Reply{.hang = true}; });
+  HttpRequest request = Get(server.Url());
+  request.timeout = 24h;
+  request.stall_timeout = 1s;
+  const auto answer = MakeHttpSender("t")->Send(request);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_TRUE(IsTimeout(answer.error()));
+  EXPECT_TRUE(answer.error().retryable);
+  EXPECT_THAT(answer.error().message, HasSubstr("nothing came for 1000 ms"));
+}
+
+TEST(HttpSenderTest, SendsAFileAndReadsItAgainForTheNextRequest) {
+  const fakes::TemporaryDirectory folder;
+  const std::string content(3 << 20, 'x');
+  folder.Write("file", content);
+  ScriptedServer server([](const SeenRequest&) { return Reply{}; });
+  const auto sender = MakeHttpSender("t");
+  HttpRequest request = Get(server.Url());
+  request.method = "PUT";
+  request.body_file = folder / "file";
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(sender->Send(request).ok());
+  folder.Write("file", "");
+  ASSERT_TRUE(sender->Send(request).ok());
+  const auto seen = server.Requests();
+  ASSERT_EQ(seen.size(), 3u);
+  EXPECT_EQ(seen[0].method, "PUT");
+  EXPECT_TRUE(seen[0].body == content && seen[1].body == content);
+  EXPECT_EQ(seen[2].body, "");
+  ASSERT_TRUE(sender->Send(Get(server.Url())).ok());
+  EXPECT_EQ(server.Requests()[3].method, "GET");
+  request.body_file = folder / "none";
+  EXPECT_EQ(sender->Send(request).error().code, ErrorCode::kStore);
+}
+
+TEST(HttpSenderTest, WritesABodyToAFileFromAnOffsetOn) {
+  const fakes::TemporaryDirectory folder;
+  folder.Write("file", "0123456789");
+  int status = 206;
+  ScriptedServer server([&](const SeenRequest&) { return Reply{.status = status, .body = "abc"}; });
+  const auto sender = MakeHttpSender("t");
+  HttpRequest request = Get(server.Url());
+  request.response_file = folder / "file";
+  request.response_offset = 4;
+  for (int i = 0; i < 2; ++i) {  // a repeated request does not append
+    const auto answer = sender->Send(request);
+    ASSERT_TRUE(answer.ok());
+    EXPECT_EQ(answer->body, "");
+    EXPECT_EQ(folder.Read("file"), "0123abc");
+  }
+  status = 404;
+  EXPECT_EQ(sender->Send(request)->body, "abc") << "the text of an error";
+  EXPECT_EQ(folder.Read("file"), "0123");
+  status = 200;
+  request.max_response_bytes = 2;
+  EXPECT_EQ(sender->Send(request).error().code, ErrorCode::kInvalid);
+  request.response_file = folder / "none/file";
+  const auto unwritable = sender->Send(request);
+  EXPECT_EQ(unwritable.error().code, ErrorCode::kStore);
+  EXPECT_THAT(unwritable.error().message, HasSubstr("none/file"));
+  request.response_file = "/dev/full";
+  request.response_offset = 0;
+  request.max_response_bytes = 100;
+  EXPECT_EQ(sender->Send(request).error().code, ErrorCode::kStore);
 }
 
 TEST(HttpSenderTest, RejectsAnIncompleteBody) {

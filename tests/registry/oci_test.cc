@@ -80,6 +80,7 @@ class OciTest : public ::testing::Test {
   std::unique_ptr<ArtifactRegistry> Make(const std::string& rest = "/team/models") {
     RegistryOptions options;
     options.chunk_bytes = 8;
+    options.timeout = std::chrono::seconds(1);
     options.pause = std::chrono::milliseconds(1);
     options.user = "me", options.password = "secret";
     options.make_sender = [] { return net::MakeHttpSender("test"); };
@@ -147,6 +148,17 @@ TEST_F(OciTest, RefusesAPartOtherThanTheOneItAskedFor) {
     return Reply{.status = 206, .headers = {{"Content-Range", "bytes 0-7/20"}}, .body = "01234567"};
   };
   EXPECT_THAT(Pull(*registry), HasSubstr("asked for bytes 8-15, got bytes 0-7/20"));
+}
+
+TEST_F(OciTest, GivesUpOnARegistryThatSaysNothing) {
+  registry_.on_request = [](const SeenRequest&) { return Reply{.hang = true}; };
+  const auto began = std::chrono::steady_clock::now();
+  const auto published = Make()->Publish(package_, files_);
+  ASSERT_FALSE(published.ok());
+  EXPECT_EQ(published.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(published.error().message, HasSubstr(server_.Authority()));
+  EXPECT_EQ(server_.Requests().size(), 2u) << "tried again once";
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
 TEST_F(OciTest, ExchangesAChallengeForATokenAndSendsTheUserNowhereElse) {

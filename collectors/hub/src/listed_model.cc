@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxTags = 500;
 constexpr std::size_t kMaxArchitectures = 16;
+constexpr std::size_t kMaxLicense = 100;
 
 std::optional<std::int64_t> Parameters(const Json& safetensors) {
   if (const auto total = IntegerAt(safetensors, "total"); total && *total >= 0) return total;
@@ -24,6 +25,15 @@ std::optional<std::int64_t> Parameters(const Json& safetensors) {
 
 // false, "auto" or "manual"; true from servers that do not distinguish kinds.
 std::string Gated(const Json& body) { return BoolAt(body, "gated") ? "manual" : Truncate(TextAt(body, "gated"), 20); }
+
+// The Hub makes the tag from the card's metadata. Other sources have the metadata alone.
+std::string License(const std::vector<std::string>& tags, const Json& card) {
+  constexpr std::string_view kTag = "license:";
+  for (const std::string& tag : tags) {
+    if (tag.starts_with(kTag)) return Truncate(tag.substr(kTag.size()), kMaxLicense);
+  }
+  return Truncate(TextAt(card, "license"), kMaxLicense);
+}
 
 }  // namespace
 
@@ -56,6 +66,7 @@ Result<ListedModel> ReadListedModel(const Json& body, const FamilyTable& familie
   info.disabled = BoolAt(body, "disabled");
   if (TextAt(body, "config_source") == "class_default") info.config_source = "class_default";
   model.tags = TextsAt(body, "tags", kMaxTags);
+  info.license = License(model.tags, Member(body, "cardData"));
   info.custom_code = std::find(model.tags.begin(), model.tags.end(), "custom_code") != model.tags.end();
   TakeConfigFields(Member(body, "config"), info);
   info.family = families.Find(info.task, info.model_type, info.architectures);

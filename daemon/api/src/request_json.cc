@@ -56,7 +56,7 @@ bool IsRequestable(std::string_view mode) { return IsMode(mode) && mode != kBuil
 
 std::string RequestableModes() {
   std::vector<std::string_view> names(AllModes().begin(), AllModes().end());
-  names.insert(names.end(), {kProfileMode, kBenchMode, kFixMode});
+  names.insert(names.end(), {kProfileMode, kBenchMode, kFixMode, kReproMode});
   return OneOf(names);
 }
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "artifact_options.h"
-#include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/artifacts.h"
 #include "commands.h"
@@ -34,14 +33,7 @@ Result<RankedModel> FindModelToBuild(App& app, const std::string& name) {
 }
 
 CaptureJob JobOf(const RankedModel& model, const Settings& settings) {
-  CaptureJob job;
-  job.model = model.info.id;
-  job.revision = model.info.sha;
-  job.config_json = model.config_json;
-  job.is_source = RunsOwnCode(model.info);
-  if (!model.info.architectures.empty()) job.architecture = model.info.architectures.front();
-  job.task = model.info.task;
-  job.library = model.info.library;
+  CaptureJob job = engine::JobFor(model.info, model.config_json);
   job.limits = settings.capture.limits;
   job.limits.capture = settings.artifact.build_timeout;
   return job;

@@ -1,6 +1,9 @@
 // `breakwatch artifact` check, publish, pull, verify, ls, show and gc.
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -73,26 +76,47 @@ int WithArtifact(App& app, const std::string& id, bool read_only, const Act& act
   return artifact ? act(**store, *artifact) : Fail(app, artifact.error());
 }
 
+// The folder without a slash at its end, so that a name can be appended.
+std::string OutputFolder(const std::string& output) {
+  const fs::path path = fs::path(output).lexically_normal();
+  return path.has_filename() ? path.string() : path.parent_path().string();
+}
+
+// What killed pulls into the same folder left. A process that runs keeps its folder.
+void RemoveAbandonedPulls(const std::string& prefix) {
+  const fs::path path(prefix), parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const std::string name = path.filename();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parent, error)) {
+    const std::string found = entry.path().filename();
+    if (!found.starts_with(name)) continue;
+    const pid_t owner = std::atoi(found.c_str() + name.size());
+    if (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH) RemoveAll(entry.path().string());
+  }
+}
+
 // Fetches into a folder of its own, verifies, and renames.
 Result<Package> PullInto(ArtifactRegistry& registry, const ArtifactOptions& options) {
-  const std::string work = options.output + ".pull-" + std::to_string(getpid());
-  std::error_code ignored;
-  fs::remove_all(work, ignored);
+  const std::string output = OutputFolder(options.output), prefix = output + ".pull-";
+  const std::string work = prefix + std::to_string(getpid());
+  RemoveAbandonedPulls(prefix);
+  RemoveAll(work);
   if (auto made = MakeFolder(work); !made) return made.error();
   const auto pull = [&]() -> Result<Package> {
     if (auto pulled = registry.Pull({options.id, options.model, options.target}, work); !pulled) return pulled.error();
     auto package = VerifyPackage(work);
     if (!package) return package;
     if (auto verified = VerifySignature(*package, options.public_key); !verified) return verified.error();
-    if (const auto there = VerifyPackage(options.output); there && there->id == package->id) return there;
-    if (fs::exists(options.output, ignored) && !fs::is_empty(options.output, ignored))
-      return Error{ErrorCode::kUsage, options.output + " exists and is another package; choose another --output"};
-    if (auto moved = MoveIntoPlace(work, options.output); !moved) return moved.error();
-    package->folder = options.output;
+    if (const auto there = VerifyPackage(output); there && there->id == package->id) return there;
+    std::error_code ignored;
+    if (fs::exists(output, ignored) && !fs::is_empty(output, ignored))
+      return Error{ErrorCode::kUsage, output + " exists and is another package; choose another --output"};
+    if (auto moved = MoveIntoPlace(work, output); !moved) return moved.error();
+    package->folder = output;
     return package;
   };
   auto package = pull();
-  fs::remove_all(work, ignored);
+  RemoveAll(work);
   return package;
 }
 

@@ -47,6 +47,7 @@ struct FixCommandOptions {
   bool alone = false;              // no combinations
 };
 int RunFix(App& app, const FixCommandOptions& options);
+int RunRepro(App& app, const ModeCommandOptions& options);
 
 int RunDiscover(App& app, const DiscoverRequest& request);
 

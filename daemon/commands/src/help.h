@@ -23,7 +23,12 @@ struct CommandHelp {
 };
 
 std::span<const CommandHelp> AllCommandHelp();
-std::vector<CommandHelp> ArtifactHelp();  // a part of them
+// The parts of them.
+std::vector<CommandHelp> SweepHelp();
+std::vector<CommandHelp> ReadHelp();
+std::vector<CommandHelp> ArtifactHelp();
+std::vector<CommandHelp> StoreHelp();
+std::vector<CommandHelp> OtherHelp();
 
 // Empty: no such command.
 std::string HelpFooter(std::string_view command);

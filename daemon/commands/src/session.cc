@@ -68,6 +68,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.plan.repeat = settings.capture.repeat;
   options.plan.fix = config::FixOptionsOf(settings.capture);
   options.plan.measure = config::MeasureOptionsOf(settings.measure);
+  options.plan.machine = MachineName();
   options.measure_timeout = settings.measure.timeout;
   options.extra_toolchains = settings.capture.extra_toolchains;
   options.memory_bytes = settings.capture.memory;
@@ -169,6 +170,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
                           .progress = progress,
                           .commands = commands_,
                           .publish = publish,
+                          .count_artifacts = [this] { return store_->CountArtifacts(); },
                           .events_stored = [this] { delivery_->NotifyEvents(); },
                           .reload = reload,
                           .open_toolchain = [this](const ToolchainRef& ref) { return OpenToolchain(ref); },

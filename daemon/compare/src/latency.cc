@@ -48,6 +48,7 @@ std::string SizeOf(const Measured& measured) { return measured.published ? "as p
 
 std::string MeasuredUnlike(const Measured& a, const Measured& b) {
   std::string text;
+  if (!a.machine.empty() && !b.machine.empty()) Unlike(text, "machine", a.machine, b.machine);
   Unlike(text, "threads", std::to_string(a.options.threads), std::to_string(b.options.threads));
   Unlike(text, "device", a.options.device, b.options.device);
   Unlike(text, "dtype", a.options.dtype, b.options.dtype);

@@ -350,6 +350,15 @@ void WriteWorkers(ExpositionWriter& out, const WorkersOfAll& workers) {
   }
 }
 
+void WriteArtifacts(ExpositionWriter& out, const Snapshot& snapshot) {
+  static constexpr SeriesFamily kArtifacts{"breakwatch_artifact_status", "gauge",
+                                           "Compiled packages by target and by how far each came."};
+  if (snapshot.artifacts.empty()) return;
+  out.Begin(kArtifacts);
+  for (const auto& [key, number] : snapshot.artifacts)
+    out.Sample(Labels({{"target", key.first}, {"status", key.second}}), "", number);
+}
+
 void WriteInfos(ExpositionWriter& out, const std::vector<Toolchain>& toolchains, const std::string& sandbox) {
   static constexpr SeriesFamily kBuild{"breakwatch_build_info", "gauge", "1; the version that published the series."};
   static constexpr SeriesFamily kToolchain{"breakwatch_toolchain_info", "gauge", "1 for each toolchain that captures."};
@@ -390,6 +399,7 @@ void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink
     WriteSweep(out, snapshot.sweep);
     WriteDelivery(out, snapshot.delivery);
     WriteWorkers(out, snapshot.workers);
+    WriteArtifacts(out, snapshot);
     WriteInfos(out, snapshot.toolchains, snapshot.sandbox);
   }
   out.Finish();

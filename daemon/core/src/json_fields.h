@@ -114,7 +114,8 @@ void DescribeInfo(V& v, T& i) {
   v("model", i.id), v("requested_id", i.requested_id), v("hub_id", i.hub_id), v("revision", i.sha);
   v("family", i.family), v("task", i.task), v("library", i.library), v("model_type", i.model_type);
   v("architectures", i.architectures), v("params", i.params), v("downloads", i.downloads), v("likes", i.likes);
-  v("gated", i.gated), v("private", i.is_private), v("disabled", i.disabled), v("custom_code", i.custom_code);
+  v("license", WhenAny{i.license}), v("gated", i.gated), v("private", i.is_private), v("disabled", i.disabled),
+      v("custom_code", i.custom_code);
   v("config_source", i.config_source), v("rank", i.rank);
 }
 

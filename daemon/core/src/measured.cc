@@ -112,6 +112,7 @@ Result<Measured> ReadMeasured(std::string_view text) {
   Measured measured;
   measured.options = *std::move(options);
   measured.published = TextOf(as_given, "size") == "published";
+  measured.machine = TextOf(in, "machine");
   const json noise = ObjectOf(in, "noise");
   measured.noise = {NumberOf(noise, "median_s"), NumberOf(noise, "spread"), NumberOf(noise, "after_spread"),
                     FlagOf(noise, "quiet", true)};

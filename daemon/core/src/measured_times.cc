@@ -44,6 +44,7 @@ std::string TimesJson(const Measured& measured) {
                          {"device", options.device},
                          {"dtype", options.dtype},
                          {"size", measured.published ? "published" : "reduced"}}},
+                       {"machine", measured.machine},
                        {"profiles", std::move(profiles)}});
 }
 

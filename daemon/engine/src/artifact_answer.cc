@@ -16,8 +16,11 @@ constexpr std::size_t kMaxLine = 1000, kMaxCause = 64;
 struct Meaning {
   std::string_view answered, status;
 };
-constexpr Meaning kBuilds[] = {
-    {"built", kStageOk}, {"failed", "failed_build"}, {"timeout", "timeout"}, {"skipped", "skipped_missing_dependency"}};
+constexpr Meaning kBuilds[] = {{"built", kStageOk},
+                               {"failed", "failed_build"},
+                               {"wrong_result", "wrong_result"},
+                               {"timeout", "timeout"},
+                               {"skipped", "skipped_missing_dependency"}};
 constexpr Meaning kChecks[] = {{"ok", kStageOk},
                                {"wrong_result", "wrong_result"},
                                {"failed_check", "failed_check"},
@@ -58,6 +61,9 @@ void TakeAnswer(const CaptureResult& result, const std::string& target, StageRec
     return;
   }
   record.status = StatusOf(kBuilds, Text(answer, "status", kMaxCause), "failed_build");
+  // A package that computes something else was built, but is of no use: that says more than a failed build.
+  if (!record.ok() && Text(Member(answer, "check"), "status", kMaxCause) == "wrong_result")
+    record.status = "wrong_result";
   record.cause = record.ok() ? "" : Text(answer, "cause", kMaxCause);
   record.detail = Text(answer, "detail", kMaxLine);
   if (record.detail.empty()) record.detail = record.ok() ? "built" : result.detail;
@@ -70,12 +76,10 @@ std::string LogOf(const CaptureResult& result) {
          std::string(StatusName(result.status)) + ": " + result.detail + "\n";
 }
 
-Result<PackageVerdict> RecordedVerdict(const StageRecord& build) {
+std::optional<PackageVerdict> RecordedVerdict(const StageRecord& build) {
   const json report = json::parse(build.report_json, nullptr, /*allow_exceptions=*/false);
   const json& check = Member(report, "check");
-  if (!check.is_object())
-    return PackageVerdict{"failed_check", "the build recorded no comparison; build it again with --rebuild always",
-                          "{}"};
+  if (!check.is_object()) return std::nullopt;
   return PackageVerdict{Text(check, "status", kMaxCause), Text(check, "detail", kMaxLine), JsonText(check)};
 }
 

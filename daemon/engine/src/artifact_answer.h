@@ -2,6 +2,7 @@
 // checked field by field.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "breakwatch/core/artifact.h"
@@ -15,9 +16,8 @@ namespace breakwatch::engine {
 void TakeAnswer(const CaptureResult& result, const std::string& target, StageRecord& record);
 // The text of build.log: what the model printed, and the error.
 std::string LogOf(const CaptureResult& result);
-// The comparison that the worker made while it built, for targets that no program of ours loads. Error: kInvalid, it
-// made none.
-Result<PackageVerdict> RecordedVerdict(const StageRecord& build);
+// The comparison that the worker made while it built, for targets that no program of ours loads. nullopt: none.
+std::optional<PackageVerdict> RecordedVerdict(const StageRecord& build);
 void TakeVerdict(const PackageVerdict& verdict, StageRecord& record);
 
 }  // namespace breakwatch::engine

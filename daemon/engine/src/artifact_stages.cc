@@ -137,8 +137,9 @@ Result<StageRecord> ArtifactStages::BuildLocked(const Artifact& artifact, const 
     const auto there = VerifyPackage(place);
     if (there && known != nullptr && known->ok() && known->package_id == there->id) return *known;
     if (!there && there.error().code == ErrorCode::kInvalid) parts_.note(there.error().message + "; building again");
-    // Another package than the recorded one is not taken: someone may have put it there.
-    const bool unknown = known == nullptr || !known->ok();
+    // Another package than the recorded one is not taken: someone may have put it there. One whose comparison was not
+    // recorded, for a target that only the worker checks, is built again.
+    const bool unknown = (known == nullptr || !known->ok()) && artifact.request.target != kOnnx;
     if (there && unknown && Mismatch(there->manifest, artifact.request).empty()) {
       record.package_id = there->id;
       record.directory = place;
@@ -219,17 +220,25 @@ Result<StageRecord> ArtifactStages::CheckLocked(const Artifact& artifact) {
     Fail(record, "failed_check", "refused", package.error().message);
     return End(artifact, record, began);
   }
-  Result<PackageVerdict> verdict = RecordedVerdict(*artifact.Find(Stage::kBuild));
-  if (artifact.request.target != kOnnx) {
-    auto checker = parts_.make_checker();
-    if (!checker) return checker.error();
-    verdict = (*checker)->Check(package->folder);
-  }
+  const auto verdict = Judge(artifact, *package);
   if (!verdict) return verdict.error();
   TakeVerdict(*verdict, record);
   record.log = FolderOf(artifact.key) + "/check.json";
   if (auto logged = WriteWhole(record.log, verdict->report_json + "\n"); !logged) return logged.error();
   return End(artifact, record, began);
+}
+
+Result<PackageVerdict> ArtifactStages::Judge(const Artifact& artifact, const Package& package) {
+  // A comparison that the worker made and that failed counts for every target.
+  const auto recorded = RecordedVerdict(*artifact.Find(Stage::kBuild));
+  const bool is_onnx = artifact.request.target == kOnnx;
+  if (recorded && (is_onnx || recorded->status != kStageOk)) return *recorded;
+  if (is_onnx)
+    return PackageVerdict{"failed_check", "the build recorded no comparison; build it again with --rebuild always",
+                          "{}"};
+  auto checker = parts_.make_checker();
+  if (!checker) return checker.error();
+  return (*checker)->Check(package.folder);
 }
 
 Result<StageRecord> ArtifactStages::Publish(const std::string& key, ArtifactRegistry& registry,

@@ -135,6 +135,9 @@ void LoopState::Publish(bool urgent) {
     parts.count_workers(workers_);
   else
     snapshot.workers = workers_;
+  if (parts.count_artifacts) {
+    if (auto counted = parts.count_artifacts()) snapshot.artifacts = *std::move(counted);
+  }
   snapshot.sweep.last_failure = last_failure_.value_or(SystemTime{});
   snapshot.sweep.interval = options.sweep_interval.value_or(std::chrono::seconds(0));
   snapshot.sweep.next_due = next_due;

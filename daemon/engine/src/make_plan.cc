@@ -81,7 +81,7 @@ std::string CaptureReason(const PlannedModel& planned, const RevisionRecord* bef
   const bool measured = IsMeasureMode(planned.mode);
   if (!measured && options.pinned_architectures.contains(ClassOf(info))) return "class pinned to full depth";
   // The options of an earlier measurement are not known here, so its structure cannot be told from another change.
-  if (measured) return "no result yet with these options";
+  if (measured) return "no result yet on this machine with these options";
   return IsOtherMode(planned, *before, options) ? "new mode " + planned.mode : "config changed";
 }
 

@@ -2,6 +2,7 @@
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/json_text.h"
+#include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/engine/make_plan.h"
 
@@ -36,6 +37,18 @@ bool IsTraining(std::string_view mode) { return mode == "train" || mode.starts_w
 
 std::string ClassOf(const ModelInfo& info) {
   return info.architectures.empty() ? "auto:" + info.task : info.architectures.front();
+}
+
+CaptureJob JobFor(const ModelInfo& info, const std::string& config_json) {
+  CaptureJob job;
+  job.model = info.id;
+  job.revision = info.sha;
+  job.config_json = config_json;
+  job.is_source = RunsOwnCode(info);
+  if (!info.architectures.empty()) job.architecture = info.architectures.front();
+  job.task = info.task;
+  job.library = info.library;
+  return job;
 }
 
 std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options) {
@@ -85,12 +98,14 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
     structure["dtype"] = dtype;
   }
   if (!rule.attention.empty()) structure["attention"] = rule.attention;
+  if (mode == kReproMode) return Sha256Hex(JsonText(structure));
   if (mode == kFixMode) {
     structure["fix"] = json::parse(FixJson(options.fix));
     return Sha256Hex(JsonText(structure));
   }
   if (IsMeasureMode(mode)) {
     structure["measure"] = json::parse(MeasureJson(options.measure));
+    if (mode != kBuildMode && !options.machine.empty()) structure["machine"] = options.machine;
     return Sha256Hex(JsonText(structure));
   }
   if (options.repeat > 1) structure["repeat"] = options.repeat;

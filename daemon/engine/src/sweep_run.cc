@@ -8,7 +8,6 @@
 
 #include "breakwatch/core/fix.h"
 #include "breakwatch/core/mode.h"
-#include "breakwatch/core/selector.h"
 #include "breakwatch/core/text.h"
 #include "events.h"
 
@@ -243,6 +242,8 @@ Result<void> SweepRun::FinishCapture(CaptureResult capture) {
   if (capture.toolchain.torch.empty()) capture.toolchain = plan_.toolchain;
   capture.toolchain.name = plan_.toolchain.name;  // the worker does not know its configured name
   capture.mode = plan_.models[index].mode;        // part of the result's key: the worker may not choose it
+  if (IsMeasureMode(capture.mode) && !state_.options.plan.machine.empty())
+    capture.mode_detail_json = WithMachine(std::move(capture.mode_detail_json), state_.options.plan.machine);
   if (Described(capture.toolchain) != Described(plan_.toolchain)) capture = CapturedByAnother(std::move(capture));
   // Nothing was captured, so there is no capture id.
   std::string id = capture.status == Status::kNotAttempted ? "" : CaptureId(sweep_id_, index);
@@ -321,15 +322,8 @@ ModelResult SweepRun::ResultOf(std::size_t index) const {
 
 CaptureJob SweepRun::JobOf(std::size_t index) const {
   const PlannedModel& planned = plan_.models[index];
-  CaptureJob job;
+  CaptureJob job = JobFor(planned.info, planned.config_json);
   job.id = CaptureId(sweep_id_, index);
-  job.model = planned.info.id;
-  job.revision = planned.info.sha;
-  job.config_json = planned.config_json;
-  job.is_source = RunsOwnCode(planned.info);
-  if (!planned.info.architectures.empty()) job.architecture = planned.info.architectures.front();
-  job.task = planned.info.task;
-  job.library = planned.info.library;
   job.mode = SplitMode(planned.mode).mode;
   job.call = SplitMode(planned.mode).call;
   job.depth = planned.depth;

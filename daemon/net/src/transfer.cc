@@ -1,8 +1,14 @@
 #include "transfer.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
+#include "breakwatch/core/durable_files.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/net/url.h"
 #include "gzip.h"
@@ -12,6 +18,7 @@ namespace {
 
 constexpr std::string_view kNoAnswerWithin = ": no complete answer within ";
 
+constexpr long kStalledBytesPerSecond = 1 << 10;
 constexpr std::size_t kMaxHeaderBytes = 256u << 10;
 
 bool HasHeader(const Headers& headers, std::string_view lower_case_name) {
@@ -64,6 +71,9 @@ Result<void> Transfer::Prepare(HttpRequest request, const std::string& user_agen
   response_ = {};
   header_bytes_ = 0;
   body_over_bound_ = headers_over_bound_ = false;
+  disk_error_ = 0;
+  received_size_ = 0;
+  if (auto opened = OpenFiles(); !opened) return opened;
   error_text_.fill('\0');
   CURL* curl = handle_.get();
   curl_easy_reset(curl);  // keeps connections, sessions and the DNS cache
@@ -88,11 +98,33 @@ Result<void> Transfer::Prepare(HttpRequest request, const std::string& user_agen
   return SetHeaders();
 }
 
+Result<void> Transfer::OpenFiles() {
+  sent_.reset(), received_.reset();
+  if (const std::string& path = request_.body_file; !path.empty()) {
+    sent_.reset(std::fopen(path.c_str(), "rbe"));
+    struct stat at {};
+    if (!sent_ || fstat(fileno(sent_.get()), &at) != 0) return DiskError(path, errno);
+    sent_size_ = at.st_size;
+  }
+  if (const std::string& path = request_.response_file; !path.empty()) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return DiskError(path, errno);
+    received_.reset(fdopen(fd, "wb"));
+    if (!received_ || ftruncate(fd, request_.response_offset) != 0 || lseek(fd, 0, SEEK_END) < 0)
+      return DiskError(path, errno);
+  }
+  return {};
+}
+
 void Transfer::SetLimits() {
   CURL* curl = handle_.get();
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);  // other threads run: no SIGALRM for name look-ups
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(request_.connect_timeout));
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, Milliseconds(request_.timeout));
+  if (request_.stall_timeout.count() > 0) {
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kStalledBytesPerSecond);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, std::max(1L, Milliseconds(request_.stall_timeout) / 1000));
+  }
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
@@ -104,6 +136,15 @@ void Transfer::SetLimits() {
 
 void Transfer::SetMethod() {
   CURL* curl = handle_.get();
+  if (sent_) {
+    curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(sent_size_));
+    curl_easy_setopt(curl, CURLOPT_READFUNCTION, &Transfer::OnRead);
+    curl_easy_setopt(curl, CURLOPT_READDATA, this);
+    curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, &Transfer::OnSeek);
+    curl_easy_setopt(curl, CURLOPT_SEEKDATA, this);
+    return;
+  }
   const bool has_body = !request_.body.empty() || request_.method == "POST" || request_.method == "PUT";
   if (has_body) {
     curl_easy_setopt(curl, CURLOPT_POST, 1L);
@@ -182,9 +223,37 @@ void Transfer::TakeHeaderLine(std::string_view line) {
   response_.headers.emplace_back(Lower(Trim(line.substr(0, colon))), std::string(Trim(line.substr(colon + 1))));
 }
 
+std::size_t Transfer::OnRead(char* data, std::size_t size, std::size_t count, void* self) {
+  std::FILE* file = static_cast<Transfer*>(self)->sent_.get();
+  const std::size_t bytes = std::fread(data, 1, size * count, file);
+  return std::ferror(file) != 0 ? CURL_READFUNC_ABORT : bytes;
+}
+
+int Transfer::OnSeek(void* self, curl_off_t offset, int origin) {
+  std::FILE* file = static_cast<Transfer*>(self)->sent_.get();
+  return fseeko(file, offset, origin) == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+bool Transfer::WritesFile() {
+  if (!received_) return false;
+  long status = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+  return status == 200 || status == 206;
+}
+
 std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t count, void* self) {
   // Counts decoded bytes, so that a small compressed answer cannot expand without limit.
   auto& transfer = *static_cast<Transfer*>(self);
+  if (transfer.WritesFile()) {
+    transfer.received_size_ += size * count;
+    if (transfer.received_size_ > transfer.request_.max_response_bytes) {
+      transfer.body_over_bound_ = true;
+      return 0;
+    }
+    const std::size_t written = std::fwrite(data, 1, size * count, transfer.received_.get());
+    if (written != size * count) transfer.disk_error_ = errno;
+    return written;
+  }
   if (transfer.response_.body.size() + size * count > transfer.request_.max_response_bytes) {
     transfer.body_over_bound_ = true;
     return 0;
@@ -194,6 +263,11 @@ std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t count, vo
 }
 
 Result<HttpResponse> Transfer::Finish(CURLcode code) {
+  sent_.reset();
+  // What the standard library still holds is written by the close, which can fail too.
+  if (std::FILE* file = received_.release(); file != nullptr && std::fclose(file) != 0 && disk_error_ == 0)
+    disk_error_ = errno;
+  if (disk_error_ != 0) return DiskError(request_.response_file, disk_error_);
   if (code != CURLE_OK) return MakeError(code);
   long status = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
@@ -217,6 +291,12 @@ Error Transfer::MakeError(CURLcode code) const {
   }
   if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
     return {ErrorCode::kInvalid, url + ": not an http or https URL"};
+  }
+  if (code == CURLE_OPERATION_TIMEDOUT && request_.stall_timeout.count() > 0) {
+    return {ErrorCode::kUnavailable,
+            url + std::string(kNoAnswerWithin) + std::to_string(request_.timeout.count()) +
+                " ms, or nothing came for " + std::to_string(request_.stall_timeout.count()) + " ms",
+            true};
   }
   if (code == CURLE_OPERATION_TIMEDOUT) {
     return {ErrorCode::kUnavailable,

@@ -4,12 +4,20 @@
 #include <curl/curl.h>
 
 #include <array>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <string>
 
 #include "breakwatch/net/http.h"
 #include "curl_setup.h"
 
 namespace breakwatch::net {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
 
 // Owner: a sender or a pool, which uses it for one request after the other. Thread: the owner's. It cannot be moved,
 // because curl keeps its address during a request.
@@ -30,6 +38,10 @@ class Transfer {
  private:
   static std::size_t OnHeader(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t OnBody(char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t OnRead(char* data, std::size_t size, std::size_t count, void* self);
+  static int OnSeek(void* self, curl_off_t offset, int origin);
+  Result<void> OpenFiles();
+  bool WritesFile();
   void TakeHeaderLine(std::string_view line);
   Result<void> SetHeaders();
   void SetMethod();
@@ -44,6 +56,10 @@ class Transfer {
   HeaderList header_list_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
   std::size_t header_bytes_ = 0;
+  File sent_, received_;  // HttpRequest::body_file and response_file
+  std::int64_t sent_size_ = 0;
+  std::size_t received_size_ = 0;
+  int disk_error_ = 0;  // of `received_`: errno
   bool body_over_bound_ = false;
   bool headers_over_bound_ = false;
 };

@@ -29,7 +29,7 @@ std::vector<Fact> FactsOf(const ModelResult& result, const Measured& measured) {
       {"commit", result.info.sha},
       {"size", SizeText(measured) + (c.params ? ", " + std::to_string(*c.params) + " parameters" : "")},
       {"graphs", c.graphs ? std::to_string(*c.graphs) + ", " + Counted(c.breaks.value_or(0), "break") : std::string()},
-      {"machine", NoiseText(measured.noise)},
+      {"machine", (measured.machine.empty() ? "" : measured.machine + "; ") + NoiseText(measured.noise)},
       {"toolchain", c.toolchain.Key()}};
   if (result.reused) facts.emplace_back("measured", "in an earlier sweep; --rebuild always measures again");
   std::erase_if(facts, [](const Fact& fact) { return fact.second.empty(); });
@@ -318,7 +318,7 @@ Table BenchTable(std::span<const ModelResult> results) {
                             capture.params ? Cell(*capture.params) : Cell(),
                             TextOrNone(result.structure),
                             TextOrNone(info.task),
-                            Cell(),
+                            TextOrNone(info.license),
                             TextOrNone(InputsText(profile ? profile->inputs_json : capture.inputs_json)),
                             profile ? Cell(std::int64_t{profile->batch}) : Cell(),
                             TextOrNone(backend),

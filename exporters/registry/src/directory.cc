@@ -16,6 +16,7 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
+#include "json_at.h"
 #include "registries.h"
 
 namespace breakwatch::exporters {
@@ -55,11 +56,6 @@ class DirectoryLock {
   explicit DirectoryLock(int fd) : fd_(fd) {}
   int fd_;
 };
-
-std::string TextOf(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? ToUtf8(found->get<std::string>()) : "";
-}
 
 // nullopt: no entry of ours.
 std::optional<Entry> ReadEntry(const json& in) {

@@ -1,17 +1,15 @@
 // The model registry of an MLflow server. The files are artifacts of a run, uploaded through the server's own proxy.
 // A model version, which refers to the run, is made after they were read back, and then an alias for the target.
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <utility>
 
 #include "breakwatch/core/durable_files.h"
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/net/url.h"
+#include "json_at.h"
 #include "registries.h"
 #include "registry_http.h"
 
@@ -28,11 +26,6 @@ constexpr const char* kPackageId = "breakwatch.package_id";
 // MLflow's proxy takes a file in one request.
 constexpr std::int64_t kMaxFileBytes = 2LL << 30;
 constexpr std::size_t kMaxFiles = 128;
-
-std::string TextOf(const json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() && found->is_string() ? ToUtf8(found->get<std::string>()) : "";
-}
 
 json Member(const json& object, const char* key) {
   return object.is_object() && object.contains(key) ? object[key] : json();
@@ -273,12 +266,10 @@ class MlflowRegistry final : public ArtifactRegistry {
       return same;
     };
     if (is_there()) return {};
-    std::ostringstream text;
-    text << std::ifstream(from + "/" + file.path, std::ios::binary).rdbuf();
     net::HttpRequest put;
     put.method = "PUT", put.url = ArtifactUrl(folder, file.path);
     put.headers = {{"Content-Type", "application/octet-stream"}};
-    put.body = text.str();
+    put.body_file = from + "/" + file.path;
     const auto answer = http_.Send(put);
     if (!answer) return answer.error();
     if (answer->status != 200) return Unexpected(*answer, Cannot("upload " + file.path + " to"));

@@ -9,6 +9,7 @@
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/net/url.h"
+#include "json_at.h"
 #include "oci_name.h"
 #include "registries.h"
 #include "registry_http.h"
@@ -32,11 +33,6 @@ struct Image {
   PublishedPackage package;
   std::vector<PackageFile> files;
 };
-
-std::string TextOf(const json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() && found->is_string() ? ToUtf8(found->get<std::string>()) : "";
-}
 
 // The manifest has no time of its own, so a package has one manifest, and publishing it again changes nothing.
 std::string ManifestOf(const Package& package, const std::vector<PackageFile>& files) {

@@ -1,11 +1,8 @@
 #include "registry_http.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
@@ -22,6 +19,10 @@ constexpr std::array kTemporary = {408, 429, 500, 502, 503, 504};
 constexpr int kMaxRedirects = 5;
 constexpr std::size_t kMargin = 1u << 20;  // for the text of an error
 constexpr std::chrono::milliseconds kLongestPause{10'000};
+// Only a bound: a request that makes no progress ends long before.
+constexpr std::chrono::hours kLongestRequest{24};
+// A server that says nothing costs the time-out each time.
+constexpr int kTriesOfTimeouts = 2;
 
 bool IsTemporary(int status) { return std::find(kTemporary.begin(), kTemporary.end(), status) != kTemporary.end(); }
 bool IsRedirect(int status) {
@@ -42,42 +43,27 @@ std::string Origin(const std::string& url) {
   return parsed ? parsed->Origin() : "";
 }
 
-// Appends to a file; closes it at the end.
-class Output {
- public:
-  explicit Output(const std::string& path)
-      : path_(path), fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {}
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  ~Output() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Result<void> Append(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t n = fd_ < 0 ? -1 : write(fd_, bytes.data(), bytes.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return DiskError(path_, errno);
-      bytes.remove_prefix(static_cast<std::size_t>(n));
-    }
-    if (fd_ < 0) return DiskError(path_, errno);
-    return {};
-  }
-
- private:
-  const std::string path_;
-  const int fd_;
-};
+std::int64_t SizeOf(const std::string& path) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  return error ? 0 : static_cast<std::int64_t>(size);
+}
 
 }  // namespace
 
 RegistryHttp::RegistryHttp(RegistryOptions options, std::string base)
     : options_(std::move(options)), base_(std::move(base)), token_(options_.token), sender_(options_.make_sender()) {}
 
+void RegistryHttp::SetLimits(net::HttpRequest& request) const {
+  request.connect_timeout = options_.connect_timeout;
+  request.stall_timeout = options_.timeout;
+  request.timeout = kLongestRequest;
+  request.tls = options_.tls;
+}
+
 Result<net::HttpResponse> RegistryHttp::SendOnce(net::HttpRequest request) {
   if (request.url.starts_with('/')) request.url = base_ + request.url;
-  request.connect_timeout = options_.connect_timeout;
-  request.timeout = options_.timeout;
-  request.tls = options_.tls;
+  SetLimits(request);
   if (Origin(request.url) == Origin(base_)) {
     if (!token_.empty()) {
       request.bearer_token = token_;
@@ -98,6 +84,7 @@ Result<net::HttpResponse> RegistryHttp::Send(net::HttpRequest request) {
       continue;
     }
     const bool again = answer ? IsTemporary(answer->status) : answer.error().retryable;
+    if (!answer && net::IsTimeout(answer.error())) tries = std::min(tries, kTriesOfTimeouts);
     if (!again || --tries <= 0) return answer;
     const auto asked = answer ? net::RetryAfter(*answer) : std::nullopt;
     std::this_thread::sleep_for(std::min(asked.value_or(pause), kLongestPause));
@@ -110,6 +97,10 @@ Result<net::HttpResponse> RegistryHttp::Get(const std::string& url, net::Headers
   request.max_response_bytes = max_bytes;
   request.url = url.starts_with('/') ? base_ + url : url;
   request.headers = std::move(headers);
+  return Follow(std::move(request));
+}
+
+Result<net::HttpResponse> RegistryHttp::Follow(net::HttpRequest request) {
   for (int hops = 0;; ++hops) {
     auto answer = Send(request);
     if (!answer || !IsRedirect(answer->status)) return answer;
@@ -131,9 +122,7 @@ bool RegistryHttp::TakeToken(const net::HttpResponse& challenge) {
   // The registry names the server that knows its users: the user is sent only to it, over TLS or to the same host.
   if (realm.starts_with("https:") || Origin(realm) == Origin(base_))
     request.user = options_.user, request.password = options_.password;
-  request.connect_timeout = options_.connect_timeout;
-  request.timeout = options_.timeout;
-  request.tls = options_.tls;
+  SetLimits(request);
   const auto answer = sender_->Send(request);
   if (!answer || answer->status != 200) return false;
   const auto body = nlohmann::json::parse(answer->body, nullptr, /*allow_exceptions=*/false);
@@ -144,23 +133,24 @@ bool RegistryHttp::TakeToken(const net::HttpResponse& challenge) {
 }
 
 Result<void> RegistryHttp::Download(const std::string& url, const std::string& path, std::int64_t bytes) {
-  Output out(path);
   for (std::int64_t done = 0; done < bytes || (done == 0 && bytes == 0);) {
     const std::int64_t last = std::min(bytes, done + static_cast<std::int64_t>(options_.chunk_bytes)) - 1;
     const std::string range = std::to_string(done) + "-" + std::to_string(std::max<std::int64_t>(last, 0));
-    net::Headers headers = {{"Accept-Encoding", "identity"}};  // the bytes themselves
-    if (bytes > 0) headers.emplace_back("Range", "bytes=" + range);
-    auto answer = Get(url, std::move(headers), static_cast<std::size_t>(bytes) + kMargin);
+    net::HttpRequest request;
+    request.url = url.starts_with('/') ? base_ + url : url;
+    request.headers = {{"Accept-Encoding", "identity"}};  // the bytes themselves
+    if (bytes > 0) request.headers.emplace_back("Range", "bytes=" + range);
+    request.response_file = path, request.response_offset = done;
+    request.max_response_bytes = static_cast<std::size_t>(bytes - done) + kMargin;
+    const auto answer = Follow(std::move(request));
     if (!answer) return answer.error();
-    const bool whole = answer->status == 200 && done == 0;
-    if (!whole && answer->status != 206) return Unexpected(*answer, "cannot download " + net::PrintableUrl(url));
+    if (answer->status == 200 && done == 0) return {};  // all of it: the caller compares it
+    if (answer->status != 206) return Unexpected(*answer, "cannot download " + net::PrintableUrl(url));
     const std::string promised = answer->Header("content-range").value_or("");
-    if (!whole && !promised.starts_with("bytes " + range + "/"))
+    if (!promised.starts_with("bytes " + range + "/"))
       return Error{ErrorCode::kInvalid, net::PrintableUrl(url) + ": asked for bytes " + range + ", got " + promised};
-    if (auto written = out.Append(answer->body); !written) return written;
-    done += static_cast<std::int64_t>(answer->body.size());
-    if (whole) return {};
-    if (answer->body.empty()) return Error{ErrorCode::kInvalid, net::PrintableUrl(url) + ": an empty range"};
+    if (SizeOf(path) != last + 1) return Error{ErrorCode::kInvalid, net::PrintableUrl(url) + ": an incomplete range"};
+    done = last + 1;
   }
   return {};
 }

@@ -23,12 +23,15 @@ class RegistryHttp {
   // answer has any other status. Error: kUnavailable.
   Result<net::HttpResponse> Send(net::HttpRequest request);
   Result<net::HttpResponse> Get(const std::string& url, net::Headers headers = {}, std::size_t max_bytes = 16u << 20);
-  // Downloads to a file, in chunks: if the server knows no ranges, at once. Error: kUnavailable; kInvalid if the answer
-  // is not what was asked for; kStore; kNotFound.
+  // Downloads to a file, in chunks: if the server knows no ranges, at once. Nothing of it is kept in memory. Error:
+  // kUnavailable; kInvalid if the answer is not what was asked for; kStore; kNotFound.
   Result<void> Download(const std::string& url, const std::string& path, std::int64_t bytes);
 
  private:
   Result<net::HttpResponse> SendOnce(net::HttpRequest request);
+  // A GET that follows redirects.
+  Result<net::HttpResponse> Follow(net::HttpRequest request);
+  void SetLimits(net::HttpRequest& request) const;
   // Exchanges a Bearer challenge for a token. False: there is none, or the exchange failed.
   bool TakeToken(const net::HttpResponse& challenge);
 

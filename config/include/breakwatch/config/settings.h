@@ -161,7 +161,7 @@ struct WebSettings {
 struct RegistrySettings {
   std::string username, password, password_file;  // basic auth
   std::string token, token_file;                  // bearer token, instead of a user
-  milliseconds timeout{300'000}, connect_timeout{5'000};
+  milliseconds timeout{60'000}, connect_timeout{5'000};
   TlsSettings tls;  // keys artifact.registry.ca_file, ... without "tls"
 };
 

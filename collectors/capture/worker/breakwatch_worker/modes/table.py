@@ -15,7 +15,8 @@ from .train import Train
 
 _MODES = {
     "eval": Mode, "train": Train, "dynamic": Dynamic, "fullgraph": Fullgraph, "nested": Nested, "export": Export,
-    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench, "build": Build, "fix": Fix, "repro": Repro,
+    "recompile": Recompile, "cold": Cold, "profile": Profile, "bench": Bench, "build": Build, "fix": Fix,
+    "repro": Repro,
 }
 
 

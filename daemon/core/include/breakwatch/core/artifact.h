@@ -23,9 +23,6 @@ std::optional<Stage> ParseStage(std::string_view name);
 // Where the weights of an artifact come from.
 inline constexpr std::string_view kRandomWeights = "random", kDirectoryWeights = "directory", kHubWeights = "hub";
 
-// The values of a CPU capability: this machine's, AVX2, no vector extension.
-inline constexpr std::string_view kCpuCapabilities[] = {"", "avx2", "default"};
-
 // All that determines an artifact. Equal requests have one key, and are built once.
 struct ArtifactRequest {
   std::string model, revision;
@@ -38,7 +35,7 @@ struct ArtifactRequest {
   int batch = 1;
   bool dynamic = false;        // the batch is a symbol
   bool full = false;           // the configuration as published, not the reduced one
-  std::string cpu_capability;  // one of kCpuCapabilities
+  std::string cpu_capability;  // "": that of the machine that builds, "avx2", "default"
   Toolchain toolchain;
 };
 

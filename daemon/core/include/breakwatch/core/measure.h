@@ -45,6 +45,15 @@ std::string ToJson(const MeasureOptions& options);
 // Missing fields keep their defaults. Error: kUsage for an unknown field or a wrong value.
 Result<MeasureOptions> MeasureOptionsFromJson(std::string_view text, MeasureOptions defaults = {});
 
+// The machine of a measurement: its CPU model, cores and memory, "AMD EPYC 7B13, 2 cores, 23 GiB". Times of different
+// machines are not compared, and not reused.
+std::string MachineName();
+// `cpuinfo`, `meminfo`: the texts of those files of /proc.
+std::string MachineName(std::string_view cpuinfo, std::string_view meminfo, long cores);
+// A worker's CaptureResult::mode_detail_json with the machine, which the worker does not know; unchanged if it is no
+// JSON object.
+std::string WithMachine(std::string mode_detail_json, const std::string& machine);
+
 // One measured thing with one backend. Numbers that were not measured are absent.
 struct MeasuredCell {
   std::string status;  // ok failed timeout skipped out_of_memory wrong_result
@@ -110,6 +119,7 @@ struct MeasuredNoise {
 
 struct Measured {
   MeasureOptions options;  // with the dtype that was used
+  std::string machine;     // MachineName(); empty: unknown
   bool published = false;  // the configuration as published, not the reduced one
   MeasuredNoise noise;
   std::vector<MeasuredProfile> profiles;

@@ -18,8 +18,9 @@ inline constexpr std::string_view kColdMode = "cold";
 
 // What is measured, built or tried instead of counted. `--modes` does not select these: commands of their own do.
 inline constexpr std::string_view kProfileMode = "profile", kBenchMode = "bench", kBuildMode = "build",
-                                  kFixMode = "fix";
-inline constexpr std::array<std::string_view, 4> kMeasureModes = {kProfileMode, kBenchMode, kBuildMode, kFixMode};
+                                  kFixMode = "fix", kReproMode = "repro";
+inline constexpr std::array<std::string_view, 5> kMeasureModes = {kProfileMode, kBenchMode, kBuildMode, kFixMode,
+                                                                  kReproMode};
 bool IsMeasureMode(std::string_view name);
 // The longest CaptureResult::mode_detail_json of these modes.
 inline constexpr std::size_t kMaxMeasuredBytes = 1u << 20;

@@ -24,7 +24,8 @@ struct ModelInfo {
   std::optional<std::int64_t> params;     // parameters by safetensors metadata
   std::optional<std::int64_t> downloads;  // of the last 30 days
   std::optional<std::int64_t> likes;
-  std::string gated;  // "", "auto" or "manual"
+  std::string license;  // by the tags of the list, "apache-2.0"; empty: it has none
+  std::string gated;    // "", "auto" or "manual"
   bool is_private = false;
   bool disabled = false;
   bool custom_code = false;   // the repository ships modelling code (auto_map)

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "breakwatch/core/capture.h"
@@ -119,6 +120,7 @@ struct Snapshot {
   std::vector<TrackedModel> models;   // the tracked ones, ordered by model id
   std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)
   SweepSummary sweep;
+  std::map<std::pair<std::string, std::string>, std::int64_t> artifacts{};  // numbers by target and Artifact::State()
   // Only if the process has no /metrics of its own.
   std::vector<DeliveryStats> delivery;
   WorkersOfAll workers;

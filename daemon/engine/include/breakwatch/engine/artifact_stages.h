@@ -97,6 +97,8 @@ class ArtifactStages {
   Result<void> Compile(const Artifact& artifact, const BuildInput& input, const std::string& work, StageRecord& record);
   // The package of an artifact as its build left it, verified; the record says why not.
   Result<Package> BuiltPackage(const Artifact& artifact);
+  // By the worker's own comparison, or by the checker.
+  Result<PackageVerdict> Judge(const Artifact& artifact, const Package& package);
   StageRecord Begin(const Artifact& artifact, Stage stage) const;
   Result<StageRecord> End(const Artifact& artifact, StageRecord record, SteadyTime began);
 

@@ -58,6 +58,8 @@ struct LoopParts {
   std::function<void(SnapshotPtr snapshot, bool urgent)> publish{};
   // Takes the counts of worker processes, which the snapshots then do not have. Must not block. May be empty.
   std::function<void(const WorkersOfAll& workers)> count_workers{};
+  // The numbers of artifacts, for snapshots: as store::ArtifactStore. May be empty.
+  std::function<Result<std::map<std::pair<std::string, std::string>, std::int64_t>>()> count_artifacts{};
   std::function<void()> events_stored{};  // may be empty; must not block
   // kReload: the new options, or why the old ones are kept. May be empty.
   std::function<Result<LoopOptions>()> reload{};

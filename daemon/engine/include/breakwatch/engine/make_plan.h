@@ -35,6 +35,7 @@ struct PlanOptions {
   int repeat = 1;                                     // as CaptureJob::repeat; not of measure modes
   MeasureOptions measure{};                           // of modes profile and bench
   FixOptions fix{};                                   // of mode fix
+  std::string machine{};                              // MachineName(): they are reused only there
   std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
   ModelRules rules{};                                 // of models.file; its inputs come before inputs_specs
   IgnoredKeys ignored_config_keys{};
@@ -59,6 +60,9 @@ struct Known {
 
 // The class that is built: the first of the config's architectures, else "auto:<task>", the task's Auto class.
 std::string ClassOf(const ModelInfo& info);
+
+// A job with what a model determines: id, commit, config, class, task and library.
+CaptureJob JobFor(const ModelInfo& info, const std::string& config_json);
 
 // SHA-256 (hex) of the canonical JSON of everything that decides a capture's outcome. Error: kInvalid,
 // config_json is not an object.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ struct HttpRequest {
   std::string url;
   Headers headers;
   std::string body;
+  std::string body_file;       // sent instead of `body`, read while it is sent; with method PUT
   bool gzip_body = false;      // compress `body` and set Content-Encoding
   std::string user, password;  // basic auth when user is not empty
   std::string bearer_token;    // sent to the URL's host only; never followed across hosts, never logged
@@ -36,7 +38,13 @@ struct HttpRequest {
   // Not on a connection that is open: if that one ends without an answer, libcurl sends the request a second time.
   bool fresh_connection = false;
   std::chrono::milliseconds connect_timeout{5'000};
-  std::chrono::milliseconds timeout{30'000};   // of the whole exchange
+  std::chrono::milliseconds timeout{30'000};  // of the whole exchange
+  // Ends an exchange during which fewer than 1 KiB a second come or go for so long, in whole seconds; 0: never.
+  std::chrono::milliseconds stall_timeout{0};
+  // The body of an answer 200 or 206 is written to this file from `response_offset` on, which it then ends with, and
+  // the answer has an empty body. Bodies of other answers stay in the answer. Error: kStore.
+  std::string response_file;
+  std::int64_t response_offset = 0;
   std::size_t max_response_bytes = 64u << 20;  // a longer body is an Error (kInvalid)
 };
 

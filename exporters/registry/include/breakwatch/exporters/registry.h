@@ -18,8 +18,9 @@ struct RegistryOptions {
   std::string user, password;  // basic auth; empty: none
   std::string token;           // bearer token; empty: none
   net::TlsOptions tls;
-  std::chrono::milliseconds timeout{300'000}, connect_timeout{5'000};
-  int tries = 4;                         // of each request that failed temporarily
+  // `timeout`: of a request during which nothing comes or goes, whole seconds. A large file may take longer.
+  std::chrono::milliseconds timeout{60'000}, connect_timeout{5'000};
+  int tries = 4;                         // of each request that failed temporarily; 2 if it timed out
   std::chrono::milliseconds pause{500};  // before the second try; doubles
   std::size_t chunk_bytes = 32u << 20;   // of an upload or download
   std::function<std::unique_ptr<net::HttpSender>()> make_sender;
