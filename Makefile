@@ -198,6 +198,12 @@ coverage: $(if $(NAMED_TOOLCHAIN),,venv) ## Capture every model class of transfo
 	  echo "No toolchain $(NAMED_TOOLCHAIN): make toolchain TORCH=... TRANSFORMERS=... [TOOLCHAIN=$(NAMED_TOOLCHAIN)]" >&2; exit 64; fi; \
 	"$$python" tests/coverage/cover.py $(if $(NAMED_TOOLCHAIN),--toolchain "$(NAMED_TOOLCHAIN)") $(if $(SAMPLE),--sample) $(COVERAGE_FLAGS)
 
+# FIXES_FLAGS='--sets snapshot --only Llava --renew': see the script.
+FIXES_FLAGS ?=
+.PHONY: fixes
+fixes: venv ## Try the fixes on every broken model of the snapshot and every broken base class, update tests/coverage/fixes.csv
+	@.venv/bin/python tests/coverage/cover_fixes.py $(FIXES_FLAGS)
+
 .PHONY: coverage-diffusers
 coverage-diffusers: venv ## Capture every model class of diffusers, update tests/coverage/diffusers.csv: DIFFUSERS_FLAGS='--only CLASS'
 	@.venv/bin/python tests/coverage/cover_diffusers.py $(DIFFUSERS_FLAGS)

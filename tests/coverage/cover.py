@@ -44,7 +44,7 @@ CONFIGS = ROOT.parent / "shared/hub/configs"
 RESULTS = ROOT / "var/coverage/results.jsonl"
 TABLE = Path(__file__).with_name("table.csv")  # of the default toolchain; table-NAME.csv of the one called NAME
 SIZED = Path(__file__).with_name("sized.jsonl")
-WITH_CONFIG = ("file", "sized")  # kinds whose config itself names its class
+WITH_CONFIG = ("file", "sized", "snapshot")  # kinds whose config itself names its class
 GOAL = 0.97
 SAMPLE_EVERY = 16
 GOOD = ("full_graph", "graph_breaks")
@@ -130,11 +130,20 @@ def identity(case: dict) -> str:
 class Zygote(workers.Worker):
     """A worker process that captures cases."""
 
+    mode, fields = "eval", {}  # of the job
+
     def capture(self, case: dict, depth: str = "auto") -> dict:
         return self.ask({
             "type": "capture", "job": identity(case), "model": case["model_type"], "revision": "", "task": "",
             "config": case["config"], "architecture": "" if case["kind"] in WITH_CONFIG else case["class"],
-            "library": case.get("library", ""), "mode": "eval", "depth": depth, "structure": "", "limits": LIMITS})
+            "library": case.get("library", ""), "mode": self.mode, "depth": depth, "structure": "", "limits": LIMITS,
+            **self.fields})
+
+    @staticmethod
+    def kept(result: dict) -> dict:
+        """What is stored of a result: not the fields that no table shows, so that the file stays small."""
+        long = ("sites", "segments", "output_tail", "mode_detail")
+        return {name: value for name, value in result.items() if name not in long}
 
 
 def toolchain() -> dict:
@@ -153,12 +162,6 @@ def known_results(path: Path, here: dict, kept: bool, bad_too: bool = False) -> 
         if same and (chain.get("worker") == here["worker"] or (kept and (good or bad_too))):
             found[entry["case"]] = entry["result"]
     return found
-
-
-def shortened(result: dict) -> dict:
-    """Without the fields that no table shows, so that the file stays small."""
-    long = ("sites", "segments", "output_tail", "mode_detail")
-    return {name: value for name, value in result.items() if name not in long}
 
 
 def row_of(case: dict, result: dict) -> dict:
@@ -209,7 +212,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} = {100 * part / max(whole, 1):.1f} %"
 
 
-def run(cases: list, results: dict, path: Path, zygotes: int, niceness: int) -> None:
+def run(cases: list, results: dict, path: Path, zygotes: int, niceness: int, worker=Zygote) -> None:
     """Captures the cases without a result, and writes each result to the file as it arrives."""
     waiting = queue.SimpleQueue()
     left = [case for case in cases if identity(case) not in results]
@@ -221,13 +224,13 @@ def run(cases: list, results: dict, path: Path, zygotes: int, niceness: int) -> 
     path.parent.mkdir(parents=True, exist_ok=True)
 
     def work(file) -> None:
-        zygote = Zygote(niceness)
+        zygote = worker(niceness)
         while not waiting.empty():
             try:
                 case = waiting.get_nowait()
             except queue.Empty:
                 break
-            result = {**shortened(zygote.capture(case)), "date": datetime.date.today().isoformat()}
+            result = {**worker.kept(zygote.capture(case)), "date": datetime.date.today().isoformat()}
             with lock:
                 results[identity(case)] = result
                 file.write(json.dumps({"case": identity(case), "result": result}) + "\n")

@@ -1,7 +1,9 @@
 """Mode `fix`: what is tried, what an attempt may do, and what is recommended."""
 
+import copy
 import json
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -11,10 +13,10 @@ import pytest
 import torch
 from breakwatch_worker import modes
 from breakwatch_worker.fixes import outputs, search, table
+from breakwatch_worker.fixes.attempt import Case
 from breakwatch_worker.model import architecture
 
 HERE = pathlib.Path(__file__).parent
-PLAIN_DYNAMO = 'torch._dynamo.config.capture_scalar_outputs = True'
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -198,10 +200,16 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_fix_is_a_row_and_the_others_are_tried(only, name):
+def test_a_bad_fix_is_a_row_and_the_others_are_tried(only, name, monkeypatch):
     lines, status, text = BAD[name]
     only(entry(name, *lines), UNCHECKED)
-    detail, _ = fixed(zoo.Switched(), attempt_s=2 if name == "hangs" else 60)
+    original = Case.attempt
+
+    def attempt(case, fixes, regions, wanted, seconds):
+        return original(case, fixes, regions, wanted, 2 if fixes[0].name == "hangs" else seconds)
+
+    monkeypatch.setattr(Case, "attempt", attempt)
+    detail, _ = fixed(zoo.Switched())
     found = attempts(detail)
     assert (found[name]["status"], found[name]["outcome"]) == (status, "")
     assert text in found[name]["detail"] and "after" not in found[name]
@@ -293,3 +301,34 @@ def test_a_signal_that_the_code_ignores_changes_nothing(only):
         assert fixed(zoo.Switched())[0]["whole"]
     finally:
         signal.signal(signal.SIGCHLD, before)
+
+
+# --- fixes.yaml
+
+
+@pytest.mark.parametrize("fix", table.load().values(), ids=table.load())
+def test_an_entry_is_well_formed(fix):
+    assert fix.title and fix.source.startswith("https://") and fix.name.isidentifier()
+    assert fix.sets and set(fix.sets) <= {"dynamo", "config", "call", "environment", "compile"}
+    known = {"gb_ids", "reasons", "torch", "transformers", *table._CONDITIONS}
+    assert set(fix.when) <= known, "a condition that nothing tests"
+    for pattern in fix.when.get("reasons", ()):
+        re.compile(pattern)
+    for expression in (*fix.when.get("has", ()), *([fix.holds] if fix.holds else [])):
+        compile(expression, fix.name, "eval")
+    for lines in table.python_of([fix], "a|b"):
+        compile("\n".join(lines), fix.name, "exec")
+    assert fix.python or fix.compiles, "nothing for a user to write"
+
+
+@pytest.mark.parametrize("fix", [fix for fix in table.load().values() if set(fix.sets) == {"dynamo"}],
+                         ids=lambda fix: fix.name)
+def test_the_lines_of_a_dynamo_setting_set_it(fix):
+    if why := table.missing(fix):
+        pytest.skip(why)
+    own = {name: copy.copy(getattr(torch._dynamo.config, name)) for name in fix.sets["dynamo"]}
+    with torch._dynamo.config.patch(own):
+        exec("\n".join(fix.python), {"torch": torch})
+        for name, value in fix.sets["dynamo"].items():
+            found = getattr(torch._dynamo.config, name)
+            assert found is value if isinstance(value, bool) else found, name

@@ -3,7 +3,7 @@
 import time
 
 from ..fixes import left, table
-from ..fixes.attempt import Case
+from ..fixes.attempt import Case, Wanted, counts_of
 from ..fixes.options import options_of
 from ..fixes.search import WHOLE, Search, is_whole
 from ..process import fork
@@ -28,7 +28,8 @@ class Fix(Mode):
             found = self._trace(call)
             return Found(found, error=found.error)
         end = begun + min(self._options.budget_s, _PART * call.limit_s)
-        search = Search(case, self._options, before, ran, case.wanted(returned), end)
+        wanted = Wanted({}) if is_whole(counts_of(before)) else case.wanted(returned)
+        search = Search(case, self._options, before, ran, wanted, end)
         search.run()
         return Found(before, mode_detail=self._detail(call, search))
 
