@@ -175,6 +175,9 @@ def capture(job, folder):
             result |= {"mode": job["mode"], "mode_detail": measured(job, fake, sites)}
         if "fix" in job:
             result |= {"mode": "fix", "mode_detail": tried(job["fix"], fake, result)}
+    if job.get("mode") == "repro":
+        written = {"script": "print('breaks')\n", "why_not": "", "differs": ""} | fake.get("repro", {})
+        result |= {"mode": "repro", "mode_detail": {"repro": written}}
     if job.get("mode") == "build":
         result |= build(job, fake)
     say(result | fake.get("result", {}))
