@@ -11,9 +11,10 @@ import pytest
 import torch
 from breakwatch_worker import modes
 from breakwatch_worker.capture import Capture
+from breakwatch_worker.compilers import outputs
 from breakwatch_worker.model import architecture
 from breakwatch_worker.modes import measure
-from breakwatch_worker.profile import backends, cells, contenders, lanes, noise, outputs, resize, schedule
+from breakwatch_worker.profile import backends, cells, contenders, lanes, noise, resize, schedule
 from breakwatch_worker.profile.options import BACKENDS, Options, options_of
 
 QUICK = {"min_runs": 3, "min_s": 0.01}
@@ -429,3 +430,19 @@ def test_outputs_are_compared_by_dtype(got, text):
     nothing = torch.tensor([float("nan")])
     assert outputs.difference([nothing, torch.tensor([1])], [nothing, torch.tensor([1])]) == ""
     assert outputs.difference([torch.tensor([1])], [torch.tensor([2])]) != ""
+
+
+@pytest.mark.parametrize(("wanted", "got", "numbers"), (
+    ([1.0, 2.0], [1.0, 3.0], {"max_abs": 1.0, "max_rel": 0.5, "worst": [1]}),
+    # The first is further from what is allowed.
+    ([0.0, 100.0], [0.01, 100.1], {"max_abs": pytest.approx(0.1, abs=1e-4), "worst": [0]}),
+    ([1.0, float("nan")], [1.0, 5.0], {"nan_positions_equal": False, "max_abs": 0.0, "worst": [1]}),
+    ([float("inf")], [float("inf")], {"max_abs": 0.0, "worst": []}),
+    ([float("inf")], [1.0], {"worst": [0], "max_abs": None}),  # no number of JSON
+    ([1 + 1j], [1 + 2j], {"max_abs": 1.0, "worst": [0, 1]}),
+    ([1, 2], [1, 4], {"max_abs": 2.0, "worst": [1]}),
+    ([], [], {"max_abs": 0.0, "worst": []}),
+), ids=repr)
+def test_the_numbers_of_a_comparison_are_those_of_the_runner(wanted, got, numbers):
+    found = outputs.numbers(torch.tensor(wanted), torch.tensor(got))
+    assert {name: found.get(name) for name in numbers} == numbers

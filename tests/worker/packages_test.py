@@ -90,6 +90,43 @@ def test_onnx_is_compared_by_its_own_runtime(built):
         ("inputs.safetensors", [True, True]), ("inputs-2.safetensors", [True, True])]
 
 
+def test_onnx_that_computes_something_else_is_a_wrong_result(tmp_path, monkeypatch):
+    from breakwatch_worker.artifact import makers
+    from breakwatch_worker.compilers import onnx_runtime
+
+    run_right = onnx_runtime.Session.run
+    monkeypatch.setattr(onnx_runtime.Session, "run", lambda self, tensors: [run_right(self, tensors)[0] + 1])
+    recorded = recording_of(torch.nn.Linear(4, 4))
+    check = makers.make_onnx(recorded, None, str(tmp_path / "model.onnx"))["check"]
+    assert check["status"] == "wrong_result"
+    assert check["detail"].startswith("1 of 1 output differs from eager; first: output of inputs.safetensors: its val")
+    assert check["cases"][0]["outputs"][0]["max_abs"] == pytest.approx(1, rel=1e-4)
+
+
+class NotFinite(torch.nn.Module):
+    """NaN and both infinities among its outputs."""
+
+    def forward(self, x):
+        return torch.log(x)
+
+
+def test_the_comparison_of_onnx_is_json_also_where_outputs_are_not_finite(tmp_path):
+    from breakwatch_worker.artifact import makers
+
+    recorded = recording_of(NotFinite(), torch.tensor([[-1.0, 0.0, 1.0, float("inf")]]))
+    check = makers.make_onnx(recorded, None, str(tmp_path / "model.onnx"))["check"]
+    json.dumps(check, allow_nan=False)
+    assert (check["status"], check["deterministic"]) == ("ok", True)
+    assert check["cases"][0]["outputs"][0]["nan_positions_equal"]
+
+
+def recording_of(model, x=None):
+    from breakwatch_worker.artifact import recording
+
+    return recording.record(model.eval(), lambda batch: {"input" if x is None else "x":
+                                                         torch.ones(batch, 4) if x is None else x}, 1, False)
+
+
 # --- the check
 
 
@@ -333,7 +370,7 @@ def test_a_crash_and_a_hang_of_a_target_are_findings():
 
 
 def test_every_error_has_a_cause_of_the_closed_set():
-    from breakwatch_worker.artifact import causes
+    from breakwatch_worker.compilers import causes
     from torch._inductor.exc import CppCompileError, InvalidCxxCompiler
 
     def raised(error):

@@ -3,9 +3,10 @@
 import os
 import time
 
+from ..compilers import causes
+from ..compilers.aot_inductor import capability
 from ..text import one_line
-from . import causes, isolated, package, targets
-from .aot_inductor import capability
+from . import isolated, package, targets
 from .recording import Recording
 
 _SHARE = 0.9  # of the phase's time, for all targets together
@@ -57,5 +58,3 @@ def _of_target(name: str, recording: Recording, options) -> dict:
         "batch": options.batch,
         "dynamic": recording.dynamic_shapes is not None,
     }
-
-

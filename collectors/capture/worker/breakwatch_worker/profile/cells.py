@@ -2,6 +2,7 @@
 
 import math
 
+from ..compilers import causes
 from ..modes.base import text_of_error
 from ..text import one_line
 
@@ -17,7 +18,7 @@ def failed(status: str, detail: str, **more) -> dict:
 
 def of_error(error: BaseException) -> dict:
     text = one_line(text_of_error(error), _DETAIL_BYTES)
-    memory = isinstance(error, MemoryError) or "t allocate memory" in text or "not enough memory" in text
+    memory = causes.cause_of(error) == "memory"
     return failed("out_of_memory" if memory else "failed", f"{type(error).__name__}: {text}")
 
 
