@@ -3,7 +3,9 @@ anything takes."""
 
 import itertools
 import math
+import os
 import pathlib
+import tempfile
 import time
 
 import measure_zoo as zoo
@@ -233,6 +235,34 @@ def test_without_time_nothing_is_begun(lane):
     waiting = lane(contenders.Contender(subject(), Options()))
     schedule.prepare([waiting], schedule.Budget(1.0, time.monotonic() - 10))
     assert waiting.cell["status"] == "timeout" and not waiting.alive
+
+
+class Litters(contenders.Contender):
+    """Leaves a temporary file behind, then does what a test says."""
+
+    def _prepare(self):
+        tempfile.mkdtemp(prefix="left-")
+        return self.then()
+
+
+@pytest.mark.parametrize("end", (lambda: {}, lambda: os.abort(), lambda: time.sleep(600)),
+                         ids=("ends", "crashes", "hangs"))
+def test_no_backend_leaves_temporary_files_behind(lane, tmp_path, monkeypatch, end):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Litters, "then", staticmethod(end), raising=False)
+    littering = lane(Litters(subject(), Options()))
+    littering.ask({"do": "prepare"}, 5.0)
+    littering.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_measurement_leaves_no_temporary_files_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("BREAKWATCH_RUNNER", RUNNER)
+    profile, _ = measured("profile", zoo.Whole(), ("eager", "aot_inductor", "onnxruntime"))
+    assert set(statuses(profile["totals"]).values()) == {"ok"}
+    assert [path for path in tmp_path.iterdir() if not path.name.startswith("torchinductor_")] == []  # torch's cache
 
 
 def test_random_outputs_are_not_compared():

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import signal
 import subprocess
+import tempfile
 import zipfile
 
 import packages_support
@@ -341,6 +343,46 @@ def test_a_target_without_time_is_a_timeout_and_leaves_nothing(tmp_path):
     found = builds.build_all(recorded, options, {}, limit_s=0.0)
     assert {(target["status"], target["cause"]) for target in found.values()} == {("timeout", "time")}
     assert os.listdir(tmp_path) == []
+
+
+def test_a_build_that_is_killed_leaves_nothing(tmp_path, monkeypatch):
+    from breakwatch_worker.artifact import builds, makers, options
+
+    def crash(recording, options, path):
+        tempfile.mkdtemp(prefix="left-")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(makers, "make_torchscript", crash)
+    chosen = options.Options(targets=("torchscript",), folder=str(tmp_path / "packages"))
+    found = builds.build_all(recording_of(torch.nn.Linear(4, 4)), chosen, {}, limit_s=60.0)
+    assert found["torchscript"]["cause"] == "memory"
+    assert os.listdir(tmp_path / "temporary") == os.listdir(tmp_path / "packages") == []
+
+
+def test_a_check_that_ends_early_leaves_no_temporary_files(package, tmp_path):
+    """The time limit ends the program while it loads; a signal, before it can clean up itself."""
+    needs(RUNNER)
+    (tmp_path / "tmp").mkdir()
+    environment = {"TMPDIR": str(tmp_path / "tmp")}
+    assert run("check", package, "--limit-s", "0.02", **environment)["status"] == "timeout"
+    assert os.listdir(tmp_path / "tmp") == []
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGSEGV):
+        program = subprocess.Popen([RUNNER, "bench", package, "--min-s", "60"], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=environment)
+        (works,) = wait_for_children(program.pid)
+        os.kill(works if number == signal.SIGSEGV else program.pid, number)
+        assert program.wait(60) == -number
+        assert os.listdir(tmp_path / "tmp") == []
+        assert not os.path.exists(f"/proc/{works}")
+
+
+def wait_for_children(pid) -> list:
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        while not (found := file.read().split()):
+            file.seek(0)
+    return [int(child) for child in found]
 
 
 def test_a_build_that_fails_replaces_nothing(built, tmp_path):

@@ -63,8 +63,6 @@ void LimitMemory(std::int64_t mebibytes) {
 int RunCheck(const Arguments& arguments) {
   EndAfter(arguments.limit_s);
   LimitMemory(arguments.limit_mb);
-  const auto tmpdir = OwnTmpdir::Make();
-  if (!tmpdir) return std::fprintf(stderr, "breakwatch-runner: %s\n", tmpdir.error().message.c_str()), kCannotWrite;
   const Check check = CheckPackage(arguments.folder, arguments.threads);
   return Print(arguments.json ? AsJson(check) : AsText(check), check.status == "ok");
 }
@@ -90,8 +88,6 @@ Result<BenchOptions> FilesOf(const Arguments& arguments) {
 
 int RunBench(const Arguments& arguments) {
   LimitMemory(arguments.limit_mb);
-  const auto tmpdir = OwnTmpdir::Make();
-  if (!tmpdir) return std::fprintf(stderr, "breakwatch-runner: %s\n", tmpdir.error().message.c_str()), kCannotWrite;
   const auto options = FilesOf(arguments);
   auto measured = options ? MeasurePackage(*options) : Result<Bench>(options.error());
   Bench bench;
@@ -179,9 +175,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "breakwatch-runner: %s\nusage: see breakwatch-runner --help\n", error.what());
     return kUsage;
   }
-  if (*check) return RunCheck(arguments);
+  if (*check) return InOwnTmpdir([&] { return RunCheck(arguments); });
   if (*inspect) return RunInspect(arguments);
-  if (*bench) return RunBench(arguments);
+  if (*bench) return InOwnTmpdir([&] { return RunBench(arguments); });
   if (version) return RunVersion(version_json);
   std::fputs("usage: breakwatch-runner check|bench|inspect|--version; see breakwatch-runner --help\n", stderr);
   return kUsage;

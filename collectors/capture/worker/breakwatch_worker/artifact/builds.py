@@ -25,13 +25,14 @@ def build_all(recording: Recording, options, fields: dict, limit_s: float) -> di
     return found
 
 
-def _build(target, seconds: float, *arguments) -> dict:
+def _build(target, seconds: float, recording: Recording, options, fields: dict) -> dict:
     if why := target.why_skipped():
         return {"status": "skipped", "detail": why, "cause": "not_installed"}
     if seconds <= 0:
         return {"status": "timeout", "detail": "no time was left for it", "cause": "time"}
-    built = isolated.run(seconds, _built, target, *arguments)
+    built = isolated.run(seconds, _built, target, recording, options, fields)
     if isinstance(built, isolated.Ended):
+        package.remove_unfinished(options.folder, target.name)
         return {"status": built.status, "detail": built.detail, "cause": built.cause}
     return built
 

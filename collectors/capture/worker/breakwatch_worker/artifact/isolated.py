@@ -8,6 +8,7 @@ import signal
 import tempfile
 
 from ..process import fork, host
+from ..process.scratch import own_folder, use_for_temporary_files
 
 
 @dataclasses.dataclass
@@ -21,11 +22,11 @@ class Ended:
 
 def run(seconds: float, function, *arguments):
     """The function's value, or Ended. The value must be picklable."""
-    with tempfile.TemporaryFile() as answer:
+    with own_folder("isolated-") as folder, tempfile.TemporaryFile() as answer:
         fork.flush()
         pid = os.fork()
         if pid == 0:
-            fork.answer_and_end(answer, _in_own_group, (function, *arguments))
+            fork.answer_and_end(answer, _in_own_group, (folder, function, *arguments))
         descriptor = os.pidfd_open(pid)
         in_time = bool(select.select([descriptor], [], [], seconds)[0])
         os.close(descriptor)
@@ -39,8 +40,9 @@ def run(seconds: float, function, *arguments):
         return pickle.load(answer)
 
 
-def _in_own_group(function, *arguments):
+def _in_own_group(folder: str, function, *arguments):
     os.setpgid(0, 0)
+    use_for_temporary_files(folder)
     return function(*arguments)
 
 

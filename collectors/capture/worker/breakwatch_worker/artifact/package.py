@@ -21,7 +21,7 @@ _BLOCK = 1 << 20
 @contextlib.contextmanager
 def new_folder(parent: str, name: str):
     """A folder to fill. It gets its name, replacing what has it, when the block ends without an error."""
-    target, temporary = os.path.join(parent, name), os.path.join(parent, f".{name}.{os.getpid()}")
+    target, temporary = os.path.join(parent, name), _unfinished(parent, name)
     shutil.rmtree(temporary, ignore_errors=True)
     os.makedirs(temporary)
     try:
@@ -33,6 +33,15 @@ def new_folder(parent: str, name: str):
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def remove_unfinished(parent: str, name: str) -> None:
+    """After the process that filled the folder was killed."""
+    shutil.rmtree(_unfinished(parent, name), ignore_errors=True)
+
+
+def _unfinished(parent: str, name: str) -> str:
+    return os.path.join(parent, f".{name}.new")
 
 
 def inputs_file(case: int) -> str:
