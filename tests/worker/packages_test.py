@@ -196,6 +196,51 @@ def test_a_wrong_result_names_the_output_and_the_worst_element(script):
     assert second["outputs"][0]["worst"] == [2, 3, 4]
 
 
+def test_a_dynamic_package_without_another_batch_is_refused(script):
+    for name in ("inputs-2.safetensors", "outputs-2.safetensors"):
+        (script / name).unlink()
+    left = [entry for entry in manifest_of(script)["files"] if "-2" not in entry["path"]]
+    for command in ("check", "bench"):
+        assert "lists no inputs-2.safetensors" in run(command, signed(script, files=left))["detail"]
+    assert refused(run("check", script))
+    assert run("check", signed(script, dynamic=False))["status"] == "ok"
+
+
+def test_a_second_batch_of_the_same_size_proves_nothing(script):
+    for name in ("inputs", "outputs"):
+        (script / f"{name}-2.safetensors").write_bytes((script / f"{name}.safetensors").read_bytes())
+    answer = run("check", signed(script))
+    assert answer["status"] == "failed_check"
+    assert "inputs-2.safetensors: it has the sizes of inputs.safetensors" in answer["detail"]
+
+
+class Tiny(torch.nn.Module):
+    """Outputs that are denormal numbers, and the same numbers made large."""
+
+    def forward(self, x):
+        tiny = x * 1e-39
+        return tiny, tiny * 1e38
+
+
+@pytest.mark.parametrize("flushes", [True, False])
+def test_the_runner_flushes_denormal_numbers_if_the_recorded_call_did(tmp_path, flushes):
+    from breakwatch_worker.artifact import builds, options
+    from breakwatch_worker.process import tuning
+
+    tuning.flush_denormals(flushes)
+    recorded = recording_of(Tiny(), torch.ones(2, 4))
+    assert (recorded.cases[0].outputs[1].max() == 0) == flushes
+    chosen = options.Options(targets=("torchscript",), folder=str(tmp_path))
+    fields = dict.fromkeys(("model", "revision", "family", "task", "structure", "architecture", "model_type"), "")
+    fields.update(dtype="float32", device="cpu", size="reduced", weights={}, breaks=0, graphs=1)
+    assert builds.build_all(recorded, chosen, fields, limit_s=300.0)["torchscript"]["status"] == "built"
+    folder = tmp_path / "torchscript"
+    assert manifest_of(folder)["flush_denormals"] == flushes
+    assert run("check", folder, "--threads", "2")["status"] == "ok"
+    assert run("check", signed(folder, flush_denormals=not flushes))["status"] == "wrong_result"
+    assert run("check", signed(folder, flush_denormals="yes"))["status"] == "refused"
+
+
 def test_nan_must_be_where_it_is_expected(script):
     outputs = load_file(script / "outputs.safetensors")
     outputs["0001"][1, 2] = float("nan")

@@ -75,14 +75,15 @@ int RunInspect(const Arguments& arguments) {
 // The files to measure: those named, or those of a package that is verified first.
 Result<BenchOptions> FilesOf(const Arguments& arguments) {
   BenchOptions options = arguments.bench;
-  options.threads = arguments.threads;
+  options.computing.threads = arguments.threads;
   if (arguments.folder.empty()) return options;
   const Inspection inspection = Inspect(arguments.folder);
   if (inspection.check.status != "ok")
     return breakwatch::Error{breakwatch::ErrorCode::kInvalid, inspection.check.detail};
   const std::filesystem::path folder = arguments.folder;
-  options.package = folder / (inspection.package->manifest.target == "torchscript" ? "module.pt" : "package.pt2");
-  options.inputs = folder / "inputs.safetensors";
+  options.package = folder / ModelFileOf(inspection.package->manifest);
+  options.inputs = folder / kFirstCase.inputs;
+  options.computing.flush_denormals = inspection.recorded.flush_denormals;
   return options;
 }
 
@@ -137,7 +138,9 @@ CLI::App* AddBench(CLI::App* program, Arguments* arguments) {
   auto* folder = command->add_option("DIR", arguments->folder, "Folder with manifest.json");
   auto* package = command->add_option("--package", arguments->bench.package, "Package (.pt2) or TorchScript (.pt)");
   auto* inputs = command->add_option("--inputs", arguments->bench.inputs, "Its inputs (.safetensors)");
-  folder->excludes(package)->excludes(inputs);
+  auto* flush = command->add_flag("--flush-denormals", arguments->bench.computing.flush_denormals,
+                                  "With --package: flush denormal numbers to zero (a manifest says it for DIR)");
+  folder->excludes(package)->excludes(inputs)->excludes(flush);
   package->needs(inputs);
   inputs->needs(package);
   command->add_flag("--json", arguments->json, "Print one JSON object");

@@ -1,3 +1,4 @@
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -141,6 +142,9 @@ Result<std::unique_ptr<Model>> LoadModel(ModelFormat format, const std::string& 
   });
 }
 
-void UseThreads(int threads) { at::set_num_threads(threads); }
+void SetUp(const Computing& computing) {
+  at::globalContext().setFlushDenormal(computing.flush_denormals);
+  at::set_num_threads(computing.threads);
+}
 
 }  // namespace breakwatch::artifact

@@ -5,6 +5,7 @@ import time
 
 from ..compilers import causes
 from ..compilers.aot_inductor import capability
+from ..process import tuning
 from ..text import one_line
 from . import isolated, package, targets
 from .recording import Recording
@@ -58,4 +59,5 @@ def _of_target(name: str, recording: Recording, options) -> dict:
         "outputs": package.described(recording.paths, recording.cases[0].outputs, "path"),
         "batch": options.batch,
         "dynamic": recording.dynamic_shapes is not None,
+        "flush_denormals": tuning.flushes_denormals(),
     }
