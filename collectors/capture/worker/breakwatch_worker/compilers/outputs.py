@@ -55,7 +55,8 @@ def numbers(wanted: torch.Tensor, got: torch.Tensor) -> dict:
     if apart.numel():
         parts = torch.where(apart == 0, 0.0, apart / one.abs())  # of the expected value
         badness = torch.where(apart == 0, 0.0, apart / (absolute + relative * one.abs()))
-        badness = torch.where(one.isnan() == other.isnan(), badness.nan_to_num(0.0, math.inf), math.inf)
+        badness = badness.nan_to_num(math.inf, math.inf)  # inf / inf: only one of the two is infinite
+        badness = torch.where(one.isnan() & other.isnan(), 0.0, badness)
         found.update(max_abs=float(apart.nan_to_num(0.0, math.inf).max()),
                      max_rel=float(parts.nan_to_num(0.0, math.inf).max()))
         if float(badness.max()) > 0:
