@@ -327,6 +327,19 @@ def test_wrong_options_are_named(builder, tmp_path, options, field):
     assert result["suggestion"]
 
 
+BART = {"model_type": "bart", "architectures": ["BartForSequenceClassification"], "d_model": 16, "encoder_layers": 1,
+        "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 16,
+        "decoder_ffn_dim": 16, "vocab_size": 99, "num_labels": 3}
+
+
+def test_a_model_with_breaks_is_built_and_says_so(builder, tmp_path):
+    """The daemon refuses a result with breaks whose status is full_graph."""
+    result = build(builder, tmp_path, BART, targets=["torchscript"])
+    assert result["status"] == "graph_breaks" and result["breaks"] > 0, result
+    assert result["mode_detail"]["targets"]["torchscript"]["status"] == "built"
+    assert manifest_of(tmp_path / "torchscript")["breaks"] == result["breaks"]
+
+
 def test_the_seed_decides_the_weights(builder, tmp_path):
     seen = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
@@ -397,13 +410,66 @@ def test_a_build_that_is_killed_leaves_nothing(tmp_path, monkeypatch):
         tempfile.mkdtemp(prefix="left-")
         os.kill(os.getpid(), signal.SIGKILL)
 
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     monkeypatch.setattr(makers, "make_torchscript", crash)
+    (tmp_path / "packages/.torchscript.tmp/left-earlier").mkdir(parents=True)
     chosen = options.Options(targets=("torchscript",), folder=str(tmp_path / "packages"))
     found = builds.build_all(recording_of(torch.nn.Linear(4, 4)), chosen, {}, limit_s=60.0)
     assert found["torchscript"]["cause"] == "memory"
-    assert os.listdir(tmp_path / "temporary") == os.listdir(tmp_path / "packages") == []
+    assert os.listdir(tmp_path / "packages") == []
+
+
+def test_a_compiler_of_a_package_writes_beside_the_package_and_keeps_nothing(tmp_path, monkeypatch):
+    """The worker's scratch is smaller than the several copies of the weights that it makes."""
+    from breakwatch_worker.artifact import builds, options
+
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "scratch"))
+    chosen = options.Options(targets=("aot_inductor",), folder=str(tmp_path / "packages"))
+    found = builds.build_all(recording_of(torch.nn.Linear(4, 4)), chosen, {}, limit_s=600.0)
+    assert found["aot_inductor"]["status"] == "built"
+    assert os.listdir(tmp_path / "packages") == ["aot_inductor"]
+    assert [path for path in (tmp_path / "scratch").rglob("*") if path.suffix in (".so", ".cpp", ".o")] == []
+
+
+def test_a_disk_without_space_is_the_cause_of_a_failed_build(tmp_path, monkeypatch):
+    from breakwatch_worker.artifact import builds, makers, options
+
+    def fill(recording, options, path):
+        with open("/dev/full", "wb", buffering=0) as file:
+            file.write(b"x")
+
+    monkeypatch.setattr(makers, "make_torchscript", fill)
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path, tmp_path / "file"):
+        chosen = options.Options(targets=("torchscript",), folder=str(folder))
+        found = builds.build_all(recording_of(torch.nn.Linear(4, 4)), chosen, {}, limit_s=60.0)["torchscript"]
+        assert found["status"] == "failed"
+        assert (found["cause"] == "disk") == (folder == tmp_path), found
+
+
+def test_the_text_of_a_compiler_error_is_what_the_compiler_said_last():
+    from breakwatch_worker.compilers import causes
+    from torch._inductor.exc import CppCompileError, InductorError
+
+    output = "".join(f"/tmp/cache/of/it/main.cpp:{line}: note: candidate {'x' * 99}\n" for line in range(99))
+    output += "/usr/bin/ld: final link failed: No space left on device\ncollect2: error: ld returned 1 exit status\n"
+    error = CppCompileError(["g++", "/tmp/cache/of/it/main.cpp", *["-I/usr/include"] * 400], output)
+    for each in (error, InductorError(error, None)):
+        assert causes.text_of(each, 300) == (
+            f"{type(each).__name__}: C++ compile error: ld: final link failed: No space left on device; "
+            "collect2: error: ld returned 1 exit status")
+        assert causes.cause_of(each) == "disk"
+    other = causes.text_of(CppCompileError(["g++"], "a\n" * 999 + "the end"), 100)
+    assert len(other) <= 100 and " ... a a" in other and other.endswith("a the end")
+    ran = subprocess.run(["sh", "-c", "echo main.cpp:3:1: error: stray >&2; exit 1"], capture_output=True, check=False)
+    try:
+        ran.check_returncode()
+    except subprocess.CalledProcessError as failed:
+        assert causes.text_of(failed, 99) == "CalledProcessError: C++ compile error: main.cpp:3:1: error: stray"
+        assert causes.cause_of(failed) == "compiler"
+    killed = CppCompileError(["g++"], "g++: fatal error: Killed signal terminated program cc1plus")
+    assert causes.cause_of(killed) == "memory"
 
 
 def test_a_check_that_ends_early_leaves_no_temporary_files(package, tmp_path):
@@ -441,19 +507,20 @@ def test_a_build_that_fails_replaces_nothing(built, tmp_path):
     assert os.listdir(tmp_path) == ["torchscript"]
 
 
-def test_a_crash_and_a_hang_of_a_target_are_findings():
+def test_a_crash_and_a_hang_of_a_target_are_findings(tmp_path):
     import faulthandler
     import signal
     import time
 
     from breakwatch_worker.artifact import isolated
 
-    assert isolated.run(30, lambda: {"a": 1}) == {"a": 1}
-    assert isolated.run(0.1, time.sleep, 30).cause == "time"
-    crashed = isolated.run(30, lambda: (faulthandler.disable(), os.kill(os.getpid(), signal.SIGSEGV)))
+    folder = str(tmp_path)
+    assert isolated.run(30, folder, lambda: {"a": 1}) == {"a": 1}
+    assert isolated.run(0.1, folder, time.sleep, 30).cause == "time"
+    crashed = isolated.run(30, folder, lambda: (faulthandler.disable(), os.kill(os.getpid(), signal.SIGSEGV)))
     assert (crashed.cause, "SIGSEGV" in crashed.detail) == ("crash", True)
-    assert isolated.run(30, lambda: os.kill(os.getpid(), signal.SIGKILL)).cause == "memory"
-    assert isolated.run(30, lambda: os._exit(0)).cause == "crash"
+    assert isolated.run(30, folder, lambda: os.kill(os.getpid(), signal.SIGKILL)).cause == "memory"
+    assert isolated.run(30, folder, lambda: os._exit(0)).cause == "crash"
 
 
 def test_every_error_has_a_cause_of_the_closed_set():

@@ -6,7 +6,6 @@ import time
 from ..compilers import causes
 from ..compilers.aot_inductor import capability
 from ..process import tuning
-from ..text import one_line
 from . import isolated, package, targets
 from .recording import Recording
 
@@ -31,7 +30,12 @@ def _build(target, seconds: float, recording: Recording, options, fields: dict) 
         return {"status": "skipped", "detail": why, "cause": "not_installed"}
     if seconds <= 0:
         return {"status": "timeout", "detail": "no time was left for it", "cause": "time"}
-    built = isolated.run(seconds, _built, target, recording, options, fields)
+    try:
+        # Beside the packages, not in the worker's scratch: a compiler needs several times the space of the weights.
+        with package.temporary_folder(options.folder, target.name) as folder:
+            built = isolated.run(seconds, folder, _built, target, recording, options, fields)
+    except OSError as error:
+        return _failed(error)
     if isinstance(built, isolated.Ended):
         package.remove_unfinished(options.folder, target.name)
         return {"status": built.status, "detail": built.detail, "cause": built.cause}
@@ -45,9 +49,12 @@ def _built(target, recording: Recording, options, fields: dict) -> dict:
             package.write_cases(folder, recording)
             package.write_manifest(folder, {**_of_target(target.name, recording, options), **fields})
     except Exception as error:
-        text = one_line(f"{type(error).__name__}: {error}", _DETAIL_BYTES)
-        return {"status": "failed", "detail": text, "cause": causes.cause_of(error)}
+        return _failed(error)
     return {"status": "built", "detail": "", "cause": "", "manifest": f"{target.name}/{package.MANIFEST}", **more}
+
+
+def _failed(error: Exception) -> dict:
+    return {"status": "failed", "detail": causes.text_of(error, _DETAIL_BYTES), "cause": causes.cause_of(error)}
 
 
 def _of_target(name: str, recording: Recording, options) -> dict:

@@ -8,7 +8,7 @@ import signal
 import tempfile
 
 from ..process import fork, host
-from ..process.scratch import own_folder, use_for_temporary_files
+from ..process.scratch import use_for_temporary_files
 
 
 @dataclasses.dataclass
@@ -20,9 +20,10 @@ class Ended:
     cause: str  # time, memory, crash
 
 
-def run(seconds: float, function, *arguments):
-    """The function's value, or Ended. The value must be picklable."""
-    with own_folder("isolated-") as folder, tempfile.TemporaryFile() as answer:
+def run(seconds: float, folder: str, function, *arguments):
+    """The function's value, or Ended. The value must be picklable. Temporary files of the fork are in `folder`, which
+    the caller removes."""
+    with tempfile.TemporaryFile() as answer:
         fork.flush()
         pid = os.fork()
         if pid == 0:

@@ -35,6 +35,18 @@ def new_folder(parent: str, name: str):
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def temporary_folder(parent: str, name: str):
+    """For the temporary files of a build; what a killed build left there is removed."""
+    folder = os.path.join(parent, f".{name}.tmp")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def remove_unfinished(parent: str, name: str) -> None:
     """After the process that filled the folder was killed."""
     shutil.rmtree(_unfinished(parent, name), ignore_errors=True)

@@ -7,6 +7,7 @@ import platform
 import torch
 
 from .. import restore
+from ..process.scratch import own_folder
 
 # Instruction sets from the best: flags of a processor that has it, its name for the C++ compiler, inductor's class.
 # Neither compiler uses other instructions, so the package runs on every processor that has these.
@@ -33,10 +34,17 @@ def capability(wanted: str) -> str:
 def save(program, path: str, wanted: str = "") -> None:
     """Compiles an exported program for the instruction set `wanted`, and writes the package."""
     from torch._inductor import aoti_compile_and_package
+    from torch._inductor.utils import fresh_inductor_cache
 
     chosen = capability(wanted)
     # Compiled into the code, and switched on by AOTI_RUNTIME_CHECK_INPUTS=1 when it runs.
-    with restore.environment(AOTI_RUNTIME_CHECK_INPUTS="1"), _only(chosen), torch.no_grad():
+    with (
+        own_folder("compiling-") as folder,  # it gets several copies of the weights, which nobody uses afterwards
+        fresh_inductor_cache(dir=folder, delete=False),
+        restore.environment(AOTI_RUNTIME_CHECK_INPUTS="1"),
+        _only(chosen),
+        torch.no_grad(),
+    ):
         aoti_compile_and_package(program, package_path=path, inductor_configs=_settings(chosen))
 
 

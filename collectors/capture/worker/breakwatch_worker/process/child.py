@@ -64,7 +64,8 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     # A single huge allocation fails here with a clear error, before the zygote can notice it.
     resource.setrlimit(resource.RLIMIT_DATA, (data_now + rss + _GIB, data_now + rss + _GIB))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_GIB, _GIB))
+    most = rss if job.get("mode") == "build" else _GIB  # a package contains all weights
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     tuning.keep_freed_memory()
     torch.set_num_threads(1)
     # Few long collections are faster than many short ones: most objects made by tracing live as long as the process.

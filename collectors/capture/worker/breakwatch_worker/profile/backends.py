@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -177,6 +178,7 @@ class OnnxRuntime(Exported):
         path = os.path.join(tempfile.mkdtemp(prefix="onnx-"), "model.onnx")
         onnx_runtime.save(exported(module, positional, named), path)
         session = onnx_runtime.Session(path, self._options.threads)
+        shutil.rmtree(os.path.dirname(path))  # it is loaded
         return lambda *given, **by_name: tuple(session.run(_tensors((given, by_name))))
 
 

@@ -251,6 +251,9 @@ class PackagesContender(GraphsContender):
 
     def _prepare(self) -> dict:
         answer = super()._prepare()
+        for piece in self._recorder.pieces:  # compared; from now on breakwatch-runner loads them
+            piece.version = piece.eager
+        gc.collect()
         self._waiting = list(self._backend.packages)
         self._cells = {}
         return answer
