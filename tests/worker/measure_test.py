@@ -152,6 +152,11 @@ def test_every_backend_measures_each_graph(monkeypatch):
     assert "Python code as timed with eager" in total["detail"]
 
 
+def test_bench_traces_a_model_whose_output_has_more_than_tensors():
+    profile, _ = measured("bench", zoo.ReturnsACache(), ("eager", "torchscript"))
+    assert statuses(profile["totals"]) == {"eager": "ok", "torchscript": "ok"}, profile["totals"]
+
+
 def test_packages_alone_have_the_python_code_of_the_model_in_their_total(monkeypatch):
     monkeypatch.setenv("BREAKWATCH_RUNNER", RUNNER)
     profile, _ = measured("profile", zoo.BreaksInLoop(), ("aot_inductor",))

@@ -11,6 +11,7 @@ import torch
 from torch.utils import _pytree
 
 from ..artifact import targets
+from ..artifact.recording import Flat
 from ..compilers import aot_inductor, onnx_runtime, torchscript
 from ..compilers.program import exported
 from ..modes import exporters
@@ -183,6 +184,13 @@ class OnnxRuntime(Exported):
 
 
 class TorchScript(Exported):
+    def compile_model(self, model, positional, named, dynamic):
+        if positional:
+            return super().compile_model(model, positional, named, dynamic)
+        # A trace returns tensors only, and outputs of models also have caches.
+        traced = super().compile_model(Flat(model, named), tuple(_tensors(named)), {}, dynamic)
+        return lambda **given: traced(*_tensors(given))
+
     def _compile(self, module, positional, named):
         try:
             return torchscript.traced(module, positional, named)
