@@ -84,6 +84,14 @@ TEST(RecordedTest, ADynamicPackageNeedsASecondBatch) {
   EXPECT_EQ(WhyIncomplete(manifest), "the manifest lists no package.pt2");
 }
 
+TEST(RecordedTest, TheCallHasTheTensorsThatTheManifestDescribes) {
+  const std::vector<TensorSpec> specs{{"x", "float32", {2, 4}}};
+  EXPECT_EQ(WhyNotDescribed(specs, {{DTypeOfTorch("float32"), {2, 4}, {}}}), "");
+  EXPECT_THAT(WhyNotDescribed(specs, {}), HasSubstr("0 tensors, the manifest has 1"));
+  EXPECT_THAT(WhyNotDescribed(specs, {{DTypeOfTorch("float32"), {2, 5}, {}}}), HasSubstr("tensor 0"));
+  EXPECT_THAT(WhyNotDescribed(specs, {{DTypeOfTorch("int64"), {2, 4}, {}}}), HasSubstr("tensor 0"));
+}
+
 TEST(RecordedTest, AnotherBatchHasAnotherSize) {
   const TensorBytes two{nullptr, {2, 4}, {}}, three{nullptr, {3, 4}, {}}, mask{nullptr, {4}, {}};
   EXPECT_TRUE(IsOtherBatch({two, mask}, {three, mask}));

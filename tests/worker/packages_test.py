@@ -255,7 +255,19 @@ def test_inputs_of_another_shape_fail_the_check(package):
     save_file({name: tensor[:, :8].contiguous() for name, tensor in inputs.items()}, package / "inputs.safetensors")
     answer = run("check", signed(package))
     assert answer["status"] == "failed_check"
+    assert "inputs.safetensors: tensor 0 does not have the type and sizes that the manifest says" in answer["detail"]
+    described = [{**entry, "shape": [entry["shape"][0], 8]} for entry in manifest_of(package)["inputs"]]
+    answer = run("check", signed(package, inputs=described))
+    assert answer["status"] == "failed_check"
     assert "inputs.safetensors: run:" in answer["detail"]
+
+
+def test_an_error_of_a_script_has_its_reason(script):
+    given = {f"{place:04}": torch.ones(3, 3, 3, 3, 3) for place in range(2)}
+    save_file(given, script / "inputs.safetensors")
+    described = [{"name": name, "dtype": "float32", "shape": [3] * 5} for name in given]
+    detail = run("check", signed(script, inputs=described))["detail"]
+    assert "RuntimeError: " in detail and "interpreter" not in detail
 
 
 def test_a_check_has_a_time_limit(package):

@@ -50,6 +50,8 @@ class Checking {
     const bool first = check_->cases.empty();
     if (!first && !IsOtherBatch(first_inputs_->tensors(), inputs->tensors()))
       return Error{ErrorCode::kInvalid, "it has the sizes of inputs.safetensors: it is no other batch"};
+    const std::string other = first ? WhyNotDescribed(recorded_.inputs, inputs->tensors()) : "";
+    if (!other.empty()) return Error{ErrorCode::kInvalid, other};
     if (auto set = model_->SetInputs(inputs->tensors()); !set) return set;
     const auto begin = Clock::now();
     if (auto run = model_->Run(); !run) return run;

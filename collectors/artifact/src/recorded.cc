@@ -98,6 +98,16 @@ std::string WhyIncomplete(const Manifest& manifest) {
   return "";
 }
 
+std::string WhyNotDescribed(const std::vector<TensorSpec>& specs, const std::vector<TensorBytes>& tensors) {
+  if (specs.size() != tensors.size())
+    return "it has " + std::to_string(tensors.size()) + " tensors, the manifest has " + std::to_string(specs.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].dtype != tensors[i].dtype->torch_name || specs[i].shape != tensors[i].shape)
+      return "tensor " + std::to_string(i) + " does not have the type and sizes that the manifest says";
+  }
+  return "";
+}
+
 bool IsOtherBatch(const std::vector<TensorBytes>& first, const std::vector<TensorBytes>& second) {
   return first.size() == second.size() &&
          !std::equal(first.begin(), first.end(), second.begin(),

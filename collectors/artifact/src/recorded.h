@@ -37,6 +37,9 @@ Result<Recorded> ReadRecorded(const Package& package);
 // package has a second call, of another batch. Pure.
 std::string WhyIncomplete(const Manifest& manifest);
 
+// How the tensors of a call are not those that the manifest describes; empty if they are. Pure.
+std::string WhyNotDescribed(const std::vector<TensorSpec>& specs, const std::vector<TensorBytes>& tensors);
+
 // The file of a package that is loaded.
 std::string ModelFileOf(const Manifest& manifest);
 
