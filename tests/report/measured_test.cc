@@ -56,6 +56,13 @@ TEST(MeasuredTest, AProfileNamesSegmentsByGraphAndBreak) {
   EXPECT_THAT(RenderProfiles(results, nullptr, Format::kMarkdown), Not(HasSubstr("a|b.py")));
 }
 
+TEST(MeasuredTest, AModelOfOneGraphHasNoFurtherTimesAsOneGraph) {
+  std::vector<ModelResult> results{Profile()};
+  results[0].capture.mode_detail_json = R"({"profiles": [{"batch": 2, "totals": {"eager": {"status": "ok"}},
+      "whole": {"available": true, "how": "fullgraph", "cells": {}}}]})";
+  EXPECT_THAT(RenderProfiles(results, nullptr, Format::kText), Not(HasSubstr("As one graph")));
+}
+
 TEST(MeasuredTest, ACsvOfAProfileHasARowPerSegmentAndTotal) {
   const std::vector<ModelResult> results{Profile()};
   const auto rows = ParseCsv(RenderProfiles(results, nullptr, Format::kCsv));

@@ -1,9 +1,11 @@
 """Small modules to measure, and backends that misbehave. Test data."""
 
+import dataclasses
 import os
 import signal
 
 import torch
+import transformers
 from breakwatch_worker.profile.backends import Backend
 
 
@@ -62,6 +64,21 @@ class ReadsAValue(torch.nn.Module):
     def forward(self, x):
         x = self.first(x)
         return self.second(x) * x.sum().item()
+
+
+@dataclasses.dataclass
+class Cached:
+    value: torch.Tensor
+    cache: transformers.DynamicCache
+
+
+class ReturnsACache(torch.nn.Module):
+    """Its output is no tuple of tensors, as that of language models."""
+
+    def forward(self, x):
+        cache = transformers.DynamicCache()
+        cache.update(x[None, None], x[None, None], 0)
+        return Cached(x + 1, cache)
 
 
 class NotInOnnx(torch.nn.Module):

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import signal
 import subprocess
+import tempfile
 import zipfile
 
 import packages_support
@@ -90,6 +92,43 @@ def test_onnx_is_compared_by_its_own_runtime(built):
         ("inputs.safetensors", [True, True]), ("inputs-2.safetensors", [True, True])]
 
 
+def test_onnx_that_computes_something_else_is_a_wrong_result(tmp_path, monkeypatch):
+    from breakwatch_worker.artifact import makers
+    from breakwatch_worker.compilers import onnx_runtime
+
+    run_right = onnx_runtime.Session.run
+    monkeypatch.setattr(onnx_runtime.Session, "run", lambda self, tensors: [run_right(self, tensors)[0] + 1])
+    recorded = recording_of(torch.nn.Linear(4, 4))
+    check = makers.make_onnx(recorded, None, str(tmp_path / "model.onnx"))["check"]
+    assert check["status"] == "wrong_result"
+    assert check["detail"].startswith("1 of 1 output differs from eager; first: output of inputs.safetensors: its val")
+    assert check["cases"][0]["outputs"][0]["max_abs"] == pytest.approx(1, rel=1e-4)
+
+
+class NotFinite(torch.nn.Module):
+    """NaN and both infinities among its outputs."""
+
+    def forward(self, x):
+        return torch.log(x)
+
+
+def test_the_comparison_of_onnx_is_json_also_where_outputs_are_not_finite(tmp_path):
+    from breakwatch_worker.artifact import makers
+
+    recorded = recording_of(NotFinite(), torch.tensor([[-1.0, 0.0, 1.0, float("inf")]]))
+    check = makers.make_onnx(recorded, None, str(tmp_path / "model.onnx"))["check"]
+    json.dumps(check, allow_nan=False)
+    assert (check["status"], check["deterministic"]) == ("ok", True)
+    assert check["cases"][0]["outputs"][0]["nan_positions_equal"]
+
+
+def recording_of(model, x=None):
+    from breakwatch_worker.artifact import recording
+
+    return recording.record(model.eval(), lambda batch: {"input" if x is None else "x":
+                                                         torch.ones(batch, 4) if x is None else x}, 1, False)
+
+
 # --- the check
 
 
@@ -157,6 +196,51 @@ def test_a_wrong_result_names_the_output_and_the_worst_element(script):
     assert second["outputs"][0]["worst"] == [2, 3, 4]
 
 
+def test_a_dynamic_package_without_another_batch_is_refused(script):
+    for name in ("inputs-2.safetensors", "outputs-2.safetensors"):
+        (script / name).unlink()
+    left = [entry for entry in manifest_of(script)["files"] if "-2" not in entry["path"]]
+    for command in ("check", "bench"):
+        assert "lists no inputs-2.safetensors" in run(command, signed(script, files=left))["detail"]
+    assert refused(run("check", script))
+    assert run("check", signed(script, dynamic=False))["status"] == "ok"
+
+
+def test_a_second_batch_of_the_same_size_proves_nothing(script):
+    for name in ("inputs", "outputs"):
+        (script / f"{name}-2.safetensors").write_bytes((script / f"{name}.safetensors").read_bytes())
+    answer = run("check", signed(script))
+    assert answer["status"] == "failed_check"
+    assert "inputs-2.safetensors: it has the sizes of inputs.safetensors" in answer["detail"]
+
+
+class Tiny(torch.nn.Module):
+    """Outputs that are denormal numbers, and the same numbers made large."""
+
+    def forward(self, x):
+        tiny = x * 1e-39
+        return tiny, tiny * 1e38
+
+
+@pytest.mark.parametrize("flushes", [True, False])
+def test_the_runner_flushes_denormal_numbers_if_the_recorded_call_did(tmp_path, flushes):
+    from breakwatch_worker.artifact import builds, options
+    from breakwatch_worker.process import tuning
+
+    tuning.flush_denormals(flushes)
+    recorded = recording_of(Tiny(), torch.ones(2, 4))
+    assert (recorded.cases[0].outputs[1].max() == 0) == flushes
+    chosen = options.Options(targets=("torchscript",), folder=str(tmp_path))
+    fields = dict.fromkeys(("model", "revision", "family", "task", "structure", "architecture", "model_type"), "")
+    fields.update(dtype="float32", device="cpu", size="reduced", weights={}, breaks=0, graphs=1)
+    assert builds.build_all(recorded, chosen, fields, limit_s=300.0)["torchscript"]["status"] == "built"
+    folder = tmp_path / "torchscript"
+    assert manifest_of(folder)["flush_denormals"] == flushes
+    assert run("check", folder, "--threads", "2")["status"] == "ok"
+    assert run("check", signed(folder, flush_denormals=not flushes))["status"] == "wrong_result"
+    assert run("check", signed(folder, flush_denormals="yes"))["status"] == "refused"
+
+
 def test_nan_must_be_where_it_is_expected(script):
     outputs = load_file(script / "outputs.safetensors")
     outputs["0001"][1, 2] = float("nan")
@@ -171,7 +255,19 @@ def test_inputs_of_another_shape_fail_the_check(package):
     save_file({name: tensor[:, :8].contiguous() for name, tensor in inputs.items()}, package / "inputs.safetensors")
     answer = run("check", signed(package))
     assert answer["status"] == "failed_check"
+    assert "inputs.safetensors: tensor 0 does not have the type and sizes that the manifest says" in answer["detail"]
+    described = [{**entry, "shape": [entry["shape"][0], 8]} for entry in manifest_of(package)["inputs"]]
+    answer = run("check", signed(package, inputs=described))
+    assert answer["status"] == "failed_check"
     assert "inputs.safetensors: run:" in answer["detail"]
+
+
+def test_an_error_of_a_script_has_its_reason(script):
+    given = {f"{place:04}": torch.ones(3, 3, 3, 3, 3) for place in range(2)}
+    save_file(given, script / "inputs.safetensors")
+    described = [{"name": name, "dtype": "float32", "shape": [3] * 5} for name in given]
+    detail = run("check", signed(script, inputs=described))["detail"]
+    assert "RuntimeError: " in detail and "interpreter" not in detail
 
 
 def test_a_check_has_a_time_limit(package):
@@ -243,6 +339,19 @@ def test_wrong_options_are_named(builder, tmp_path, options, field):
     assert result["suggestion"]
 
 
+BART = {"model_type": "bart", "architectures": ["BartForSequenceClassification"], "d_model": 16, "encoder_layers": 1,
+        "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 16,
+        "decoder_ffn_dim": 16, "vocab_size": 99, "num_labels": 3}
+
+
+def test_a_model_with_breaks_is_built_and_says_so(builder, tmp_path):
+    """The daemon refuses a result with breaks whose status is full_graph."""
+    result = build(builder, tmp_path, BART, targets=["torchscript"])
+    assert result["status"] == "graph_breaks" and result["breaks"] > 0, result
+    assert result["mode_detail"]["targets"]["torchscript"]["status"] == "built"
+    assert manifest_of(tmp_path / "torchscript")["breaks"] == result["breaks"]
+
+
 def test_the_seed_decides_the_weights(builder, tmp_path):
     seen = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
@@ -306,6 +415,99 @@ def test_a_target_without_time_is_a_timeout_and_leaves_nothing(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_build_that_is_killed_leaves_nothing(tmp_path, monkeypatch):
+    from breakwatch_worker.artifact import builds, makers, options
+
+    def crash(recording, options, path):
+        tempfile.mkdtemp(prefix="left-")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(makers, "make_torchscript", crash)
+    (tmp_path / "packages/.torchscript.tmp/left-earlier").mkdir(parents=True)
+    chosen = options.Options(targets=("torchscript",), folder=str(tmp_path / "packages"))
+    found = builds.build_all(recording_of(torch.nn.Linear(4, 4)), chosen, {}, limit_s=60.0)
+    assert found["torchscript"]["cause"] == "memory"
+    assert os.listdir(tmp_path / "packages") == []
+
+
+def test_a_compiler_of_a_package_writes_beside_the_package_and_keeps_nothing(tmp_path, monkeypatch):
+    """The worker's scratch is smaller than the several copies of the weights that it makes."""
+    from breakwatch_worker.artifact import builds, options
+
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "scratch"))
+    chosen = options.Options(targets=("aot_inductor",), folder=str(tmp_path / "packages"))
+    found = builds.build_all(recording_of(torch.nn.Linear(4, 4)), chosen, {}, limit_s=600.0)
+    assert found["aot_inductor"]["status"] == "built"
+    assert os.listdir(tmp_path / "packages") == ["aot_inductor"]
+    assert [path for path in (tmp_path / "scratch").rglob("*") if path.suffix in (".so", ".cpp", ".o")] == []
+
+
+def test_a_disk_without_space_is_the_cause_of_a_failed_build(tmp_path, monkeypatch):
+    from breakwatch_worker.artifact import builds, makers, options
+
+    def fill(recording, options, path):
+        with open("/dev/full", "wb", buffering=0) as file:
+            file.write(b"x")
+
+    monkeypatch.setattr(makers, "make_torchscript", fill)
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path, tmp_path / "file"):
+        chosen = options.Options(targets=("torchscript",), folder=str(folder))
+        found = builds.build_all(recording_of(torch.nn.Linear(4, 4)), chosen, {}, limit_s=60.0)["torchscript"]
+        assert found["status"] == "failed"
+        assert (found["cause"] == "disk") == (folder == tmp_path), found
+
+
+def test_the_text_of_a_compiler_error_is_what_the_compiler_said_last():
+    from breakwatch_worker.compilers import causes
+    from torch._inductor.exc import CppCompileError, InductorError
+
+    output = "".join(f"/tmp/cache/of/it/main.cpp:{line}: note: candidate {'x' * 99}\n" for line in range(99))
+    output += "/usr/bin/ld: final link failed: No space left on device\ncollect2: error: ld returned 1 exit status\n"
+    error = CppCompileError(["g++", "/tmp/cache/of/it/main.cpp", *["-I/usr/include"] * 400], output)
+    for each in (error, InductorError(error, None)):
+        assert causes.text_of(each, 300) == (
+            f"{type(each).__name__}: C++ compile error: ld: final link failed: No space left on device; "
+            "collect2: error: ld returned 1 exit status")
+        assert causes.cause_of(each) == "disk"
+    other = causes.text_of(CppCompileError(["g++"], "a\n" * 999 + "the end"), 100)
+    assert len(other) <= 100 and " ... a a" in other and other.endswith("a the end")
+    ran = subprocess.run(["sh", "-c", "echo main.cpp:3:1: error: stray >&2; exit 1"], capture_output=True, check=False)
+    try:
+        ran.check_returncode()
+    except subprocess.CalledProcessError as failed:
+        assert causes.text_of(failed, 99) == "CalledProcessError: C++ compile error: main.cpp:3:1: error: stray"
+        assert causes.cause_of(failed) == "compiler"
+    killed = CppCompileError(["g++"], "g++: fatal error: Killed signal terminated program cc1plus")
+    assert causes.cause_of(killed) == "memory"
+
+
+def test_a_check_that_ends_early_leaves_no_temporary_files(package, tmp_path):
+    """The time limit ends the program while it loads; a signal, before it can clean up itself."""
+    needs(RUNNER)
+    (tmp_path / "tmp").mkdir()
+    environment = {"TMPDIR": str(tmp_path / "tmp")}
+    assert run("check", package, "--limit-s", "0.02", **environment)["status"] == "timeout"
+    assert os.listdir(tmp_path / "tmp") == []
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGSEGV):
+        program = subprocess.Popen([RUNNER, "bench", package, "--min-s", "60"], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env=environment)
+        (works,) = wait_for_children(program.pid)
+        os.kill(works if number == signal.SIGSEGV else program.pid, number)
+        assert program.wait(60) == -number
+        assert os.listdir(tmp_path / "tmp") == []
+        assert not os.path.exists(f"/proc/{works}")
+
+
+def wait_for_children(pid) -> list:
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        while not (found := file.read().split()):
+            file.seek(0)
+    return [int(child) for child in found]
+
+
 def test_a_build_that_fails_replaces_nothing(built, tmp_path):
     from breakwatch_worker.artifact import package
 
@@ -317,23 +519,24 @@ def test_a_build_that_fails_replaces_nothing(built, tmp_path):
     assert os.listdir(tmp_path) == ["torchscript"]
 
 
-def test_a_crash_and_a_hang_of_a_target_are_findings():
+def test_a_crash_and_a_hang_of_a_target_are_findings(tmp_path):
     import faulthandler
     import signal
     import time
 
     from breakwatch_worker.artifact import isolated
 
-    assert isolated.run(30, lambda: {"a": 1}) == {"a": 1}
-    assert isolated.run(0.1, time.sleep, 30).cause == "time"
-    crashed = isolated.run(30, lambda: (faulthandler.disable(), os.kill(os.getpid(), signal.SIGSEGV)))
+    folder = str(tmp_path)
+    assert isolated.run(30, folder, lambda: {"a": 1}) == {"a": 1}
+    assert isolated.run(0.1, folder, time.sleep, 30).cause == "time"
+    crashed = isolated.run(30, folder, lambda: (faulthandler.disable(), os.kill(os.getpid(), signal.SIGSEGV)))
     assert (crashed.cause, "SIGSEGV" in crashed.detail) == ("crash", True)
-    assert isolated.run(30, lambda: os.kill(os.getpid(), signal.SIGKILL)).cause == "memory"
-    assert isolated.run(30, lambda: os._exit(0)).cause == "crash"
+    assert isolated.run(30, folder, lambda: os.kill(os.getpid(), signal.SIGKILL)).cause == "memory"
+    assert isolated.run(30, folder, lambda: os._exit(0)).cause == "crash"
 
 
 def test_every_error_has_a_cause_of_the_closed_set():
-    from breakwatch_worker.artifact import causes
+    from breakwatch_worker.compilers import causes
     from torch._inductor.exc import CppCompileError, InvalidCxxCompiler
 
     def raised(error):

@@ -69,9 +69,9 @@ Result<Bench> MeasurePackage(const BenchOptions& options) {
   if (!format) return format.error();
   const auto inputs = TensorFile::Open(options.inputs);
   if (!inputs) return inputs.error();
-  UseThreads(options.threads);
+  SetUp(options.computing);
   Bench bench;
-  bench.threads = options.threads;
+  bench.threads = options.computing.threads;
   bench.cpu_capability = Lower(AskTorch().cpu_capability);
   const auto begin = Clock::now();
   const auto model = LoadModel(*format, options.package);

@@ -11,7 +11,7 @@ namespace breakwatch::artifact {
 
 struct BenchOptions {
   std::string package, inputs;  // files; the package's format follows from its name
-  int threads = 1;
+  Computing computing;
   std::size_t min_runs = 30;  // it ends when both minimums are reached, or after 20 times the seconds
   double min_s = 5;
 };

@@ -13,26 +13,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The second case is another batch, of packages with a dynamic one.
-struct CaseFiles {
-  const char* inputs;
-  const char* outputs;
-};
-constexpr CaseFiles kCases[] = {{"inputs.safetensors", "outputs.safetensors"},
-                                {"inputs-2.safetensors", "outputs-2.safetensors"}};
-
 double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 bool Lists(const Manifest& manifest, std::string_view path) {
   return std::any_of(manifest.files.begin(), manifest.files.end(),
                      [&](const PackageFile& file) { return file.path == path; });
-}
-
-// The file to load: the only one that is not a recorded tensor file.
-Result<std::string> ModelFile(const Manifest& manifest) {
-  const std::string name = manifest.target == "torchscript" ? "module.pt" : "package.pt2";
-  if (Lists(manifest, name)) return name;
-  return Error{ErrorCode::kInvalid, "the manifest lists no " + name};
 }
 
 class Checking {
@@ -42,17 +27,15 @@ class Checking {
 
   Result<void> Run() {
     const Manifest& manifest = package_.manifest;
-    auto name = ModelFile(manifest);
-    if (!name) return name.error();
+    const std::string name = ModelFileOf(manifest);
     const auto begin = Clock::now();
-    auto model = LoadModel(*FormatOf(*name), PathOf(*name));
+    auto model = LoadModel(*FormatOf(name), PathOf(name));
     if (!model) return model.error();
     model_ = *std::move(model);
     check_->load_s = SecondsSince(begin);
-    for (const CaseFiles& files : kCases) {
-      if (!Lists(manifest, files.inputs) && check_->cases.size() == 1) continue;  // the package is not dynamic
-      if (auto done = RunCase(files); !done) return done.error().Within(files.inputs);
-    }
+    if (auto done = RunCase(kFirstCase); !done) return done.error().Within(kFirstCase.inputs);
+    if (!manifest.dynamic && !Lists(manifest, kSecondCase.inputs)) return {};
+    if (auto done = RunCase(kSecondCase); !done) return done.error().Within(kSecondCase.inputs);
     return {};
   }
 
@@ -60,19 +43,25 @@ class Checking {
   std::string PathOf(const std::string& name) const { return std::filesystem::path(package_.folder) / name; }
 
   Result<void> RunCase(const CaseFiles& files) {
-    const auto inputs = TensorFile::Open(PathOf(files.inputs));
+    auto inputs = TensorFile::Open(PathOf(files.inputs));
     if (!inputs) return inputs.error();
     const auto expected = TensorFile::Open(PathOf(files.outputs));
     if (!expected) return expected.error();
-    if (auto set = model_->SetInputs(inputs->tensors()); !set) return set;
     const bool first = check_->cases.empty();
+    if (!first && !IsOtherBatch(first_inputs_->tensors(), inputs->tensors()))
+      return Error{ErrorCode::kInvalid, "it has the sizes of inputs.safetensors: it is no other batch"};
+    const std::string other = first ? WhyNotDescribed(recorded_.inputs, inputs->tensors()) : "";
+    if (!other.empty()) return Error{ErrorCode::kInvalid, other};
+    if (auto set = model_->SetInputs(inputs->tensors()); !set) return set;
     const auto begin = Clock::now();
     if (auto run = model_->Run(); !run) return run;
     if (first) check_->run_s = SecondsSince(begin);
     auto outputs = model_->Outputs();
     if (!outputs) return outputs.error();
     if (auto compared = CompareAll(files, expected->tensors(), *outputs); !compared) return compared;
-    return first ? RunAgain(*outputs) : Result<void>();
+    if (!first) return {};
+    first_inputs_.emplace(*std::move(inputs));
+    return RunAgain(*outputs);
   }
 
   Result<void> CompareAll(const CaseFiles& files, const std::vector<TensorBytes>& expected,
@@ -99,6 +88,8 @@ class Checking {
   Result<void> RunAgain(const std::vector<TensorBytes>& outputs) {
     std::vector<std::string> before;
     for (const TensorBytes& output : outputs) before.emplace_back(output.bytes);
+    // The first run may have written into its inputs.
+    if (auto set = model_->SetInputs(first_inputs_->tensors()); !set) return set;
     if (auto run = model_->Run(); !run) return run;
     auto again = model_->Outputs();
     if (!again) return again.error();
@@ -111,6 +102,7 @@ class Checking {
   const Recorded& recorded_;
   Check* check_;
   std::unique_ptr<Model> model_;
+  std::optional<TensorFile> first_inputs_;
 };
 
 // The worst output of all cases, as one line; empty if every output is within its tolerance.
@@ -144,8 +136,9 @@ Inspection Inspect(const std::string& folder) {
   check.verify_s = SecondsSince(begin);
   if (!package) return {Refused(check, package.error().message), std::nullopt, {}};
   check.package_id = package->id;
-  auto recorded = ReadRecorded(package->manifest);
+  auto recorded = ReadRecorded(*package);
   check.detail = recorded ? WhyRefused(package->manifest, AskTorch(), MachineCapability()) : recorded.error().message;
+  if (check.detail.empty()) check.detail = WhyIncomplete(package->manifest);
   check.status = check.detail.empty() ? "ok" : "refused";
   if (recorded) inspection.recorded = *std::move(recorded);
   inspection.package = *std::move(package);
@@ -158,7 +151,7 @@ Check CheckPackage(const std::string& folder, int threads) {
   if (check.status != "ok") return check;
   // Compiled code compares the shapes and types of its inputs with those it was built for.
   setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 1);
-  UseThreads(threads);
+  SetUp({threads, inspection.recorded.flush_denormals});
   const auto ran = Checking(inspection, &check).Run();
   check.peak_rss_mb = PeakResidentMebibytes();
   if (!ran) {

@@ -63,8 +63,6 @@ void LimitMemory(std::int64_t mebibytes) {
 int RunCheck(const Arguments& arguments) {
   EndAfter(arguments.limit_s);
   LimitMemory(arguments.limit_mb);
-  const auto tmpdir = OwnTmpdir::Make();
-  if (!tmpdir) return std::fprintf(stderr, "breakwatch-runner: %s\n", tmpdir.error().message.c_str()), kCannotWrite;
   const Check check = CheckPackage(arguments.folder, arguments.threads);
   return Print(arguments.json ? AsJson(check) : AsText(check), check.status == "ok");
 }
@@ -77,21 +75,20 @@ int RunInspect(const Arguments& arguments) {
 // The files to measure: those named, or those of a package that is verified first.
 Result<BenchOptions> FilesOf(const Arguments& arguments) {
   BenchOptions options = arguments.bench;
-  options.threads = arguments.threads;
+  options.computing.threads = arguments.threads;
   if (arguments.folder.empty()) return options;
   const Inspection inspection = Inspect(arguments.folder);
   if (inspection.check.status != "ok")
     return breakwatch::Error{breakwatch::ErrorCode::kInvalid, inspection.check.detail};
   const std::filesystem::path folder = arguments.folder;
-  options.package = folder / (inspection.package->manifest.target == "torchscript" ? "module.pt" : "package.pt2");
-  options.inputs = folder / "inputs.safetensors";
+  options.package = folder / ModelFileOf(inspection.package->manifest);
+  options.inputs = folder / kFirstCase.inputs;
+  options.computing.flush_denormals = inspection.recorded.flush_denormals;
   return options;
 }
 
 int RunBench(const Arguments& arguments) {
   LimitMemory(arguments.limit_mb);
-  const auto tmpdir = OwnTmpdir::Make();
-  if (!tmpdir) return std::fprintf(stderr, "breakwatch-runner: %s\n", tmpdir.error().message.c_str()), kCannotWrite;
   const auto options = FilesOf(arguments);
   auto measured = options ? MeasurePackage(*options) : Result<Bench>(options.error());
   Bench bench;
@@ -141,7 +138,9 @@ CLI::App* AddBench(CLI::App* program, Arguments* arguments) {
   auto* folder = command->add_option("DIR", arguments->folder, "Folder with manifest.json");
   auto* package = command->add_option("--package", arguments->bench.package, "Package (.pt2) or TorchScript (.pt)");
   auto* inputs = command->add_option("--inputs", arguments->bench.inputs, "Its inputs (.safetensors)");
-  folder->excludes(package)->excludes(inputs);
+  auto* flush = command->add_flag("--flush-denormals", arguments->bench.computing.flush_denormals,
+                                  "With --package: flush denormal numbers to zero (a manifest says it for DIR)");
+  folder->excludes(package)->excludes(inputs)->excludes(flush);
   package->needs(inputs);
   inputs->needs(package);
   command->add_flag("--json", arguments->json, "Print one JSON object");
@@ -179,9 +178,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "breakwatch-runner: %s\nusage: see breakwatch-runner --help\n", error.what());
     return kUsage;
   }
-  if (*check) return RunCheck(arguments);
+  if (*check) return InOwnTmpdir([&] { return RunCheck(arguments); });
   if (*inspect) return RunInspect(arguments);
-  if (*bench) return RunBench(arguments);
+  if (*bench) return InOwnTmpdir([&] { return RunBench(arguments); });
   if (version) return RunVersion(version_json);
   std::fputs("usage: breakwatch-runner check|bench|inspect|--version; see breakwatch-runner --help\n", stderr);
   return kUsage;

@@ -27,7 +27,12 @@ enum class ModelFormat { kAotInductor, kTorchScript };
 // Reads the whole file; an AOTInductor package is unpacked below $TMPDIR.
 Result<std::unique_ptr<Model>> LoadModel(ModelFormat format, const std::string& file);
 
-// Of operators and of compiled code; the process has one number for both.
-void UseThreads(int threads);
+struct Computing {
+  int threads = 1;               // of operators and of compiled code; the process has one number for both
+  bool flush_denormals = false;  // to zero, in all of these threads
+};
+
+// Before anything is computed: further threads take over the mode of the one that starts them.
+void SetUp(const Computing& computing);
 
 }  // namespace breakwatch::artifact

@@ -1,3 +1,4 @@
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -22,11 +23,18 @@ constexpr std::pair<std::string_view, at::ScalarType> kScalarTypes[] = {
     {"U16", at::kUInt16}, {"U8", at::kByte},   {"BOOL", at::kBool}, {"C64", at::kComplexFloat},
 };
 
+// One line. Errors of a TorchScript program end in the reason, below the program's stack.
+std::string_view ReasonOf(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  const bool script = text.starts_with("The following operation failed in the TorchScript interpreter");
+  return script ? text.substr(text.rfind('\n') + 1) : FirstLine(text);
+}
+
 // Runs `call`, which may throw anything that torch and the package's code throw.
 template <class Call>
 auto Guarded(const std::string& what, Call call) -> decltype(call()) {
   const auto failed = [&](std::string_view text) {
-    return Error{ErrorCode::kInvalid, what + ": " + ShortLine(FirstLine(text), kErrorBytes)};
+    return Error{ErrorCode::kInvalid, what + ": " + ShortLine(ReasonOf(text), kErrorBytes)};
   };
   try {
     return call();
@@ -141,6 +149,9 @@ Result<std::unique_ptr<Model>> LoadModel(ModelFormat format, const std::string& 
   });
 }
 
-void UseThreads(int threads) { at::set_num_threads(threads); }
+void SetUp(const Computing& computing) {
+  at::globalContext().setFlushDenormal(computing.flush_denormals);
+  at::set_num_threads(computing.threads);
+}
 
 }  // namespace breakwatch::artifact

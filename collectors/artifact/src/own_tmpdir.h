@@ -1,25 +1,15 @@
-// A folder for the files that libtorch unpacks from packages and, after a failed load, leaves behind.
+// A folder for the files that libtorch unpacks from packages and leaves behind if a load fails or the process ends.
 #pragma once
 
-#include <string>
-
-#include "breakwatch/core/result.h"
+#include <functional>
 
 namespace breakwatch::artifact {
 
-// Owner: main. While it exists, TMPDIR names it. The destructor removes it with its content.
-class OwnTmpdir {
- public:
-  static Result<OwnTmpdir> Make();
-
-  OwnTmpdir(OwnTmpdir&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  OwnTmpdir& operator=(OwnTmpdir&&) = delete;
-  ~OwnTmpdir();
-
- private:
-  explicit OwnTmpdir(std::string path) : path_(std::move(path)) {}
-
-  std::string path_;
-};
+// Runs `body` in a process of its own whose TMPDIR is a new folder, and returns its exit code. The folder is removed
+// however that process ends: also by a signal, which then ends this process too. That process does not outlive this
+// one. Only if this one is killed by SIGKILL, the folder stays.
+//
+// Thread: main's, before any other thread.
+int InOwnTmpdir(const std::function<int()>& body);
 
 }  // namespace breakwatch::artifact

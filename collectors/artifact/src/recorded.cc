@@ -80,14 +80,52 @@ Result<std::map<std::string, Tolerance>> ReadTolerance(const std::string& text) 
 
 }  // namespace
 
-Result<Recorded> ReadRecorded(const Manifest& manifest) {
+std::string ModelFileOf(const Manifest& manifest) {
+  return manifest.target == "torchscript" ? "module.pt" : "package.pt2";
+}
+
+std::string WhyIncomplete(const Manifest& manifest) {
+  std::vector<std::string> needed = {ModelFileOf(manifest), kFirstCase.inputs, kFirstCase.outputs};
+  if (manifest.dynamic) needed.insert(needed.end(), {kSecondCase.inputs, kSecondCase.outputs});
+  for (const std::string& name : needed) {
+    const bool listed = std::any_of(manifest.files.begin(), manifest.files.end(),
+                                    [&](const PackageFile& file) { return file.path == name; });
+    if (!listed)
+      return "the manifest lists no " + name +
+             (name == kSecondCase.inputs || name == kSecondCase.outputs ? ", the other batch of a dynamic package"
+                                                                        : "");
+  }
+  return "";
+}
+
+std::string WhyNotDescribed(const std::vector<TensorSpec>& specs, const std::vector<TensorBytes>& tensors) {
+  if (specs.size() != tensors.size())
+    return "it has " + std::to_string(tensors.size()) + " tensors, the manifest has " + std::to_string(specs.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].dtype != tensors[i].dtype->torch_name || specs[i].shape != tensors[i].shape)
+      return "tensor " + std::to_string(i) + " does not have the type and sizes that the manifest says";
+  }
+  return "";
+}
+
+bool IsOtherBatch(const std::vector<TensorBytes>& first, const std::vector<TensorBytes>& second) {
+  return first.size() == second.size() &&
+         !std::equal(first.begin(), first.end(), second.begin(),
+                     [](const TensorBytes& a, const TensorBytes& b) { return a.shape == b.shape; });
+}
+
+Result<Recorded> ReadRecorded(const Package& package) {
+  const Manifest& manifest = package.manifest;
   auto inputs = ReadTensors(manifest.inputs_json, "inputs", "name");
   if (!inputs) return inputs.error();
   auto outputs = ReadTensors(manifest.outputs_json, "outputs", "path");
   if (!outputs) return outputs.error();
   auto tolerance = ReadTolerance(manifest.tolerance_json);
   if (!tolerance) return tolerance.error();
-  return Recorded{*std::move(inputs), *std::move(outputs), *std::move(tolerance)};
+  const json text = json::parse(package.manifest_text, nullptr, false);
+  const auto flush = text.is_object() ? text.value("flush_denormals", json(false)) : json(false);
+  if (!flush.is_boolean()) return Invalid("flush_denormals", "is neither true nor false");
+  return Recorded{*std::move(inputs), *std::move(outputs), *std::move(tolerance), flush.get<bool>()};
 }
 
 }  // namespace breakwatch::artifact

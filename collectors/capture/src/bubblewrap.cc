@@ -79,9 +79,9 @@ Mounts MountsOf(const View& view, std::int64_t bytes) {
   Mounts mounts;
   mounts.Put("/proc", {"--proc", "/proc"});
   mounts.Put("/dev", {"--dev", "/dev"});
-  mounts.PutMemory("/dev/shm", bytes / 4);
-  mounts.PutMemory("/tmp", bytes / 4);
-  mounts.PutMemory(kScratch, bytes / 2);
+  mounts.PutMemory("/dev/shm", bytes / 8);
+  mounts.PutMemory("/tmp", bytes / 8);
+  mounts.PutMemory(kScratch, bytes / 4 * 3);
   for (const fs::path& path : view.system) mounts.ShowSystemFile(path);
   // A folder comes before its content, which then needs no mount of its own.
   std::map<fs::path, bool> readable;

@@ -47,6 +47,7 @@ std::string WholeText(const MeasuredProfile& profile) {
   if (!whole.available) {
     return whole.why_not.empty() ? "" : "No whole-graph version was measured: " + whole.why_not;
   }
+  if (whole.cells.empty()) return "";  // the model is one graph: its times are the totals
   std::string text = "As one graph (" + whole.how + "):";
   const char* separator = " ";
   for (const std::string& backend : BackendsOf(whole.cells)) {

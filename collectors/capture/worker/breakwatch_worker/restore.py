@@ -1,6 +1,7 @@
 """Changes of objects, classes and modules that are undone afterwards. Each function here is a context manager."""
 
 import contextlib
+import os
 
 _INHERITED = object()
 
@@ -35,3 +36,17 @@ def kept(modules):
             vars(module).update(attributes)
             module._buffers.clear()
             module._buffers.update(buffers)
+
+
+@contextlib.contextmanager
+def environment(**values):
+    """Inside this context, the variables of the environment have these values."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value

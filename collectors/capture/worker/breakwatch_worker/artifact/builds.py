@@ -3,9 +3,10 @@
 import os
 import time
 
-from ..text import one_line
-from . import causes, isolated, package, targets
-from .aot_inductor import capability
+from ..compilers import causes
+from ..compilers.aot_inductor import capability
+from ..process import tuning
+from . import isolated, package, targets
 from .recording import Recording
 
 _SHARE = 0.9  # of the phase's time, for all targets together
@@ -24,13 +25,19 @@ def build_all(recording: Recording, options, fields: dict, limit_s: float) -> di
     return found
 
 
-def _build(target, seconds: float, *arguments) -> dict:
+def _build(target, seconds: float, recording: Recording, options, fields: dict) -> dict:
     if why := target.why_skipped():
         return {"status": "skipped", "detail": why, "cause": "not_installed"}
     if seconds <= 0:
         return {"status": "timeout", "detail": "no time was left for it", "cause": "time"}
-    built = isolated.run(seconds, _built, target, *arguments)
+    try:
+        # Beside the packages, not in the worker's scratch: a compiler needs several times the space of the weights.
+        with package.temporary_folder(options.folder, target.name) as folder:
+            built = isolated.run(seconds, folder, _built, target, recording, options, fields)
+    except OSError as error:
+        return _failed(error)
     if isinstance(built, isolated.Ended):
+        package.remove_unfinished(options.folder, target.name)
         return {"status": built.status, "detail": built.detail, "cause": built.cause}
     return built
 
@@ -42,9 +49,12 @@ def _built(target, recording: Recording, options, fields: dict) -> dict:
             package.write_cases(folder, recording)
             package.write_manifest(folder, {**_of_target(target.name, recording, options), **fields})
     except Exception as error:
-        text = one_line(f"{type(error).__name__}: {error}", _DETAIL_BYTES)
-        return {"status": "failed", "detail": text, "cause": causes.cause_of(error)}
+        return _failed(error)
     return {"status": "built", "detail": "", "cause": "", "manifest": f"{target.name}/{package.MANIFEST}", **more}
+
+
+def _failed(error: Exception) -> dict:
+    return {"status": "failed", "detail": causes.text_of(error, _DETAIL_BYTES), "cause": causes.cause_of(error)}
 
 
 def _of_target(name: str, recording: Recording, options) -> dict:
@@ -56,6 +66,5 @@ def _of_target(name: str, recording: Recording, options) -> dict:
         "outputs": package.described(recording.paths, recording.cases[0].outputs, "path"),
         "batch": options.batch,
         "dynamic": recording.dynamic_shapes is not None,
+        "flush_denormals": tuning.flushes_denormals(),
     }
-
-

@@ -5,15 +5,10 @@ import os
 import pickle
 import select
 import signal
-import sys
 import tempfile
-import traceback
 
-import torch
-
-from ..process import host
-
-_FAILED = 70
+from ..process import fork, host
+from ..process.scratch import use_for_temporary_files
 
 
 @dataclasses.dataclass
@@ -25,14 +20,14 @@ class Ended:
     cause: str  # time, memory, crash
 
 
-def run(seconds: float, function, *arguments):
-    """The function's value, or Ended. The value must be picklable."""
+def run(seconds: float, folder: str, function, *arguments):
+    """The function's value, or Ended. The value must be picklable. Temporary files of the fork are in `folder`, which
+    the caller removes."""
     with tempfile.TemporaryFile() as answer:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        fork.flush()
         pid = os.fork()
         if pid == 0:
-            _answer(answer, function, arguments)
+            fork.answer_and_end(answer, _in_own_group, (folder, function, *arguments))
         descriptor = os.pidfd_open(pid)
         in_time = bool(select.select([descriptor], [], [], seconds)[0])
         os.close(descriptor)
@@ -46,22 +41,10 @@ def run(seconds: float, function, *arguments):
         return pickle.load(answer)
 
 
-def _answer(answer, function, arguments) -> None:
-    """Never returns."""
-    code = _FAILED
-    try:
-        os.setpgid(0, 0)
-        host.die_with_parent()
-        torch.set_num_threads(torch.get_num_threads())  # after a fork, the first use makes the thread pool again
-        pickle.dump(function(*arguments), answer)
-        answer.flush()
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+def _in_own_group(folder: str, function, *arguments):
+    os.setpgid(0, 0)
+    use_for_temporary_files(folder)
+    return function(*arguments)
 
 
 def _ended(status: int) -> Ended:

@@ -137,10 +137,12 @@ _TEXT_BYTES = 4000
 
 def text_of_error(error: BaseException) -> str:
     """The text of an error without the stacks and the advice that torch appends: they contain paths of this machine."""
-    text = str(error) or repr(error)
-    if cut := _ADVICE.search(text):
-        text = text[:cut.start()]
-    return clip(text.strip(), _TEXT_BYTES)
+    return clip(without_advice(str(error) or repr(error)), _TEXT_BYTES)
+
+
+def without_advice(text: str) -> str:
+    cut = _ADVICE.search(text)
+    return (text[:cut.start()] if cut else text).strip()
 
 
 def bounded(detail: dict, most: int = DETAIL_BYTES) -> dict:

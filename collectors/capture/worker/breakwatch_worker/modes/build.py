@@ -10,7 +10,7 @@ from .base import Call, Found, Mode
 
 
 class Build(Mode):
-    """`full_graph` if a target was built, otherwise `failed_build`."""
+    """The status of the capture if a target was built, otherwise `failed_build`."""
 
     def configure(self, job: dict) -> None:
         self._options, self._job = options_of(job), job
@@ -40,7 +40,7 @@ class Build(Mode):
         built = builds.build_all(recording, self._options, self._fields(call, numbers), call.limit_s)
         done = [name for name, found in built.items() if found["status"] == "built"]
         if done:
-            return Found(trace, status="full_graph", detail=f"built: {', '.join(done)}", mode_detail={"targets": built})
+            return Found(trace, detail=f"built: {', '.join(done)}", mode_detail={"targets": built})
         return Found(trace, status="failed_build", detail=_why(built), mode_detail={"targets": built},
                      suggestion=_suggestion(built))
 
@@ -74,6 +74,7 @@ _SUGGESTIONS = {
     "compiler": "install g++ in the toolchain's machine; if it is there, report the error text to PyTorch",
     "time": "raise capture.limits.capture, or build on a less busy machine",
     "memory": "raise the memory limit, or build the reduced model",
+    "disk": "free space on the disk with the state directory",
     "not_installed": "install what the detail names",
     "options": "change the option that the detail names",
 }

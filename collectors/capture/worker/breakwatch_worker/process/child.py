@@ -5,7 +5,6 @@ import os
 import resource
 import signal
 import sys
-import tempfile
 import traceback
 
 import torch
@@ -15,6 +14,7 @@ from ..dynamo import trace
 from . import host, tuning
 from .lines import write_line
 from .phases import Phases
+from .scratch import use_for_temporary_files
 
 _GIB = 1 << 30
 
@@ -55,7 +55,7 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     folder = os.path.join(scratch, "capture")
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
-    os.environ["TMPDIR"] = tempfile.tempdir = folder  # tempfile caches the zygote's folder
+    use_for_temporary_files(folder)
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")  # emptied with the folder
     limits = job.get("limits") if isinstance(job.get("limits"), dict) else {}
     rss = int(limits.get("rss_bytes") or 6 * _GIB)
@@ -64,7 +64,8 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     # A single huge allocation fails here with a clear error, before the zygote can notice it.
     resource.setrlimit(resource.RLIMIT_DATA, (data_now + rss + _GIB, data_now + rss + _GIB))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_GIB, _GIB))
+    most = rss if job.get("mode") == "build" else _GIB  # a package contains all weights
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     tuning.keep_freed_memory()
     torch.set_num_threads(1)
     # Few long collections are faster than many short ones: most objects made by tracing live as long as the process.

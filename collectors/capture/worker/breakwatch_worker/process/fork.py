@@ -36,7 +36,7 @@ def call(function, *arguments):
     # A file: a pipe could be kept open by a process that the function starts, and a file in memory would not be
     # bounded.
     with tempfile.TemporaryFile() as answer:
-        _flush()
+        flush()
         random_state = random.getstate()  # Python reseeds its generator in a fork
         with _default_child_signal():
             pid = os.fork()
@@ -44,7 +44,7 @@ def call(function, *arguments):
                 _, status = os.waitpid(pid, 0)
         if pid == 0:
             random.setstate(random_state)
-            _answer(answer, function, arguments)
+            answer_and_end(answer, function, arguments)
         if status or not answer.tell():  # the code may have called exit(0)
             _end_by(status)
         answer.seek(0)
@@ -64,8 +64,8 @@ def _default_child_signal():
             signal.signal(signal.SIGCHLD, handler)
 
 
-def _answer(answer, function, arguments) -> None:
-    """Never returns."""
+def answer_and_end(answer, function, arguments) -> None:
+    """The body of a fork: writes the value of the function to the file `answer`. Never returns."""
     code = _FAILED
     try:
         host.die_with_parent()
@@ -78,11 +78,11 @@ def _answer(answer, function, arguments) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
-        _flush()
+        flush()
         os._exit(code)
 
 
-def _flush() -> None:
+def flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # a script may have closed or replaced it
             stream.flush()

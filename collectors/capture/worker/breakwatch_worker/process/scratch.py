@@ -2,23 +2,46 @@
 measured."""
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
 import tempfile
+import time
 
 _FOLDERS = "BREAKWATCH_SCRATCH"  # a colon-separated list of private folders on file systems of limited size
 _BYTES = "BREAKWATCH_SCRATCH_BYTES"
 _DEFAULT_BYTES = 1 << 30
 _PAUSE_S = 1.0  # between two measurements
 _MOST_FILES = 50_000
+_PREFIX = "breakwatch-worker-"
+_NEW_S = 60.0  # a folder this young may not be locked yet
+
+
+def use_for_temporary_files(folder: str) -> None:
+    """For this process and those that it starts."""
+    os.environ["TMPDIR"] = tempfile.tempdir = folder  # tempfile caches that of the parent
+
+
+@contextlib.contextmanager
+def own_folder(prefix: str):
+    """A folder below that of this process, for the temporary files of a fork. This process removes it, so that it does
+    not matter how the fork ends."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Scratch:
     """Owner: the zygote's loop. `folder` belongs to this zygote and holds the files of its captures."""
 
     def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="breakwatch-zygote-")
+        _remove_abandoned(tempfile.gettempdir())
+        self.folder = tempfile.mkdtemp(prefix=_PREFIX)
+        self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)  # ends with this process and its forks
         self.limit = int(os.environ.get(_BYTES) or _DEFAULT_BYTES)
         self._private = [name for name in os.environ.get(_FOLDERS, "").split(":") if os.path.isabs(name)]
         self._next_count = 0.0
@@ -40,6 +63,7 @@ class Scratch:
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._lock)
 
     def _bytes(self) -> int:
         total = files = 0
@@ -51,6 +75,28 @@ class Scratch:
             if files > _MOST_FILES:
                 return max(total, self.limit + 1)
         return total
+
+
+def _remove_abandoned(parent: str) -> None:
+    """Removes the folders of zygotes that were killed before they could do it."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(parent):
+            if entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    _remove_if_abandoned(entry)
+
+
+def _remove_if_abandoned(entry: os.DirEntry) -> None:
+    found = entry.stat(follow_symlinks=False)
+    if found.st_uid != os.getuid() or time.time() - found.st_mtime < _NEW_S:
+        return
+    lock = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError: its zygote lives
+        _open_up(entry.path)
+        shutil.rmtree(entry.path, ignore_errors=True)
+    finally:
+        os.close(lock)
 
 
 def _mounts_below(folder: str) -> set:

@@ -3,13 +3,19 @@
 import copy
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 
 import torch
 from torch.utils import _pytree
 
+from ..artifact import targets
+from ..artifact.recording import Flat
+from ..compilers import aot_inductor, onnx_runtime, torchscript
+from ..compilers.program import exported
 from ..modes import exporters
+from ..process import tuning
 from . import cells
 from .pieces import Piece, Skip
 
@@ -119,7 +125,6 @@ class AotInductor(Exported):
     in_process = False
 
     def __init__(self):
-        self._folder = tempfile.mkdtemp(prefix="aot-")
         self.packages = []  # (the piece's number or 0 for a model, package, inputs) in the order of compilation
 
     def check(self, options, dynamic):
@@ -138,24 +143,22 @@ class AotInductor(Exported):
 
     def _compile(self, module, positional, named):
         from safetensors.torch import save_file
-        from torch._inductor import aoti_compile_and_package, aoti_load_package
 
-        program = torch.export.export(module, positional, named, strict=False)
-        package = os.path.join(self._folder, f"{self._number}.pt2")
-        aoti_compile_and_package(program, package_path=package,
-                                 inductor_configs={"aot_inductor.link_libtorch": False})
-        inputs = os.path.join(self._folder, f"{self._number}.safetensors")
+        folder = tempfile.mkdtemp(prefix="package-")  # removed with the other files of this process
+        package, inputs = os.path.join(folder, "package.pt2"), os.path.join(folder, "inputs.safetensors")
+        aot_inductor.save(exported(module, positional, named), package)
         tensors = _tensors((positional, named))
         save_file({f"{place:04}": tensor.detach().contiguous().clone() for place, tensor in enumerate(tensors)}, inputs)
         self.packages.append((self._number, package, inputs))
-        _show_libtorch()
-        return aoti_load_package(package)
+        return aot_inductor.load(package)
 
     def measure(self, package: str, inputs: str, share: float) -> dict:
         """The cell of a package, from breakwatch-runner. `share` of the time of one cell."""
         command = [os.environ[_RUNNER], "bench", "--package", package, "--inputs", inputs, "--json", "--threads",
                    str(self._options.threads), "--min-runs", str(self._options.min_runs), "--min-s",
                    f"{self._options.min_s * share:.3g}"]
+        if tuning.flushes_denormals():
+            command.append("--flush-denormals")
         ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         try:
             answer = json.loads(ran.stdout)
@@ -169,54 +172,30 @@ class AotInductor(Exported):
 class OnnxRuntime(Exported):
     def check(self, options, dynamic):
         super().check(options, dynamic)
-        for package in ("onnx", "onnxscript", "onnxruntime"):
-            try:
-                __import__(package)
-            except ImportError as error:
-                raise Skip(f"this toolchain has no {package}") from error
+        if why := targets.find("onnx").why_skipped():
+            raise Skip(why)
 
     def _compile(self, module, positional, named):
-        import onnxruntime
-
-        program = torch.export.export(module, positional, named, strict=False)
-        data = self._converted(program).model_proto.SerializeToString()
-        session = onnxruntime.InferenceSession(data, self._settings(onnxruntime), ["CPUExecutionProvider"])
-        names = [value.name for value in session.get_inputs()]
-        if len(names) != len(_tensors((positional, named))):
-            raise RuntimeError(f"the program has {len(names)} inputs, the call has "
-                               f"{len(_tensors((positional, named)))} tensors")
-
-        def run(*given, **by_name):
-            tensors = _tensors((given, by_name))
-            feed = {name: tensor.detach().contiguous().numpy() for name, tensor in zip(names, tensors, strict=True)}
-            return tuple(torch.from_numpy(value) for value in session.run(None, feed))
-
-        return run
-
-    @staticmethod
-    def _converted(program):
-        try:
-            return torch.onnx.export(program, dynamo=True, verbose=False)
-        except Exception as error:  # its text is advice; the first of the chain has the cause
-            while error.__cause__ is not None:
-                error = error.__cause__
-            raise error from None
-
-    def _settings(self, onnxruntime):
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = self._options.threads
-        settings.inter_op_num_threads = 1
-        settings.log_severity_level = 3
-        settings.add_session_config_entry("session.set_denormal_as_zero", "1" if _flushes() else "0")
-        return settings
+        path = os.path.join(tempfile.mkdtemp(prefix="onnx-"), "model.onnx")
+        onnx_runtime.save(exported(module, positional, named), path)
+        session = onnx_runtime.Session(path, self._options.threads)
+        shutil.rmtree(os.path.dirname(path))  # it is loaded
+        return lambda *given, **by_name: tuple(session.run(_tensors((given, by_name))))
 
 
 class TorchScript(Exported):
+    def compile_model(self, model, positional, named, dynamic):
+        if positional:
+            return super().compile_model(model, positional, named, dynamic)
+        # A trace returns tensors only, and outputs of models also have caches.
+        traced = super().compile_model(Flat(model, named), tuple(_tensors(named)), {}, dynamic)
+        return lambda **given: traced(*_tensors(given))
+
     def _compile(self, module, positional, named):
-        call = {"example_kwarg_inputs": named} if named and not positional else {"example_inputs": positional}
-        if named and positional:
-            raise Skip("torch.jit.trace takes arguments by position or by name, not both")
-        return torch.jit.trace(module, **call, strict=False, check_trace=False)
+        try:
+            return torchscript.traced(module, positional, named)
+        except torchscript.CannotTrace as error:
+            raise Skip(str(error)) from error
 
 
 _TABLE = {"eager": Eager, "inductor": Inductor, "aot_inductor": AotInductor, "onnxruntime": OnnxRuntime,
@@ -225,6 +204,10 @@ _TABLE = {"eager": Eager, "inductor": Inductor, "aot_inductor": AotInductor, "on
 
 def find(name: str) -> Backend:
     return _TABLE[name]()
+
+
+def is_in_process(name: str) -> bool:
+    return _TABLE[name].in_process
 
 
 def _same(graph_module):
@@ -237,18 +220,3 @@ def _same(graph_module):
 def _tensors(value) -> list:
     """The tensors among the arguments, in the order of the call."""
     return [leaf for leaf in _pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
-
-
-def _show_libtorch() -> None:
-    """Makes the symbols of libtorch visible to packages, which do not link it."""
-    import ctypes
-
-    for name in ("libtorch_cpu.so", "libtorch.so"):
-        path = os.path.join(os.path.dirname(torch.__file__), "lib", name)
-        if os.path.exists(path):
-            ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-
-
-def _flushes() -> bool:
-    """Whether this process flushes denormal numbers to zero."""
-    return bool((torch.tensor([1e-40]) * 1).item() == 0)

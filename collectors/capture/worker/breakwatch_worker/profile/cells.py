@@ -2,12 +2,13 @@
 
 import math
 
-from ..modes.base import text_of_error
+from ..compilers import causes
 from ..text import one_line
 
 _DETAIL_BYTES = 300
 _PERCENTILES = (50, 90, 95, 99)
 _CONFIDENCE = 0.95
+_REASONS = {"disk": "no space for its temporary files (capture.scratch_bytes): "}
 
 
 def failed(status: str, detail: str, **more) -> dict:
@@ -16,9 +17,10 @@ def failed(status: str, detail: str, **more) -> dict:
 
 
 def of_error(error: BaseException) -> dict:
-    text = one_line(text_of_error(error), _DETAIL_BYTES)
-    memory = isinstance(error, MemoryError) or "t allocate memory" in text or "not enough memory" in text
-    return failed("out_of_memory" if memory else "failed", f"{type(error).__name__}: {text}")
+    cause = causes.cause_of(error)
+    reason = _REASONS.get(cause, "")
+    text = causes.text_of(error, _DETAIL_BYTES - len(reason))
+    return failed("out_of_memory" if cause == "memory" else "failed", reason + text)
 
 
 def measured(samples, failures: int = 0, detail: str = "", **more) -> dict:

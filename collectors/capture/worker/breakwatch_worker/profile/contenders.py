@@ -9,12 +9,14 @@ import resource
 import torch
 from torch._dynamo import utils as dynamo_utils
 
+from ..compilers import outputs
 from ..dynamo.segments import MAX_SEGMENTS
 from ..dynamo.trace import is_recompile, reset, trace
 from ..inputs.copies import fresh, module_of, tensors_of
 from ..modes.base import seed
 from ..process import host
-from . import backends, causes, cells, outputs
+from . import backends, cells
+from .between import Causes
 from .options import Options
 from .pieces import Recorder, clock
 
@@ -199,7 +201,7 @@ class GraphsContender(Contender):
     def _described(self, found) -> dict:
         if self._settings is not None:
             return {"failed": {str(piece.number): piece.cell for piece in self._recorder.pieces if piece.cell}}
-        self._causes = causes.Causes(found)
+        self._causes = Causes(found)
         return {
             "graphs": found.segments[:MAX_SEGMENTS], "sites": self._causes.sites(),
             "failed": {str(piece.number): piece.cell for piece in self._recorder.pieces if piece.cell},
@@ -249,6 +251,9 @@ class PackagesContender(GraphsContender):
 
     def _prepare(self) -> dict:
         answer = super()._prepare()
+        for piece in self._recorder.pieces:  # compared; from now on breakwatch-runner loads them
+            piece.version = piece.eager
+        gc.collect()
         self._waiting = list(self._backend.packages)
         self._cells = {}
         return answer
@@ -316,7 +321,7 @@ class ModelContender(Contender):
 
 def contender(subject: Subject, options: Options, name: str) -> Contender:
     """For a profile."""
-    kind = GraphsContender if backends.find(name).in_process else PackagesContender
+    kind = GraphsContender if backends.is_in_process(name) else PackagesContender
     return kind(subject, options, name)
 
 

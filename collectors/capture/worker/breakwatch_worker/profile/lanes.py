@@ -8,11 +8,14 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
+import tempfile
 import time
 
 from ..process import host
 from ..process.lines import LineReader, write_line
+from ..process.scratch import use_for_temporary_files
 from . import cells
 
 _LEAST_BYTES = 512 << 20
@@ -25,11 +28,13 @@ class Lane:
     def __init__(self, name: str, contender, limit_bytes: int):
         self.name, self.cell, self.answer = name, None, {}
         self.enough = False
+        self._folder = tempfile.mkdtemp(prefix="lane-")  # its temporary files
         request_read, self._requests = os.pipe()
         answer_read, answer_write = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
             _close(self._requests, answer_read)
+            use_for_temporary_files(self._folder)
             _serve(contender, request_read, answer_write, limit_bytes)
         _close(request_read, answer_write)
         self._answers, self._reader = answer_read, LineReader(answer_read)
@@ -57,9 +62,7 @@ class Lane:
         return answer
 
     def close(self) -> None:
-        if self._pid is not None:
-            host.kill_family(self._pid)
-            self._reap()
+        self._end()
         _close(self._requests, self._answers)
 
     def _line(self, end: float):
@@ -76,9 +79,13 @@ class Lane:
 
     def fail(self, cell: dict) -> None:
         self.cell = cell
+        self._end()
+
+    def _end(self) -> None:
         if self._pid is not None:
             host.kill_family(self._pid)
             self._reap()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _reap(self) -> int:
         _, status = os.waitpid(self._pid, 0)

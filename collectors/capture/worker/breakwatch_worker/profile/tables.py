@@ -1,6 +1,7 @@
 """The tables of a profile, from the findings of the lanes: segments, totals, the whole model, the cost of breaks."""
 
 from . import cells
+from .backends import is_in_process
 from .options import PLAIN, Options
 
 _NUMBERS = ("mean_s", "median_s", "low_s", "high_s", "p50_s", "p90_s", "p95_s", "p99_s")
@@ -60,7 +61,7 @@ def profile(options: Options, lanes: dict, found: dict, whole: dict) -> dict:
     reference = lanes["eager"].answer
     segments = _segments(options, lanes, found, reference)
     totals = {name: _total(name, lanes, found, segments) for name in (PLAIN, *options.backends)}
-    described = _whole(whole, found, reference, totals, options)
+    described = _whole(whole, found, reference, options)
     return {
         **_counts({name: each for name, each in found.items() if not name.startswith("whole ")}),
         "segments": segments, "totals": totals, "whole": described,
@@ -77,9 +78,16 @@ def _segments(options: Options, lanes: dict, found: dict, reference: dict) -> li
         described = _graph(graphs, key[0]) if len(key) == 1 else _python(sites.get(measured["cause"]))
         in_cells = {name: cell for name in options.backends
                     if (cell := _segment_cell(lanes[name], key, by_key[name], found.get(name, {}))) is not None}
+        if len(key) == 1:  # a package is measured by the call, a segment by the run of the model
+            in_cells = {name: cell if is_in_process(name) else _times(measured["calls"], cell)
+                        for name, cell in in_cells.items()}
         segments.append({"index": len(segments), **described, "calls": measured["calls"], "cells": in_cells,
                          **({"between": list(key)} if len(key) == 2 else {})})
     return segments
+
+
+def _times(calls: int, cell: dict) -> dict:
+    return {key: cells.digits(calls * value) if key in _NUMBERS else value for key, value in cell.items()}
 
 
 def _graph(graphs: list, number: int) -> dict:
@@ -126,27 +134,25 @@ def _total(name: str, lanes: dict, found: dict, segments: list) -> dict:
 def _sum(name: str, found: dict, segments: list) -> dict:
     """The total of a backend whose graphs run in another process: the sum over the segments, Python code as in another
     total. The limits of the interval are added, which gives a wider interval than a measurement."""
-    graphs = [(each["calls"], each["cells"][name]) for each in segments if each["kind"] == "graph"]
-    bad = next((cell for _, cell in graphs if cell["status"] != "ok"), None)
+    graphs = [each["cells"][name] for each in segments if each["kind"] == "graph"]
+    bad = next((cell for cell in graphs if cell["status"] != "ok"), None)
     if bad is not None:
         return cells.failed(bad["status"], bad["detail"])
     other = next((each for each in ("eager", "inductor") if found.get(each, {}).get("total", {}).get("runs")), "")
     if not other:
         return cells.failed("failed", "no run of the Python code between the graphs was timed")
-    python = [each["cells"][other] for each in segments if each["kind"] == "python" and other in each["cells"]]
-    made = {key: cells.digits(sum(calls * cell.get(key, 0.0) for calls, cell in graphs) + sum(
-        cell.get(key, 0.0) for cell in python)) for key in _NUMBERS}
-    graphs_s = cells.digits(sum(calls * cell["median_s"] for calls, cell in graphs))
-    return {"status": "ok", "detail": _PACKAGED.format(other), "runs": min((cell["runs"] for _, cell in graphs),
-                                                                          default=0),
-            "failures": 0, **made, "graphs_s": graphs_s, "python_s": found[other]["parts"]["python_s"],
-            "compile_s": cells.digits(sum(cell.get("compile_s") or 0.0 for _, cell in graphs))}
+    python = [each["cell"] for each in found[other]["segments"] if len(each["key"]) == 2]
+    made = {key: cells.digits(sum(cell.get(key, 0.0) for cell in (*graphs, *python))) for key in _NUMBERS}
+    return {"status": "ok", "detail": _PACKAGED.format(other), "failures": 0,
+            "runs": min((cell["runs"] for cell in graphs), default=0), **made,
+            "graphs_s": cells.digits(sum(cell["median_s"] for cell in graphs)),
+            "python_s": found[other]["parts"]["python_s"],
+            "compile_s": cells.digits(sum(cell.get("compile_s") or 0.0 for cell in graphs))}
 
 
-def _whole(whole: dict, found: dict, reference: dict, totals: dict, options: Options) -> dict:
+def _whole(whole: dict, found: dict, reference: dict, options: Options) -> dict:
     if is_whole(reference):
-        return {"available": True, "how": "fullgraph", "why_not": "",
-                "cells": {name: dict(totals[name]) for name in options.backends}}
+        return {"available": True, "how": "fullgraph", "why_not": "", "cells": {}}  # they would be the totals
     if not whole:
         return {"available": False, "how": "", "why_not": "its graphs were not found", "cells": {}}
     first = whole["eager"]

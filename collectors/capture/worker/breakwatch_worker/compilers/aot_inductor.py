@@ -1,4 +1,4 @@
-"""Target aot_inductor: a library of compiled code and weights, which libtorch loads without Python."""
+"""AOTInductor: a library of compiled code and weights, which libtorch loads without Python."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ import platform
 import torch
 
 from .. import restore
-from .recording import Recording
+from ..process.scratch import own_folder
 
 # Instruction sets from the best: flags of a processor that has it, its name for the C++ compiler, inductor's class.
 # Neither compiler uses other instructions, so the package runs on every processor that has these.
@@ -31,21 +31,34 @@ def capability(wanted: str) -> str:
     return wanted or known[0]
 
 
-def export(recording: Recording):
-    with torch.no_grad():
-        return torch.export.export(
-            recording.flat, recording.inputs, dynamic_shapes=recording.dynamic_shapes, strict=False)
-
-
-def build(recording: Recording, options, path: str) -> None:
+def save(program, path: str, wanted: str = "") -> None:
+    """Compiles an exported program for the instruction set `wanted`, and writes the package."""
     from torch._inductor import aoti_compile_and_package
+    from torch._inductor.utils import fresh_inductor_cache
 
-    program = export(recording)
-    chosen = capability(options.cpu_capability)
-    # Compiled into the code and switched on by AOTI_RUNTIME_CHECK_INPUTS=1 when it runs.
-    os.environ["AOTI_RUNTIME_CHECK_INPUTS"] = "1"
-    with _only(chosen), torch.no_grad():
+    chosen = capability(wanted)
+    # Compiled into the code, and switched on by AOTI_RUNTIME_CHECK_INPUTS=1 when it runs.
+    with (
+        own_folder("compiling-") as folder,  # it gets several copies of the weights, which nobody uses afterwards
+        fresh_inductor_cache(dir=folder, delete=False),
+        restore.environment(AOTI_RUNTIME_CHECK_INPUTS="1"),
+        _only(chosen),
+        torch.no_grad(),
+    ):
         aoti_compile_and_package(program, package_path=path, inductor_configs=_settings(chosen))
+
+
+def load(path: str):
+    """The package as a function in this process. It is unpacked below TMPDIR, and stays there if the process dies."""
+    import ctypes
+
+    from torch._inductor import aoti_load_package
+
+    for name in ("libtorch_cpu.so", "libtorch.so"):  # packages do not link it
+        library = os.path.join(os.path.dirname(torch.__file__), "lib", name)
+        if os.path.exists(library):
+            ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
+    return aoti_load_package(path)
 
 
 def _settings(chosen: str) -> dict:
@@ -72,15 +85,11 @@ def _only(chosen: str):
         yield
         return
     cls = getattr(cpu_vec_isa, _SETS[chosen][2], None)
-    before = os.environ.get("ATEN_CPU_CAPABILITY")
-    os.environ["ATEN_CPU_CAPABILITY"] = chosen
-    try:
-        with restore.replaced(cpu_vec_isa, valid_vec_isa_list=lambda: [cls()] if cls else []):
-            yield
-    finally:
-        os.environ.pop("ATEN_CPU_CAPABILITY")
-        if before is not None:
-            os.environ["ATEN_CPU_CAPABILITY"] = before
+    with (
+        restore.environment(ATEN_CPU_CAPABILITY=chosen),
+        restore.replaced(cpu_vec_isa, valid_vec_isa_list=lambda: [cls()] if cls else []),
+    ):
+        yield
 
 
 def _processor_flags() -> set:
