@@ -20,6 +20,9 @@ LOCK := $(WORKER)/requirements.lock
 TEST_LOCK := tests/requirements.lock
 VENV_KEY = $(shell { cat $(LOCK); echo "$(TORCH_INDEX) $(PYTHON)"; } | sha256sum | cut -c1-12)
 TEST_VENV_KEY = $(shell { cat $(LOCK) $(TEST_LOCK); echo "$(PYTHON)"; } | sha256sum | cut -c1-12)
+# Grafana's own libraries, for the tests of the dashboards.
+GRAFANA_JS := tests/dashboards/grafana_js
+GRAFANA_JS_KEY = $(shell sha256sum <$(GRAFANA_JS)/package-lock.json | cut -c1-12)
 PROGRAM := build/$(PRESET)/breakwatch
 SWEEP_FLAGS ?=
 # The number of models in the benchmark, and its other flags: BENCH_FLAGS=--record stores the figures.
@@ -30,7 +33,7 @@ BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev n
   libcpp-httplib-dev libcli11-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev libpq-dev libboost-dev zlib1g-dev \
   libssl-dev prometheus-cpp-dev libpugixml-dev libgtest-dev libgmock-dev libbenchmark-dev bubblewrap \
   prometheus-pushgateway python3 python3-venv ca-certificates
-TEST_PACKAGES := prometheus postgresql curl procps groovy default-jre-headless libxml2-utils chromium fonts-dejavu-core
+TEST_PACKAGES := prometheus postgresql curl procps systemd groovy default-jre-headless libxml2-utils chromium fonts-dejavu-core
 LINT_PACKAGES := clang-format clang-tidy shellcheck prometheus
 
 .PHONY: help
@@ -128,6 +131,10 @@ test-venv: venv
 	  echo "$$(cd .venv/lib/python3*/site-packages && pwd -P)" >"$$(echo .venv-test/lib/python3*/site-packages)/toolchain.pth"; \
 	  echo "$$(pwd)/$(WORKER)" >>"$$(echo .venv-test/lib/python3*/site-packages)/toolchain.pth"; \
 	  echo "$(TEST_VENV_KEY)" >.venv-test/.key; \
+	fi
+	@if [ "$$(cat $(GRAFANA_JS)/node_modules/.key 2>/dev/null)" != "$(GRAFANA_JS_KEY)" ]; then \
+	  tools="$$(pwd)/.venv-test/bin"; cd $(GRAFANA_JS) && PATH="$$tools:$$PATH" npm ci --silent; \
+	  echo "$(GRAFANA_JS_KEY)" >node_modules/.key; \
 	fi
 
 # MLflow: 70 packages, half a minute to install.

@@ -41,6 +41,20 @@ def free_port():
         return listener.getsockname()[1]
 
 
+def others(stamp):
+    """What dashboards show of the Pushgateway, of a daemon's own /metrics and of Prometheus itself."""
+    return [
+        ("push_time_seconds", stamp - 20),
+        ("push_failure_time_seconds", 0),
+        ('breakwatch_daemon_info{version="0.1.0"}', 1),
+        ("breakwatch_config_last_reload_successful", 1),
+        ("process_start_time_seconds", stamp // 1000000 * 1000000),
+        ("process_resident_memory_bytes", 50_000_000),
+        ("process_cpu_seconds_total", stamp % 1000000),
+        ('ALERTS{alertname="BreakwatchDeadLetters",alertstate="firing",severity="warning",exporter="loki"}', 1),
+    ]
+
+
 def history(exposition, end):
     """OpenMetrics text with a timestamp on every sample: the only format in which past samples can be loaded."""
     lines = []
@@ -49,13 +63,13 @@ def history(exposition, end):
         state = "before" if step < STEPS_BEFORE else "after"
         stamp = end - (total - 1 - step) * STEP
         found = promql.samples(exposition[state])
-        lines += [f"{promql.in_group(series, JOB, POOL)} {value} {stamp}" for series, value in found]
+        lines += [f"{promql.in_group(series, JOB, POOL)} {value} {stamp}" for series, value in [*found, *others(stamp)]]
     return "\n".join(lines) + "\n# EOF\n"
 
 
 class Prometheus:
-    def __init__(self, url, end):
-        self.url, self.end = url, end
+    def __init__(self, url, end, history):
+        self.url, self.end, self.history = url, end, history
 
     def get(self, path, **parameters):
         query = urllib.parse.urlencode(parameters, doseq=True)
@@ -88,7 +102,7 @@ def prometheus(exposition, tmp_path_factory):
         recording = [path for path in RULES if path.name == "recording.yml"]
         create_blocks(folder, "rules", f"--url={url}", *span, f"--output-dir={folder}/tsdb", *recording)
     with serving(folder) as url:
-        yield Prometheus(url, end)
+        yield Prometheus(url, end, folder / "history.txt")
 
 
 def create_blocks(folder, *arguments):

@@ -1,7 +1,9 @@
 // Prints the exposition of a test fleet, "before" or "after" a sweep that changed it: a new commit, a fixed model, a
-// new reason, models that left, that started to fail, that are new. The dashboard's queries are run on it.
+// new reason, a new toolchain, models that left, that started to fail, that are new. The queries of the dashboards are
+// run on it.
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "breakwatch/core/exposition.h"
 #include "fakes/sample_snapshot.h"
@@ -34,6 +36,27 @@ TrackedModel Measured(TrackedModel model, double seconds) {
   return model;
 }
 
+const Toolchain& OldToolchain() {
+  static const Toolchain toolchain{"old", "2.13.0", "5.8.0", "3.11.2", "1", "cpu"};
+  return toolchain;
+}
+
+// The same numbers in another mode, and one reason more by another toolchain.
+TrackedModel InOtherModes(TrackedModel model, bool by_old_toolchain) {
+  const auto found = model.numbers.find(fakes::SampleToolchain().Key());
+  if (found == model.numbers.end()) return model;
+  Numbers numbers = found->second;
+  const std::string train = NumbersKey(fakes::SampleToolchain().Key(), "train");
+  model.numbers[train] = numbers;
+  model.attempts[train] = {model.status, model.commit};
+  if (!by_old_toolchain) return model;
+  numbers.reasons = {kBranching, kBuiltin};
+  const std::string old = NumbersKey(OldToolchain().Key(), "eval");
+  model.numbers[old] = std::move(numbers);
+  model.attempts[old] = {Status::kGraphBreaks, model.commit};
+  return model;
+}
+
 std::vector<TrackedModel> Fleet(bool after) {
   std::vector<TrackedModel> models;
   models.push_back(
@@ -55,6 +78,10 @@ std::vector<TrackedModel> Fleet(bool after) {
   models.push_back(Of(Family::kVision, MakeModel("org/vision-gone", Commit('2'), {}, 0)));
   models.back().in_ranking = false;
   models.push_back(Of(Family::kVision, Failed(MakeModel("org/vision-unresolved", "", {}, 0), Status::kFailedResolve)));
+  // Not an id of the Hub, and hostile to URLs.
+  models.push_back(
+      Of(Family::kUnknown, MakeModel("python:own:net & \"x/../y\"?a=b#c%2F<\n>\u00fc", Commit('6'), {kBranching}, 0)));
+  for (TrackedModel& model : models) model = InOtherModes(std::move(model), after);
   return models;
 }
 
@@ -63,7 +90,9 @@ Snapshot Sample(bool after) {
   Snapshot snapshot;
   snapshot.taken_at = At(end);
   snapshot.toolchain_key = fakes::SampleToolchain().Key();
-  snapshot.toolchains = {fakes::SampleToolchain()};
+  if (after) snapshot.toolchains.push_back(OldToolchain());
+  snapshot.toolchains.push_back(fakes::SampleToolchain());
+  snapshot.extra = {"old", "default/train"};
   snapshot.sandbox = "bubblewrap";
   snapshot.models = Fleet(after);
   snapshot.reasons = {{kBranching.reason, kBranching.gb_id, "user_error", "https://example.org/GB0170", 1},

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from dashboard_support import ROOT
 
 TEXT = (ROOT / "dashboards" / "alloy" / "breakwatch.alloy").read_text(encoding="utf-8")
@@ -54,3 +55,44 @@ def test_follows_the_live_file_alone_and_keeps_the_gateways_labels():
 
 def test_environment_is_read_by_the_function_that_exists():
     assert not re.search(r"(?<![\w.])env\(", BARE)
+
+
+class Functions:
+    """The functions of Alloy that the addresses are made with. Their calls are valid Python."""
+
+    trim_suffix = staticmethod(str.removesuffix)
+    replace = staticmethod(str.replace)
+
+
+def address(component, **environment):
+    """Where the component sends to."""
+    block = CODE.partition(f"{component} {{")[2].partition("\n}")[0]
+    (expression,) = re.findall(r"url\s*= (.*)", block)
+    known = {"sys": Functions(), "string": Functions, "coalesce": lambda *values: next(filter(None, values))}
+    known["sys"].env = lambda name: environment.get(name, "")
+    return eval(expression, {"__builtins__": {}}, known)  # of a file of this repository
+
+
+LOKI, PROMETHEUS = 'loki.write "default"', 'prometheus.remote_write "default"'
+CLOUD = "https://prometheus-prod-1.grafana.net/api/prom/push"
+
+
+@pytest.mark.parametrize("given", ["http://loki:3100", "http://loki:3100/", "http://loki:3100/loki/api/v1/push"])
+def test_loki_may_be_given_with_and_without_its_path(given):
+    assert address(LOKI, LOKI_URL=given) == address(LOKI) == "http://loki:3100/loki/api/v1/push"
+
+
+@pytest.mark.parametrize("given", ["http://prometheus:9090", "http://prometheus:9090/api/v1/write"])
+def test_prometheus_may_be_given_with_and_without_its_path(given):
+    assert address(PROMETHEUS, PROM_URL=given) == address(PROMETHEUS) == "http://prometheus:9090/api/v1/write"
+    assert address(PROMETHEUS, PROM_URL=CLOUD) == CLOUD
+
+
+def test_grafana_cloud_gets_a_user_and_a_key_for_both():
+    for component, prefix in ((LOKI, "LOKI"), (PROMETHEUS, "PROM")):
+        block = CODE.partition(f"{component} {{")[2].partition("\n}")[0]
+        credentials = re.search(r"basic_auth \{(.*?)\}", block, re.DOTALL).group(1)
+        assert re.findall(r'(\w+)\s*= sys\.env\("(\w+)"\)', credentials) == [
+            ("username", f"{prefix}_USERNAME"),
+            ("password", f"{prefix}_GRAFANA_CLOUD_API_KEY"),
+        ]

@@ -1,78 +1,197 @@
-"""The Jenkinsfile, as far as it can be checked without Jenkins."""
+"""The Jenkinsfile, run by Groovy with steps that record their calls (jenkins.groovy), without Jenkins."""
 
+import json
 import re
-import shutil
 import subprocess
 
 import pytest
 
-
-@pytest.fixture
-def text(root):
-    return (root / "Jenkinsfile").read_text()
-
-
-def block(text, name):
-    """The braces after `name`."""
-    start = re.search(rf"\b{re.escape(name)}\s*\{{", text).end()
-    depth, end = 1, start
-    while depth:
-        depth += {"{": 1, "}": -1}.get(text[end], 0)
-        end += 1
-    return text[start : end - 1]
-
-
-def test_brackets_are_balanced(text):
-    code = re.sub(r"//.*|'[^'\n]*'|\"[^\"\n]*\"", "", text)
-    opened = []
-    for character in code:
-        if character in "([{":
-            opened.append(character)
-        elif character in ")]}":
-            assert opened and opened.pop() + character in ("()", "[]", "{}")
-    assert not opened
+CHOSEN = {
+    "HUB": "live",
+    "TOP": '10; rm -rf "$HOME"',
+    "MODES": "eval,train",
+    "TOOLCHAINS": "old",
+    "REBUILD": "always",
+    "GATE": "baseline '.tsv",
+    "AGENT": "gpu",
+    "STATE_DIR": "/srv/breakwatch",
+    "STORE_URL": "postgresql://db/breakwatch",
+    "PUSHGATEWAY_URL": "http://gateway:9091",
+    "LOKI_URL": "http://loki:3100",
+    "HF_TOKEN_ID": "hub",
+    "PUSHGATEWAY_ID": "gateway",
+    "MAIL_TO": "team@example.org",
+}
 
 
-def test_sweeps_at_night_one_at_a_time_within_bounds(text):
-    assert re.search(r"cron\('H ", block(text, "triggers"))
-    options = block(text, "options")
-    for needed in ("disableConcurrentBuilds()", "timeout(", "timestamps()", "buildDiscarder("):
-        assert needed in options
+def build(*codes, previous=None, **params):
+    env = {"WORKSPACE": "/w/job", "JOB_NAME": "breakwatch", "BUILD_NUMBER": "7"}
+    return {"params": params, "env": env, "previous": previous, "codes": list(codes)}
 
 
-def test_has_parameters_for_the_list_and_its_length(text):
-    parameters = block(text, "parameters")
-    assert "name: 'TOP'" in parameters and "name: 'HUB'" in parameters
+BUILDS = {
+    "first": build(0),
+    "chosen": build(0, previous="SUCCESS", **CHOSEN),
+    "failed": build(1),
+    "worse": build(2, GATE="breakwatch-baseline.tsv"),
+    "incomplete": build(3),
+    "usage": build(64),
+    "aborted": build("abort"),
+    "agent lost": build("lost"),
+    "after abort": build(0, previous="ABORTED"),
+    "after a lost agent": build(1, 0, previous="FAILURE"),
+    "still failing": build(1, 1, previous="FAILURE"),
+    "shards": build(*[0] * 6, 64, 0, SHARDS=True, STATE_DIR="/srv/breakwatch"),
+}
 
 
-def test_passes_parameters_as_settings_and_never_as_shell_text(text, setting_variables):
-    for variable in re.findall(r"(BREAKWATCH_\w+) =", block(text, "environment")):
-        assert variable in setting_variables
-    for script in re.findall(r"\bsh\b[^\n]*", text):
-        assert '"' not in script, "a double-quoted script is filled in by Groovy before the shell sees it"
+@pytest.fixture(scope="module")
+def builds():
+    from conftest import ROOT
+
+    command = ["groovy", ROOT / "tests/docker/jenkins.groovy", ROOT / "Jenkinsfile", json.dumps(BUILDS)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
-def test_an_incomplete_sweep_is_unstable_not_failed(text):
-    assert re.search(r"code == 3\) {\s*unstable\(", text)
-    assert "unstable(" in text and "error(" in text and "returnStatus: true" in text
+def calls(made, step):
+    return [argument for name, argument, _ in made["calls"] if name == step]
 
 
-def test_archives_the_last_sweep_however_it_ended(text):
-    always = block(block(text, "post"), "always")
-    assert "archiveArtifacts artifacts: 'var/latest/**'" in always and "allowEmptyArchive: true" in always
+def scripts(made):
+    return [argument["script"] for argument in calls(made, "sh")]
 
 
-def test_uses_targets_of_the_makefile(root, text):
-    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.M))
-    for command in re.findall(r"'make ([^']+)'", text):
-        assert set(command.split()) <= targets
+def sweeps(made):
+    return [script for script in scripts(made) if " sweep" in script]
 
 
-def test_is_groovy(root):
-    if not shutil.which("groovy"):
-        pytest.skip("groovy is not installed")
-    parse = "new org.codehaus.groovy.control.CompilationUnit().with { addSource(new File(args[0])); compile(3) }"
-    checked = subprocess.run(
-        ["groovy", "-e", parse, str(root / "Jenkinsfile")], capture_output=True, text=True, check=False
-    )
-    assert checked.returncode == 0, checked.stderr
+def variables(made, part=" sweep"):
+    """The environment of the first such script."""
+    return next(env for name, argument, env in made["calls"] if name == "sh" and part in argument["script"])
+
+
+def test_sweeps_at_night_one_at_a_time_within_bounds(builds):
+    made = builds["first"]
+    assert calls(made, "cron")[0].startswith("H ")
+    assert {"time": 8, "unit": "HOURS"} in calls(made, "timeout")
+    for step in ("disableConcurrentBuilds", "timestamps", "buildDiscarder"):
+        assert calls(made, step), step
+    assert calls(made, "agent") == ["none"], "a shard would wait for the executor of the whole"
+
+
+def test_the_first_build_has_no_parameters_and_sweeps_by_the_defaults(builds):
+    made = builds["first"]
+    assert made["result"] == "SUCCESS"
+    assert scripts(made)[0] == "make venv build"
+    assert sweeps(made) == ["build/release/breakwatch sweep --quiet --local-gateway"]
+    env = variables(made)
+    assert (env["BREAKWATCH_HUB_SOURCE"], env["BREAKWATCH_HUB_TOP"]) == ("snapshot", "30")
+    assert env["BREAKWATCH_STATE_DIR"] == "/w/job@breakwatch", "outside the workspace"
+    assert calls(made, "label") == [""], "any agent"
+    assert not calls(made, "mail")
+
+
+def test_parameters_are_settings_and_never_text_of_the_shell(builds, setting_variables):
+    made = builds["chosen"]
+    env = variables(made)
+    expected = {
+        "HUB_SOURCE": "live",
+        "HUB_TOP": CHOSEN["TOP"],
+        "CAPTURE_MODES": "eval,train",
+        "CAPTURE_EXTRA_TOOLCHAINS": "old",
+        "SWEEP_REBUILD": "always",
+        "SWEEP_INTERVAL": "24h",
+        "STATE_DIR": "/srv/breakwatch",
+        "STORE_URL": CHOSEN["STORE_URL"],
+        "EXPORTERS_PUSHGATEWAY_URL": CHOSEN["PUSHGATEWAY_URL"],
+        "EXPORTERS_LOKI_URL": CHOSEN["LOKI_URL"],
+    }
+    given = {name: value for name, value in env.items() if name.startswith("BREAKWATCH_")}
+    assert given == {f"BREAKWATCH_{name}": value for name, value in expected.items()}
+    assert given.keys() <= setting_variables
+    assert env["BASELINE"] == CHOSEN["GATE"]
+    assert sweeps(made) == ['build/release/breakwatch sweep --quiet --local-gateway --gate "$BASELINE"']
+    for build_made in builds.values():
+        for argument in calls(build_made, "sh"):
+            assert argument["kind"] == "String", "filled in by Groovy before the shell sees it"
+    assert calls(made, "label") == ["gpu"]
+
+
+def test_every_parameter_of_the_tests_exists_and_the_other_way_round(builds):
+    names = {one["name"] for kind in ("choice", "booleanParam") for one in calls(builds["first"], kind)}
+    names |= {one["name"] for one in calls(builds["first"], "string")}
+    assert names == {*CHOSEN, "SHARDS"}
+
+
+def test_calls_breakwatch_and_targets_of_the_makefile_alone(builds, root):
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(), re.MULTILINE))
+    for made in builds.values():
+        for script in scripts(made):
+            program, *words = script.split()
+            assert program == "build/release/breakwatch" or (program == "make" and set(words) <= targets), script
+
+
+def test_secrets_are_bound_from_credentials(builds):
+    (bound,) = calls(builds["chosen"], "withCredentials")
+    for text in ("credentialsId:hub", "variable:HF_TOKEN", "credentialsId:gateway", "PUSHGATEWAY_PASSWORD"):
+        assert text in bound
+    assert calls(builds["first"], "withCredentials") == ["[]"]
+
+
+@pytest.mark.parametrize("name", ["failed", "usage", "still failing", "agent lost", "aborted"])
+def test_a_sweep_that_did_not_end_has_no_reports(builds, name):
+    made = builds[name]
+    assert made["result"] == ("ABORTED" if name == "aborted" else "FAILURE")
+    assert not calls(made, "junit") and not calls(made, "archiveArtifacts"), "they would be those of an older sweep"
+
+
+@pytest.mark.parametrize(("name", "why"), [("worse", "worse than the baseline"), ("incomplete", "incomplete")])
+def test_regressions_and_incomplete_sweeps_are_unstable_with_reports(builds, name, why):
+    made = builds[name]
+    assert made["result"] == "UNSTABLE"
+    (message,) = calls(made, "unstable")
+    assert why in message
+    assert calls(made, "junit") and calls(made, "archiveArtifacts")
+
+
+def test_publishes_tests_issues_files_and_mail(builds):
+    made = builds["chosen"]
+    assert calls(made, "junit") == [{"testResults": "junit.xml", "skipMarkingBuildUnstable": True}]
+    assert len(calls(made, "recordIssues")) == 1
+    (issues,) = calls(made, "issues")
+    assert issues["pattern"] == "issues.json"
+    assert calls(made, "archiveArtifacts") == [{"artifacts": "**", "fingerprint": True}]
+    (mail,) = calls(made, "mail")
+    assert (mail["to"], mail["mimeType"]) == ("team@example.org", "text/html")
+    written = {
+        (env["FORMAT"], env["OUTPUT"])
+        for name, argument, env in made["calls"]
+        if name == "sh" and " report " in argument["script"]
+    }
+    folder = "breakwatch-reports/"
+    assert {("junit", f"{folder}junit.xml"), ("warnings-ng", f"{folder}issues.json")} <= written
+    for script in scripts(made):
+        assert " report " not in script or script.endswith('--gate "$BASELINE"')
+
+
+def test_an_aborted_sweep_is_continued(builds):
+    resumed = "build/release/breakwatch sweep --resume --quiet --local-gateway"
+    assert sweeps(builds["after abort"]) == [resumed]
+    assert sweeps(builds["after a lost agent"]) == [resumed, resumed.replace(" --resume", "")]
+    assert builds["after a lost agent"]["result"] == "SUCCESS", "there was nothing to continue"
+
+
+def test_shards_are_families_with_a_pool_and_a_directory_of_their_own(builds, root):
+    made = builds["shards"]
+    names = re.search(r'"nlp".*?\}', (root / "daemon/core/src/family.cc").read_text(), re.DOTALL).group()
+    families = re.findall(r'"(\w+)"', names)
+    found = [env for name, argument, env in made["calls"] if name == "sh" and " sweep" in argument["script"]]
+    assert [env["BREAKWATCH_EXPORTERS_PUSHGATEWAY_POOL"] for env in found] == families
+    assert [env["BREAKWATCH_STATE_DIR"] for env in found] == [f"/srv/breakwatch/{family}" for family in families]
+    assert [env["SELECTED"] for env in found] == [f"family:{family}" for family in families]
+    assert set(sweeps(made)) == {'build/release/breakwatch sweep --model "$SELECTED" --track --quiet --local-gateway'}
+    assert made["result"] == "SUCCESS", "a family without a model is no failure"
+    assert len(calls(made, "junit")) == len(families) - 1
+    assert "Sweep" in calls(made, "skipped") and "Shards" in calls(builds["first"], "skipped")
