@@ -48,7 +48,7 @@ class WeightsTest : public ::testing::Test {
     options.first_backoff = options.max_backoff = std::chrono::milliseconds(1);
     options.tries = 2;
     options.offline = offline;
-    auto fetcher = MakeWeightsFetcher(options, budget, clock_);
+    auto fetcher = MakeWeightsFetcher(options, budget, RealClock());
     EXPECT_TRUE(fetcher.ok());
     return (*fetcher)->Fetch("org/name", kCommitA, [this](std::uint64_t done, std::uint64_t total) {
       progress_ = {done, total};
@@ -91,7 +91,6 @@ class WeightsTest : public ::testing::Test {
   }
 
   fakes::TemporaryDirectory cache_;
-  RealClock clock_;
   std::string listing_;
   std::map<std::string, std::string> files_;
   std::function<Reply(const SeenRequest&)> on_file_;

@@ -71,7 +71,11 @@ Result<void> WriteWhole(const std::string& path, std::string_view text) {
       return failed;
     }
   }
-  if (rename(fresh.c_str(), path.c_str()) != 0) return DiskError(path, errno);
+  if (rename(fresh.c_str(), path.c_str()) != 0) {
+    const Error failed = DiskError(path, errno);
+    unlink(fresh.c_str());
+    return failed;
+  }
   return {};
 }
 

@@ -61,6 +61,17 @@ CaptureResult RunOne(CaptureRunner& runner, const CaptureJob& job, const Error*&
   }
 }
 
+// What a publish that was killed left of the card or the signature: a package has only the files of its manifest.
+void RemoveHalfWritten(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename();
+    const bool is_one =
+        name.starts_with(std::string(kCardFile) + ".") || name.starts_with(std::string(kSignatureFile) + ".");
+    if (is_one) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 }  // namespace
 
 StageRecord ArtifactStages::Begin(const Artifact& artifact, Stage stage) const {
@@ -261,6 +272,7 @@ Result<StageRecord> ArtifactStages::PublishLocked(const Artifact& artifact, Arti
   const auto send = [&]() -> Result<std::string> {
     const auto package = BuiltPackage(artifact);
     if (!package) return package.error();
+    RemoveHalfWritten(package->folder);
     if (auto written = WriteWhole(package->folder + "/" + std::string(kCardFile), input.card(*package)); !written)
       return written.error();
     if (input.sign) {
