@@ -39,7 +39,7 @@ struct ModelsSettings {
 struct CaptureSettings {
   std::vector<std::string> launcher{"auto"};  // argument vector before `worker`; "auto": the sandbox
   std::string sandbox = "prefer";             // or "require", "off"; own code requires a sandbox unless "off"
-  std::int64_t scratch_bytes = 1LL << 30;     // what a sandboxed worker may write, files and shared memory together
+  std::int64_t scratch_bytes = 2LL << 30;     // what a sandboxed worker may write, files and shared memory together
   std::vector<std::string> environment;       // names (patterns) of further variables for workers
   std::vector<std::string> worker;            // empty: the primary toolchain's
   std::string toolchain = "default";          // the primary one: whose numbers are published; `worker` runs in it
