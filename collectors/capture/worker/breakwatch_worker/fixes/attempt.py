@@ -167,7 +167,7 @@ class Case:
             if text and not wanted.compiled_differs:
                 differs = f"compiled, {text}"
             elif text:
-                notes.append("compiled outputs differ with and without it")
+                notes.append("torch.compile returns other values than the eager model, with this fix as without one")
             most = max((number for number in (most, more) if number is not None), default=None)
         return Tried("ok", one_line("; ".join([*([differs] if differs else []), *notes]), _DETAIL_BYTES),
                      counts_of(found), ran, sites_of(found.events), differs, most)
