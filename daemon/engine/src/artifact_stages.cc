@@ -270,9 +270,9 @@ Result<StageRecord> ArtifactStages::PublishLocked(const Artifact& artifact, Arti
   record.package_id = artifact.PackageId();
   record.directory = PackageOf(artifact.key);
   const auto send = [&]() -> Result<std::string> {
+    RemoveHalfWritten(PackageOf(artifact.key));
     const auto package = BuiltPackage(artifact);
     if (!package) return package.error();
-    RemoveHalfWritten(package->folder);
     if (auto written = WriteWhole(package->folder + "/" + std::string(kCardFile), input.card(*package)); !written)
       return written.error();
     if (input.sign) {
