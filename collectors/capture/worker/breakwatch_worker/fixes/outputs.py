@@ -3,7 +3,7 @@
 import torch
 
 from ..inputs.copies import tensors_in
-from ..profile.outputs import TOLERANCES
+from ..compilers.outputs import TOLERANCES
 
 _MOST_BYTES = 256 << 20  # of all kept tensors
 
