@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
+#include "breakwatch/core/gzip.h"
 #include "breakwatch/net/http.h"
-#include "gzip.h"
 #include "net/scripted_server.h"
 
 namespace breakwatch::net {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "breakwatch/core/gzip.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/net/url.h"
-#include "gzip.h"
 
 namespace breakwatch::net {
 namespace {
