@@ -65,7 +65,7 @@ Snapshot Sample(bool after) {
   snapshot.toolchain_key = fakes::SampleToolchain().Key();
   snapshot.toolchains = {fakes::SampleToolchain()};
   snapshot.sandbox = "bubblewrap";
-  snapshot.models = Fleet(after);
+  for (TrackedModel& model : Fleet(after)) snapshot.models.push_back(std::move(model));
   snapshot.reasons = {{kBranching.reason, kBranching.gb_id, "user_error", "https://example.org/GB0170", 1},
                       {kBuiltin.reason, kBuiltin.gb_id, "supportable", "https://example.org/GB0059", 0}};
   if (after) snapshot.reasons.push_back({kUncoded.reason, "", "other", "", 0});

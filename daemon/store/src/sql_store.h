@@ -123,7 +123,7 @@ class SqlStore final : public Store {
   void WriteCursor(soci::session& sql, const std::string& exporter, std::int64_t event_id);
   void WriteEvents(soci::session& sql, std::span<const Event> events);
   void WriteChange(soci::session& sql, const CurrentChange& change);
-  void WriteModels(soci::session& sql, std::span<const TrackedModel> models);
+  void WriteModels(soci::session& sql, const ModelList& models);
   void WriteTrends(soci::session& sql, const TrendChange& change);
   void WriteSites(soci::session& sql, const std::string& capture_id, const std::vector<BreakSite>& sites);
   Result<void> WriteResult(soci::session& sql, const ModelResult& result, std::span<const Event> events,
