@@ -181,6 +181,12 @@ bench-delivery: packages ## Measure the delivery of events to a stand-in for Lok
 	@cmake --build build/release --target delivery_benchmark -j $(JOBS)
 	@build/release/tests/benchmarks/delivery_benchmark
 
+# SCALE_FLAGS='--models 20000': see the script.
+SCALE_FLAGS ?=
+.PHONY: bench-scale
+bench-scale: build ## Measure memory and time of a sweep, a push, scrapes and reports at 50,000 models
+	@python3 tests/benchmarks/bench_scale.py $(SCALE_FLAGS)
+
 .PHONY: bench
 bench: bench-delivery venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)

@@ -68,6 +68,15 @@ Expected NamedPython(const std::string& text) {
   return "NAME=PYTHON such as old=.venv-old/bin/python";
 }
 
+Expected MetricName(const std::string& text) {
+  constexpr std::string_view kPrefixes[] = {"compile_", "breakwatch_"};
+  const bool ours = std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                                [&](std::string_view prefix) { return text.starts_with(prefix); });
+  const bool plain = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+  if (ours && plain) return std::nullopt;
+  return "the name of a metric, as in compile_graphs or breakwatch_model_rank";
+}
+
 Expected ToolchainMode(const std::string& text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
   const bool known_mode = slash == text.size() || IsMode(text.substr(slash + 1));

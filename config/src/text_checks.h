@@ -14,7 +14,8 @@ Expected StoreUrlText(const std::string& text);  // or empty
 Expected ListenAddress(const std::string& text);
 Expected Name(const std::string& text);  // letters, digits, "_", "-", ".": safe in a path and a label
 Expected NameOrEmpty(const std::string& text);
-Expected NamedPython(const std::string& text);    // NAME=PYTHON
+Expected NamedPython(const std::string& text);  // NAME=PYTHON
+Expected MetricName(const std::string& text);
 Expected ToolchainMode(const std::string& text);  // a Name, or NAME/MODE
 Expected BatchSize(const std::string& text);      // a number from 1 to 65536
 Expected OneLine(const std::string& text);        // printable, at most 128 bytes

@@ -14,6 +14,8 @@
 #include <sstream>
 
 #include "api/fake_queries.h"
+#include "breakwatch/core/exposition.h"
+#include "breakwatch/core/gzip.h"
 #include "breakwatch/core/json.h"
 
 namespace breakwatch::api {
@@ -501,6 +503,22 @@ TEST_F(ServerTest, DocumentsAreCompressedForClientsThatTakeIt) {
   EXPECT_EQ(packed->get_header_value("Content-Encoding"), "gzip");
   EXPECT_LT(packed->body.size(), 20'000u);
   EXPECT_FALSE(client_->Get("/api/v1/openapi.json")->has_header("Content-Encoding"));
+}
+
+TEST_F(ServerTest, SendsTheSeriesOfModelsCompressedOrPlainAsTheClientAsks) {
+  Start();
+  client_->set_decompress(false);
+  const auto packed = client_->Get("/metrics/models", httplib::Headers{{"Accept-Encoding", "gzip"}});
+  ASSERT_EQ(packed->status, 200);
+  EXPECT_EQ(packed->get_header_value("Content-Encoding"), "gzip");
+  EXPECT_EQ(packed->get_header_value_count("Content-Length"), 1u);
+  const auto plain = client_->Get("/metrics/models");
+  EXPECT_FALSE(plain->has_header("Content-Encoding"));
+  EXPECT_EQ(plain->body, Exposition(*snapshot_));
+  EXPECT_EQ(*Gunzip(packed->body, 1u << 20), plain->body);
+  const auto head = client_->Head("/metrics/models");
+  EXPECT_EQ(head->get_header_value("Content-Length"), std::to_string(plain->body.size()));
+  EXPECT_EQ(client_->Get("/metrics/models", httplib::Headers{{"Accept-Encoding", "identity"}})->body, plain->body);
 }
 
 TEST_F(ServerTest, AnotherSitesNameIsNoHostOfThisDaemon) {

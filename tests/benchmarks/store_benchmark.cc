@@ -88,9 +88,10 @@ void AppendResults(benchmark::State& state) {
   std::size_t number = 0;
   for (auto _ : state) {
     const ModelResult result = ResultWithSites(number++, static_cast<std::size_t>(state.range(0)));
+    TrackedModel row;
+    row.model = result.info.id;
     CurrentChange change;
-    change.upserts.resize(1);
-    change.upserts[0].model = result.info.id;
+    change.upserts.push_back(std::move(row));
     store.Append(result, EventsOf(result), change);
   }
   state.SetItemsProcessed(state.iterations());

@@ -98,6 +98,15 @@ TEST(LoadTest, ReadsListsAndBooleansFromFlags) {
   EXPECT_FALSE(loaded->settings.exporters.pushgateway.gzip);
 }
 
+TEST(LoadTest, AcceptsOnlyNamesOfOurMetricsToDrop) {
+  EXPECT_TRUE(FromFlags({{"metrics.drop", {"compile_graphs", "breakwatch_model_rank"}}}).ok());
+  for (const char* name : {"graphs", "compile_graphs{model=\"a\"}", "Compile_graphs", "up"}) {
+    const auto refused = FromFlags({{"metrics.drop", {name}}});
+    ASSERT_FALSE(refused.ok()) << name;
+    EXPECT_NE(refused.error().message.find("compile_graphs or breakwatch_model_rank"), std::string::npos);
+  }
+}
+
 TEST(LoadTest, NamesTheVariableOrFlagThatIsWrong) {
   EXPECT_EQ(FromEnvironment({{"BREAKWATCH_HUB_TOP", "all"}}).error().message,
             "environment BREAKWATCH_HUB_TOP: expected an integer, got \"all\"");

@@ -45,7 +45,7 @@ TEST(ExpositionTest, WritesFurtherToolchainsOnlyIfConfiguredAndTheNewestOfAName)
   older.torch = "2.16.0";
   newer.torch = "2.17.0";
   snapshot.toolchains = {older, newer, fakes::SampleToolchain()};
-  TrackedModel& model = snapshot.models.front();
+  TrackedModel& model = snapshot.models.Own(0);
   Numbers numbers = model.numbers.begin()->second;
   model.numbers[older.Key()] = numbers;
   numbers.reasons = {{"Graph break under GenericContextWrappingVariable", "GB0066", "difficult", 3, 1}};
@@ -64,9 +64,31 @@ TEST(ExpositionTest, WritesFurtherToolchainsOnlyIfConfiguredAndTheNewestOfAName)
   EXPECT_THAT(series["breakwatch_mode_status"], ElementsAre(Pair(With(labels, {{"status", "graph_breaks"}}), 1)));
 }
 
+TEST(ExpositionTest, OmitsTheMetricsThatAreNotWanted) {
+  Snapshot snapshot = SampleSnapshot();
+  const std::string all = Exposition(snapshot);
+  snapshot.metrics.drop = {"compile_ops_captured", "breakwatch_model_rank", "compile_break_sites"};
+  const std::string text = Exposition(snapshot);
+  for (const std::string& name : snapshot.metrics.drop) {
+    EXPECT_THAT(all, HasSubstr("\n" + name + "{")) << name;
+    EXPECT_THAT(text, Not(HasSubstr(name))) << name << " has no header either";
+  }
+  SeriesByName others = ExpositionReader::Read(all);
+  for (const std::string& name : snapshot.metrics.drop) others.erase(name);
+  EXPECT_EQ(ExpositionReader::Read(text), others);
+}
+
+TEST(ExpositionTest, OmitsDurationsByPhaseIfTheyAreSwitchedOff) {
+  Snapshot snapshot = SampleSnapshot();
+  SeriesByName others = Series(snapshot);
+  ASSERT_EQ(others.erase("breakwatch_model_capture_duration_seconds"), 1u);
+  snapshot.metrics.phases = false;
+  EXPECT_EQ(Series(snapshot), others);
+}
+
 TEST(ExpositionTest, WritesAFurtherModesNumbersAndHowItsLastAttemptEnded) {
   Snapshot snapshot = SampleSnapshot();
-  TrackedModel& model = snapshot.models.front();
+  TrackedModel& model = snapshot.models.Own(0);
   const std::string key = fakes::SampleToolchain().Key();
   const SeriesByName before = Series(snapshot);
   model.numbers[NumbersKey(key, "train")] = model.numbers[key];
@@ -90,7 +112,7 @@ TEST(ExpositionTest, WritesAFurtherModesNumbersAndHowItsLastAttemptEnded) {
 
 TEST(ExpositionTest, WritesTheNewestMeasurementsOfThePublishedToolchain) {
   Snapshot snapshot = SampleSnapshot();
-  TrackedModel& model = snapshot.models.front();
+  TrackedModel& model = snapshot.models.Own(0);
   const std::string key = fakes::SampleToolchain().Key();
   const SeriesLabels labels = Model("org/breaking", Commit('a'));
   model.measured[NumbersKey(key, "profile")] = {
@@ -125,7 +147,7 @@ TEST(ExpositionTest, WritesTheSteadyStateBesideTheFirstCallAndTheDefaultCallBesi
   const std::string name = fakes::SampleToolchain().name, key = fakes::SampleToolchain().Key();
   for (const std::string mode : {"cold", "eval+minimal"}) {
     Snapshot snapshot = SampleSnapshot();
-    TrackedModel& model = snapshot.models.front();
+    TrackedModel& model = snapshot.models.Own(0);
     model.numbers[NumbersKey(key, mode)] = model.numbers[key];
     model.numbers[NumbersKey(key, mode)].reasons.clear();
     model.attempts[key] = {Status::kGraphBreaks, Commit('a')};
@@ -318,7 +340,7 @@ std::string HelpOf(const std::string& text, const std::string& name) {
 
 TEST(ExpositionTest, EqualsTheReferenceSerializerByteForByte) {
   Snapshot snapshot = SampleSnapshot();
-  snapshot.models[0].model = "org/br\\ea\"k\nïng";
+  snapshot.models.Own(0).model = "org/br\\ea\"k\nïng";
   const std::string text = Exposition(snapshot);
   prometheus::MetricFamily breaks{
       "compile_breaks_total", HelpOf(text, "compile_breaks_total"), prometheus::MetricType::Counter, {}};
@@ -356,7 +378,7 @@ TEST(ExpositionTest, EqualsTheReferenceSerializerByteForByte) {
 TEST(ExpositionTest, SatisfiesPromtool) {
   if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "promtool is not installed";
   Snapshot snapshot = SampleSnapshot();
-  snapshot.models[1].model = "quote\" back\\slash new\nline 漢";
+  snapshot.models.Own(1).model = "quote\" back\\slash new\nline 漢";
   FILE* promtool = popen("promtool check metrics >/dev/null 2>&1", "w");
   ASSERT_NE(promtool, nullptr);
   const std::string text = Exposition(snapshot);

@@ -94,7 +94,7 @@ Snapshot Sample(bool after) {
   snapshot.toolchains.push_back(fakes::SampleToolchain());
   snapshot.extra = {"old", "default/train"};
   snapshot.sandbox = "bubblewrap";
-  snapshot.models = Fleet(after);
+  for (TrackedModel& model : Fleet(after)) snapshot.models.push_back(std::move(model));
   snapshot.reasons = {{kBranching.reason, kBranching.gb_id, "user_error", "https://example.org/GB0170", 1},
                       {kBuiltin.reason, kBuiltin.gb_id, "supportable", "https://example.org/GB0059", 0}};
   if (after) snapshot.reasons.push_back({kUncoded.reason, "", "other", "", 0});

@@ -70,7 +70,7 @@ TEST_F(LoopTest, FoldsAnOlderProgramsHistoryAgainBeforeAnythingElse) {
   store::Current older = *store_->LoadCurrent();
   const store::Current now = older;
   older.meta.erase("fold_version"), older.meta.erase("primary_toolchain");
-  for (TrackedModel& model : older.models) model.attempts.clear();
+  for (std::size_t i = 0; i < older.models.size(); ++i) older.models.Own(i).attempts.clear();
   ASSERT_TRUE(store_->ReplaceCurrent(older, {}).ok());
   const auto loaded = LoadAggregate(*store_, options_.aggregate);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;

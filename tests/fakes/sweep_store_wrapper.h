@@ -27,6 +27,12 @@ class SweepStoreWrapper : public store::SweepStore {
   Result<void> NoteFailure(SystemTime at) override { return inner_.NoteFailure(at); }
   Result<SystemTime> LastFailure() override { return inner_.LastFailure(); }
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override { return inner_.Results(sweep_id); }
+  Result<void> EachResult(const std::string& sweep_id, const store::UseResult& use) override {
+    return inner_.EachResult(sweep_id, use);
+  }
+  Result<void> EachOutcome(const std::string& sweep_id, const store::UseResult& use) override {
+    return inner_.EachOutcome(sweep_id, use);
+  }
   Result<std::vector<ModelResult>> NewestResults(const store::ResultFilter& filter) override {
     return inner_.NewestResults(filter);
   }

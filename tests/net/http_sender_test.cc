@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 
+#include "breakwatch/core/gzip.h"
 #include "breakwatch/net/http.h"
 #include "fakes/temporary_directory.h"
-#include "gzip.h"
 #include "net/scripted_server.h"
 
 namespace breakwatch::net {

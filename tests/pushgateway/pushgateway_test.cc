@@ -247,6 +247,38 @@ TEST_F(PushgatewayTest, RetriesIfTheGatewayHangsClosesTheConnectionOrSendsTooMuc
   }
 }
 
+// Sends nothing, and notes how long each request may take.
+class TimedSender : public net::HttpSender {
+ public:
+  explicit TimedSender(std::vector<std::pair<std::string, milliseconds>>& timeouts) : timeouts_(timeouts) {}
+  Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    timeouts_.emplace_back(request.method, request.timeout);
+    return net::HttpResponse{200, {}, request.method == "GET" ? kStatus : ""};
+  }
+
+ private:
+  std::vector<std::pair<std::string, milliseconds>>& timeouts_;
+};
+
+TEST_F(PushgatewayTest, GivesALongPushMoreTime) {
+  Snapshot large = SampleSnapshot();
+  while (Exposition(large).size() < (6u << 20)) {
+    for (int i = 0; i < 1'000; ++i)
+      large.models.push_back(fakes::MakeModel("org/" + std::to_string(large.models.size()), fakes::Commit('a'), {}));
+  }
+  for (const bool gzip : {true, false}) {
+    std::vector<std::pair<std::string, milliseconds>> timeouts;
+    options.url = "http://gateway";
+    options.gzip = gzip;
+    const auto exporter =
+        MakePushgateway(options, std::make_unique<SharedJournal>(journal), std::make_unique<TimedSender>(timeouts));
+    ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+    EXPECT_EQ(timeouts.back(), std::pair(std::string("PUT"), options.timeout));
+    ASSERT_EQ(exporter->Export(large).delivery, Delivery::kDelivered);
+    EXPECT_EQ(timeouts.back(), std::pair(std::string("PUT"), milliseconds(options.timeout + seconds{3})));
+  }
+}
+
 TEST_F(PushgatewayTest, DetectsThatTheGatewayRestarted) {
   const auto exporter = Make();
   EXPECT_FALSE(exporter->TargetLostState()) << "nothing was published yet";

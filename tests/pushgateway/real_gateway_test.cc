@@ -173,7 +173,7 @@ TEST_F(RealGatewayTest, AnswersTheUsersQueryWithTheSnapshotsNumbersZerosIncluded
   ASSERT_EQ(exporter->Export(snapshot).delivery, Delivery::kDelivered) << "a second sweep";
   EXPECT_EQ(Query(), Expected(snapshot)) << "changes nothing";
 
-  snapshot.models[0] =
+  snapshot.models.Own(0) =
       MakeModel("org/breaking", Commit('e'), {{"Data-dependent branching", "GB0170", "user_error", 1, 1}});
   ASSERT_EQ(exporter->Export(snapshot).delivery, Delivery::kDelivered) << "a new commit";
   EXPECT_EQ(QueryUntil(Expected(snapshot)), Expected(snapshot)) << "replaces the old one";
@@ -222,7 +222,7 @@ TEST_F(RealGatewayTest, IsInThePoolOfTheSettingsForEveryName) {
 
 TEST_F(RealGatewayTest, CarriesHostileLabelsThrough) {
   Snapshot snapshot = SampleSnapshot();
-  snapshot.models[0] = MakeModel("org/a\"b\\c\nd é\xff", Commit('a'), {{"re\"ason\n\\", "", "", 4, 1}});
+  snapshot.models.Own(0) = MakeModel("org/a\"b\\c\nd é\xff", Commit('a'), {{"re\"ason\n\\", "", "", 4, 1}});
   const Outcome outcome = Make()->Export(snapshot);
   ASSERT_EQ(outcome.delivery, Delivery::kDelivered) << outcome.detail;
   const json breaks = Groups()[0]["compile_breaks_total"]["metrics"];

@@ -33,7 +33,8 @@ class SweepDirectoryTest : public testing::Test {
   }
   Result<std::string> Write(const Sweep& sweep) {
     const std::string environment = EnvironmentJson("0.1.0", SampleToolchain(), R"({"settings":[]})");
-    auto written = WriteSweepDirectory(state_.string(), sweep, SamplePlan(), SampleResults(), environment);
+    const std::vector<ModelResult> results = SampleResults();
+    auto written = WriteSweepDirectory(state_.string(), sweep, SamplePlan(), EachOf(results), environment);
     if (auto linked = LinkLatest(state_.string(), sweep.id); written && !linked) return linked.error();
     return written;
   }

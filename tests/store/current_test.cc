@@ -10,7 +10,7 @@ TEST_P(StoreTest, WritesChangesOfCurrentWithTheirCause) {
   ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b"}), {}, change, {}));
   change = {};
   change.upserts = {SampleTracked("a/b")};
-  change.upserts[0].detail = "changed";
+  change.upserts.Own(0).detail = "changed";
   change.meta = {{"published_toolchain", "two"}};
   ASSERT_OK(AppendOne(*store_, SampleResult("s1", "a/b"), {}, change));
 
@@ -26,7 +26,7 @@ TEST_P(StoreTest, WritesChangesOfCurrentWithTheirCause) {
 TEST_P(StoreTest, TakesTheLastOfTwoChangesOfAModel) {
   CurrentChange change;
   change.upserts = {SampleTracked("a/b"), SampleTracked("a/b")};
-  change.upserts[1].rank = 7;
+  change.upserts.Own(1).rank = 7;
   ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b"}), {}, change, {}));
   EXPECT_EQ(store_->LoadCurrent()->models.at(0).rank, 7);
 }

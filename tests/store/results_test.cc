@@ -18,6 +18,85 @@ TEST_P(StoreTest, ReturnsCompleteResultsInPlanOrder) {
   EXPECT_EQ(Whole((*results)[1]), Whole(two));
 }
 
+TEST_P(StoreTest, GivesResultsOneAtATimeInPlanOrderOverManyPages) {
+  std::vector<std::string> models;
+  for (int i = 0; i < 1'100; ++i) models.push_back("org/m" + std::to_string((i * 7'919) % 1'100));
+  Begin("s1", models);
+  std::vector<ResultWrite> writes;
+  for (auto model = models.rbegin(); model != models.rend(); ++model) {
+    if (*model != "org/m5") writes.push_back({SampleResult("s1", *model), {}, {}});
+  }
+  ASSERT_OK(store_->AppendResults(writes));
+  std::erase(models, "org/m5");
+  std::vector<std::string> seen, outcomes;
+  ASSERT_OK(store_->EachResult("s1", [&](const ModelResult& result) -> Result<void> {
+    EXPECT_EQ(Whole(result), Whole(SampleResult("s1", result.info.id)));
+    seen.push_back(result.info.id);
+    return {};
+  }));
+  ASSERT_OK(store_->EachOutcome("s1", [&](const ModelResult& result) -> Result<void> {
+    outcomes.push_back(result.info.id);
+    return {};
+  }));
+  EXPECT_EQ(seen, models);
+  EXPECT_EQ(outcomes, models);
+}
+
+TEST_P(StoreTest, EndsWithTheErrorOfTheUser) {
+  Begin("s1", {"a/b", "c/d"});
+  Append(SampleResult("s1", "a/b"));
+  Append(SampleResult("s1", "c/d"));
+  int used = 0;
+  const auto stopped = store_->EachResult("s1", [&](const ModelResult&) -> Result<void> {
+    return ++used, Error{ErrorCode::kStore, "no space"};
+  });
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().message, "no space");
+  EXPECT_EQ(used, 1);
+  EXPECT_EQ(store_->EachResult("none", [](const ModelResult&) { return Result<void>(); }).error().code,
+            ErrorCode::kNotFound);
+}
+
+TEST_P(StoreTest, GivesOutcomesWithTheSitesOfTheResultEvenIfItsCaptureDiffers) {
+  Begin("s1", {"a/b", "c/d", "e/f"});
+  ModelResult first = SampleResult("s1", "a/b");
+  first.info.family = Family::kVision;
+  Append(first);
+  ModelResult shared = SampleResult("s1", "c/d"), skipped = SampleResult("s1", "e/f");
+  shared.capture_id = first.capture_id;
+  shared.capture.sites.resize(1);
+  shared.capture.sites[0].reason = "another";
+  Append(shared);
+  skipped.capture_id.clear();
+  skipped.capture = CaptureResult{};
+  skipped.capture.status = Status::kSkippedGated;
+  skipped.capture.mode = "eval";
+  Append(skipped);
+  std::vector<ModelResult> outcomes;
+  ASSERT_OK(store_->EachOutcome("s1", [&](ModelResult result) -> Result<void> {
+    outcomes.push_back(std::move(result));
+    return {};
+  }));
+  ASSERT_EQ(outcomes.size(), 3u);
+  EXPECT_EQ(outcomes[0].info.family, Family::kVision);
+  EXPECT_EQ(outcomes[0].capture.mode, first.capture.mode);
+  EXPECT_EQ(outcomes[0].capture.status, first.capture.status);
+  ASSERT_EQ(outcomes[0].capture.sites.size(), first.capture.sites.size());
+  for (std::size_t i = 0; i < first.capture.sites.size(); ++i) {
+    const BreakSite &site = outcomes[0].capture.sites[i], &stored = first.capture.sites[i];
+    EXPECT_EQ(site.reason, stored.reason);
+    EXPECT_EQ(site.gb_id, stored.gb_id);
+    EXPECT_EQ(site.fixability, stored.fixability);
+    EXPECT_EQ(site.file, stored.file);
+    EXPECT_EQ(site.line, stored.line);
+    EXPECT_EQ(site.occurrences, stored.occurrences);
+  }
+  ASSERT_EQ(outcomes[1].capture.sites.size(), 1u);
+  EXPECT_EQ(outcomes[1].capture.sites[0].reason, "another");
+  EXPECT_EQ(outcomes[2].capture.status, Status::kSkippedGated);
+  EXPECT_TRUE(outcomes[2].capture.sites.empty());
+}
+
 TEST_P(StoreTest, KeepsAResultWithoutACapture) {
   Begin("s1", {"a/b"});
   ModelResult result = SampleResult("s1", "a/b");

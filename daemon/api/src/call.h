@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/result.h"
 #include "contract.h"
+#include "model_metrics.h"
 #include "problem.h"
 
 namespace breakwatch::api {
@@ -35,6 +37,8 @@ struct Reply {
   std::string body{};
   std::string type = kJson;
   std::map<std::string, std::string> headers{};
+  // A long body instead of `body`: sent as it is to a client that takes gzip, else expanded while it is sent.
+  std::shared_ptr<const PackedText> packed{};
 };
 
 inline Reply Json(const nlohmann::ordered_json& document) { return {.status = 200, .body = JsonDocument(document, 1)}; }

@@ -125,7 +125,14 @@ Reply GetMetrics(Context& context, const Call&) {
 }
 
 Reply GetModelMetrics(Context& context, const Call&) {
-  return WithSnapshot(context, [](const Snapshot& s) { return Reply{.body = Exposition(s), .type = kExposition}; });
+  const SnapshotPtr snapshot = context.parts.snapshot();
+  if (!snapshot) return Problem(503, "the state is being loaded");
+  auto packed = context.metrics.Scrape(snapshot);
+  if (!packed) return Problem(packed.error());
+  if (*packed) return {.type = kExposition, .packed = *std::move(packed)};
+  Reply reply = Problem(429, "too many scrapes at once: " + std::to_string(ModelMetrics::kAtOnce) + " are answered");
+  reply.headers["Retry-After"] = "5";
+  return reply;
 }
 
 Reply ListRequests(Context& context, const Call&) { return {.body = context.parts.requests.List()}; }

@@ -16,6 +16,7 @@ struct Context {
   const ServerOptions& options;
   const ServerParts& parts;
   SiteIndex& sites;
+  ModelMetrics& metrics;
 };
 
 using Handler = Reply (*)(Context& context, const Call& call);

@@ -10,6 +10,24 @@
 namespace breakwatch::api {
 namespace {
 
+// In pieces: the body is shared by all who get it, and may be longer than the memory that is left.
+void SendPacked(httplib::Response& response, const Reply& reply) {
+  const auto& packed = reply.packed;
+  if (reply.headers.contains("Content-Encoding")) {
+    return response.set_content_provider(packed->size(), reply.type,
+                                         [packed](std::size_t at, std::size_t length, httplib::DataSink& sink) {
+                                           const std::string_view piece = packed->From(at).substr(0, length);
+                                           return !piece.empty() && sink.write(piece.data(), piece.size());
+                                         });
+  }
+  auto reader = std::make_shared<TextReader>(packed);
+  response.set_content_provider(packed->text_bytes(), reply.type,
+                                [reader](std::size_t at, std::size_t length, httplib::DataSink& sink) {
+                                  const std::string_view piece = reader->From(at).substr(0, length);
+                                  return !piece.empty() && sink.write(piece.data(), piece.size());
+                                });
+}
+
 void Send(httplib::Response& response, Reply reply) {
   response.status = reply.status;
   for (const auto& [name, value] : reply.headers) {
@@ -17,6 +35,7 @@ void Send(httplib::Response& response, Reply reply) {
     response.set_header(name, value);
   }
   if (reply.status == 304) return;
+  if (reply.packed) return SendPacked(response, reply);
   if (!reply.headers.contains("Content-Encoding")) return response.set_content(std::move(reply.body), reply.type);
   // The library would compress it a second time.
   const std::size_t size = reply.body.size();

@@ -47,7 +47,7 @@ Service::Service(ServerOptions options, ServerParts parts)
     : options_(std::move(options)),
       parts_(std::move(parts)),
       sites_(parts_.queries),
-      context_{options_, parts_, sites_} {
+      context_{options_, parts_, sites_, metrics_} {
   for (const Binding& binding : Bindings()) handlers_[binding.operation] = binding.handler;
 }
 
@@ -107,6 +107,7 @@ Reply Service::Serve(const httplib::Request& request, const std::string& body) {
   if (match.operation == nullptr) return Problem(404, "no such path");
   Reply reply = Handle(*match.operation, match.path, request, body);
   AddTag(request, reply);
+  if (reply.packed && request.has_header("Accept-Encoding")) reply.headers["Content-Encoding"] = "gzip";
   return reply;
 }
 

@@ -39,6 +39,7 @@ class Service {
   const ServerOptions options_;
   const ServerParts parts_;
   SiteIndex sites_;
+  ModelMetrics metrics_;
   Context context_;
   std::map<std::string_view, Handler> handlers_;  // by operation
 };

@@ -1,6 +1,7 @@
 // The commands: each takes the app and its own options, and returns the exit code.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "breakwatch/api/queries.h"
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/command.h"
+#include "breakwatch/core/exposition.h"
 #include "breakwatch/core/trend_query.h"
 #include "breakwatch/report/table.h"
 #include "gate.h"
@@ -183,6 +185,9 @@ void Print(const App& app, const std::string& text);
 void Complain(const App& app, const std::string& text);  // "breakwatch: ", the text, a line end
 // Error: kStore, naming the file and the cause.
 Result<void> WriteFile(const std::string& path, const std::string& text);
+// The same for a text that `write` gives piece by piece. Its error is returned.
+using WriteText = std::function<Result<void>(const TextSink& sink)>;
+Result<void> WriteFile(const std::string& path, const WriteText& write);
 // The same, but a reader sees the old text or the new one, also after a crash.
 Result<void> ReplaceFile(const std::string& path, const std::string& text);
 // Of two exit codes, the one with the higher precedence.

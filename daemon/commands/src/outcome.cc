@@ -85,15 +85,25 @@ Error CannotWrite(const std::string& path) {
 
 }  // namespace
 
-Result<void> WriteFile(const std::string& path, const std::string& text) {
-  const auto failed = [&] { return CannotWrite(path); };
+Result<void> WriteFile(const std::string& path, const WriteText& write) {
   std::FILE* file = std::fopen(path.c_str(), "wbe");
-  if (file == nullptr) return failed();
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  const Error error = written ? Error{} : failed();
+  if (file == nullptr) return CannotWrite(path);
+  std::optional<Error> failed;
+  const auto check = [&](bool written) {
+    if (!written && !failed) failed = CannotWrite(path);
+  };
+  const auto made = write([&](std::string_view text) {
+    if (!failed) check(std::fwrite(text.data(), 1, text.size(), file) == text.size());
+  });
+  if (!failed) check(std::fflush(file) == 0);
   // Some file systems report a full disk or quota only at close.
-  if (std::fclose(file) != 0 && written) return failed();
-  return written ? Result<void>() : error;
+  check(std::fclose(file) == 0);
+  if (!made) return made.error();
+  return failed ? Result<void>(*failed) : Result<void>();
+}
+
+Result<void> WriteFile(const std::string& path, const std::string& text) {
+  return WriteFile(path, [&text](const TextSink& sink) -> Result<void> { return sink(text), Result<void>(); });
 }
 
 Result<void> ReplaceFile(const std::string& path, const std::string& text) {

@@ -28,23 +28,41 @@ Result<StoredSweep> LoadSweep(store::SweepStore& store, const std::string& id) {
   return StoredSweep{std::move(*sweep), std::move(*results)};
 }
 
-Result<StoredSweep> LoadSweep(App& app, const std::string& id) {
-  auto store = OpenHistory(app);
-  if (!store) return store.error();
-  return LoadSweep(**store, id);
-}
-
 // The available results: the newest of each mode and toolchain, or those of one sweep.
 Result<std::vector<ModelResult>> ResultsToShow(store::SweepStore& store, const Settings& settings,
                                                const std::string& model, const std::string& sweep_id) {
   if (sweep_id.empty()) return ResultsOf(store, settings, model);
-  auto sweep = LoadSweep(store, sweep_id);
+  const auto sweep = store.FindSweep(sweep_id);
   if (!sweep) return sweep.error();
-  std::erase_if(sweep->results, [&](const ModelResult& result) { return result.info.id != model; });
-  return std::move(sweep->results);
+  std::vector<ModelResult> results;
+  auto read = store.EachResult(sweep->id, [&](ModelResult result) -> Result<void> {
+    if (result.info.id == model) results.push_back(std::move(result));
+    return {};
+  });
+  if (!read) return read.error();
+  return results;
 }
 
 constexpr int kMaxSweepsSearched = 1000;
+
+constexpr std::pair<std::string_view, std::string_view> kCounterparts[] = {{kMainMode, kColdMode},
+                                                                           {kColdMode, kMainMode}};
+
+bool AnyHasMode(const std::vector<Sweep>& sweeps, std::string_view mode) {
+  return std::any_of(sweeps.begin(), sweeps.end(),
+                     [name = std::string(mode)](const Sweep& sweep) { return sweep.modes.contains(name); });
+}
+
+// Whether the report can be written while its results are read: nothing in it needs all of them.
+Result<bool> CanStream(store::SweepStore& store, const ReportOptions& options, report::Format format,
+                       const Sweep& sweep) {
+  if (!options.selection.empty() || !options.gate.baseline.empty() || !report::CanStream(format, sweep)) return false;
+  const auto sweeps = store.Sweeps(kMaxSweepsSearched);
+  if (!sweeps) return sweeps.error();
+  return std::none_of(std::begin(kCounterparts), std::end(kCounterparts), [&](const auto& modes) {
+    return sweep.modes.contains(std::string(modes.first)) && AnyHasMode(*sweeps, modes.second);
+  });
+}
 
 // Results from other sweeps for the same models, in the first call or the steady state. They are shown beside the
 // sweep's own.
@@ -52,7 +70,7 @@ Result<std::vector<ModelResult>> Counterparts(store::SweepStore& store, const St
   std::vector<ModelResult> others;
   const auto sweeps = store.Sweeps(kMaxSweepsSearched);
   if (!sweeps) return sweeps.error();
-  for (const auto& [here, there] : {std::pair(kMainMode, kColdMode), std::pair(kColdMode, kMainMode)}) {
+  for (const auto& [here, there] : kCounterparts) {
     std::set<std::string> models;
     for (const ModelResult& r : sweep.results) {
       if (r.capture.mode == here) models.insert(r.info.id);
@@ -60,10 +78,7 @@ Result<std::vector<ModelResult>> Counterparts(store::SweepStore& store, const St
     for (const ModelResult& r : sweep.results) {
       if (r.capture.mode == there) models.erase(r.info.id);
     }
-    const bool known = std::any_of(sweeps->begin(), sweeps->end(), [mode = std::string(there)](const Sweep& other) {
-      return other.modes.contains(mode);
-    });
-    if (models.empty() || !known) continue;  // the query below would read all results
+    if (models.empty() || !AnyHasMode(*sweeps, there)) continue;  // the query below would read all results
     auto newest = store.NewestResults(
         {.model = {}, .mode = std::string(there), .toolchain = sweep.sweep.toolchain.name, .revision = {}});
     if (!newest) return newest.error();
@@ -195,6 +210,25 @@ int RunReasonsByCost(App& app, const ReasonsOptions& options) {
   return kExitOk;
 }
 
+Result<report::Table> ReasonsOf(App& app, store::SweepStore& store, const ReasonsOptions& options,
+                                report::ReasonOrder order) {
+  const auto limit = static_cast<std::size_t>(std::max(0, options.limit));
+  const auto is_wanted = [&](const ModelResult& r) { return options.mode.empty() || r.capture.mode == options.mode; };
+  if (options.selection.empty()) {
+    const auto sweep = store.FindSweep(options.sweep);
+    if (!sweep) return sweep.error();
+    const report::EachResult each = [&](const report::UseResult& use) {
+      return store.EachOutcome(sweep->id, [&](const ModelResult& r) { return is_wanted(r) ? use(r) : Result<void>(); });
+    };
+    return report::ReasonTable(each, order, limit);
+  }
+  auto sweep = LoadSweep(store, options.sweep);
+  if (!sweep) return sweep.error();
+  std::erase_if(sweep->results, [&](const ModelResult& result) { return !is_wanted(result); });
+  if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return kept.error();
+  return report::ReasonTable(sweep->results, order, limit);
+}
+
 }  // namespace
 
 int RunReasons(App& app, const ReasonsOptions& options) {
@@ -202,15 +236,13 @@ int RunReasons(App& app, const ReasonsOptions& options) {
   if (options.by == "cost") return RunReasonsByCost(app, options);
   const auto order = report::ParseReasonOrder(options.by.empty() ? "events" : options.by);
   if (!order) return Fail(app, {ErrorCode::kUsage, "--by: expected events, sites, models, leverage or cost"});
-  auto sweep = LoadSweep(app, options.sweep);
-  if (!sweep) return Fail(app, sweep.error());
-  if (!options.mode.empty()) {
-    if (!IsMode(options.mode)) return Fail(app, {ErrorCode::kUsage, "unknown mode \"" + options.mode + "\""});
-    std::erase_if(sweep->results, [&](const ModelResult& result) { return result.capture.mode != options.mode; });
-  }
-  if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return Fail(app, kept.error());
-  const auto table = report::ReasonTable(sweep->results, *order, static_cast<std::size_t>(std::max(0, options.limit)));
-  Print(app, report::Render(table, FormatOf(app), StyleOf(app)));
+  if (!options.mode.empty() && !IsMode(options.mode))
+    return Fail(app, {ErrorCode::kUsage, "unknown mode \"" + options.mode + "\""});
+  auto store = OpenHistory(app);
+  if (!store) return Fail(app, store.error());
+  const auto table = ReasonsOf(app, **store, options, *order);
+  if (!table) return Fail(app, table.error());
+  Print(app, report::Render(*table, FormatOf(app), StyleOf(app)));
   return kExitOk;
 }
 
@@ -223,7 +255,15 @@ int RunReport(App& app, const ReportOptions& options) {
   if (auto checked = CheckGate(app, options.gate); !checked) return Fail(app, checked.error());
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
-  auto sweep = LoadSweep(**store, options.sweep);
+  const auto found = (*store)->FindSweep(options.sweep);
+  if (!found) return Fail(app, found.error());
+  const auto can_stream = CanStream(**store, options, *format, *found);
+  if (!can_stream) return Fail(app, can_stream.error());
+  if (*can_stream) {
+    return WriteStreamed(app, options.output, *format,
+                         {.sweep = *found, .each = EachOf(app, **store, found->id), .made_at = app.clock->Now()});
+  }
+  auto sweep = LoadSweep(**store, found->id);
   if (!sweep) return Fail(app, sweep.error());
   if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return Fail(app, kept.error());
   const auto others = Counterparts(**store, *sweep);

@@ -6,6 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
+#include <vector>
+
+#include "breakwatch/core/filter_subject.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -56,6 +60,25 @@ int WriteReport(const App& app, const std::string& path, report::Format format,
                 const report::ComparisonReport& report) {
   if (format == report::Format::kGithub) return WriteGithub(app, path, report);
   return Write(app, path, report::RenderComparison(report, format, StyleOf(app)));
+}
+
+report::EachResult EachOf(const App& app, store::SweepStore& store, const std::string& sweep_id) {
+  return [&app, &store, sweep_id](const report::UseResult& use) {
+    return store.EachResult(sweep_id, [&](ModelResult result) {
+      std::vector<ModelResult> one;
+      one.push_back(std::move(result));
+      NoteOwners(one, app.settings().models.rules.owners);
+      return use(one.front());
+    });
+  };
+}
+
+int WriteStreamed(const App& app, const std::string& path, report::Format format, const report::StreamedSweep& sweep) {
+  const auto write = [&](const TextSink& sink) { return report::StreamSweep(sweep, format, StyleOf(app), sink); };
+  const bool to_file = !path.empty() && path != "-";
+  const auto written =
+      to_file ? WriteFile(path, write) : write([&app](std::string_view text) { Print(app, std::string(text)); });
+  return written ? kExitOk : Fail(app, written.error());
 }
 
 }  // namespace breakwatch::commands

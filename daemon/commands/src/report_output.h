@@ -4,6 +4,7 @@
 #include <string>
 
 #include "breakwatch/report/formats.h"
+#include "breakwatch/report/stream.h"
 #include "commands.h"
 
 namespace breakwatch::commands {
@@ -16,5 +17,10 @@ Result<report::Format> ReportFormatOf(const App& app, const std::string& name);
 // code.
 int WriteReport(const App& app, const std::string& path, report::Format format, const report::SweepReport& report);
 int WriteReport(const App& app, const std::string& path, report::Format format, const report::ComparisonReport& report);
+
+// The results of a stored sweep with their owners, one at a time.
+report::EachResult EachOf(const App& app, store::SweepStore& store, const std::string& sweep_id);
+// Writes while it reads: for a report that report::CanStream. Returns the exit code.
+int WriteStreamed(const App& app, const std::string& path, report::Format format, const report::StreamedSweep& sweep);
 
 }  // namespace breakwatch::commands

@@ -77,6 +77,7 @@ Result<engine::LoopOptions> MakeLoopOptions(const App& app, const Settings& sett
   options.aggregate.unranked_sweeps = settings.retention.unranked_sweeps;
   options.aggregate.trend_days = settings.retention.trend_days;
   options.aggregate.extra = settings.metrics.extra;
+  options.aggregate.metrics = {settings.metrics.drop, settings.metrics.phases};
   options.limits = settings.capture.limits;
   options.snapshot_interval = std::chrono::ceil<std::chrono::seconds>(settings.delivery.metric_interval);
   if (settings.sweep.interval)

@@ -23,7 +23,9 @@ Result<std::string> MarkOf(store::Store& store) {
 }
 
 engine::AggregateOptions OptionsOf(const Settings& settings) {
-  return {.unranked_sweeps = settings.retention.unranked_sweeps, .extra = settings.metrics.extra};
+  return {.unranked_sweeps = settings.retention.unranked_sweeps,
+          .extra = settings.metrics.extra,
+          .metrics = {settings.metrics.drop, settings.metrics.phases}};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "breakwatch/report/sweep.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "breakwatch/config/keys.h"
@@ -13,6 +14,7 @@
 #include "breakwatch/report/progress.h"
 #include "commands.h"
 #include "remote_history.h"
+#include "report_output.h"
 #include "run_request.h"
 #include "session.h"
 #include "signals.h"
@@ -22,27 +24,48 @@ namespace breakwatch::commands {
 namespace {
 
 // A model was requested by name and does not exist. This is a usage error, not a finding about the model.
-int CodeOfNames(const App& app, const std::vector<ModelResult>& results) {
-  int code = kExitOk;
-  std::set<std::string, std::less<>> reported;  // once per model, for all modes
-  for (const ModelResult& result : results) {
-    if (result.capture.status != Status::kSkippedNotFound || !reported.insert(result.info.id).second) continue;
-    code = Fail(app, {ErrorCode::kNotFound, result.info.id + " not found: " + result.capture.detail});
+class MissingNames {
+ public:
+  void Add(const ModelResult& result) {
+    if (result.capture.status == Status::kSkippedNotFound) missing_.try_emplace(result.info.id, result.capture.detail);
   }
-  return code;
-}
+  // Reports each once, for all modes.
+  int Code(const App& app) const {
+    int code = kExitOk;
+    for (const auto& [model, detail] : missing_) {
+      code = Fail(app, {ErrorCode::kNotFound, model + " not found: " + detail});
+    }
+    return code;
+  }
+
+ private:
+  std::map<std::string, std::string> missing_;
+};
 
 // Prints the summary of a sweep from the store and returns its exit code.
 int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behind, bool by_name,
              const compare::GateDecision* gate) {
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
-  auto results = (*store)->Results(sweep.id);
-  if (!results) return Fail(app, results.error());
-  NoteOwners(*results, app.settings().models.rules.owners);
-  Print(app, report::RenderSweep({.sweep = sweep, .results = *results, .gate = gate}, FormatOf(app), StyleOf(app)));
+  MissingNames missing;
+  const report::EachResult each = [&](const report::UseResult& use) {
+    return EachOf(app, **store, sweep.id)([&](const ModelResult& result) {
+      if (by_name) missing.Add(result);
+      return use(result);
+    });
+  };
+  const report::Format format = FormatOf(app);
+  if (gate == nullptr && report::CanStream(format, sweep)) {
+    if (const int code = WriteStreamed(app, "", format, {.sweep = sweep, .each = each}); code != kExitOk) return code;
+  } else {
+    std::vector<ModelResult> results;
+    auto read =
+        each([&](const ModelResult& result) -> Result<void> { return results.push_back(result), Result<void>(); });
+    if (!read) return Fail(app, read.error());
+    Print(app, report::RenderSweep({.sweep = sweep, .results = results, .gate = gate}, format, StyleOf(app)));
+  }
   const int code = CodeOf(app, sweep, behind);
-  return by_name && code == kExitOk ? CodeOfNames(app, *results) : code;
+  return by_name && code == kExitOk ? missing.Code(app) : code;
 }
 
 // Not of what followed them: trying fixes.

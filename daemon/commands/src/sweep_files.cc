@@ -4,6 +4,7 @@
 
 #include "breakwatch/config/show.h"
 #include "breakwatch/report/directory.h"
+#include "report_output.h"
 
 namespace breakwatch::commands {
 namespace {
@@ -30,10 +31,11 @@ void SweepFiles::OnFinished(const Sweep& sweep) {
   if (!HasReport(sweep)) return;
   const std::string& state = app_.settings().state_dir;
   auto store = app_.open_store(app_.settings(), /*read_only=*/true);
-  const auto content = store ? Read(**store, sweep) : Result<Content>(store.error());
-  auto written = content ? Write(sweep, *content) : Result<void>(content.error());
-  if (written) written = PointLatest(**store);
+  const auto written = store ? Write(**store, sweep) : Result<bool>(store.error());
   if (!written) Note(written.error());
+  if (written && *written) {
+    if (auto pointed = PointLatest(**store); !pointed) Note(pointed.error());
+  }
   if (store) {
     if (const auto newest = (*store)->Sweeps(kMaxSweepsSearched)) {
       std::vector<std::string> ids;
@@ -57,15 +59,12 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
   std::reverse(sweeps->begin(), sweeps->end());
   std::vector<Sweep> made;
   for (Sweep& sweep : *sweeps) {
-    const auto content = Read(**store, sweep);
-    if (!content) {
-      Note(content.error());
-      continue;  // damage in one sweep does not affect the others
-    }
-    if (auto written = Write(sweep, *content); !written) {
+    const auto written = Write(**store, sweep);
+    if (!written) {
       Note(written.error());
       break;  // other writes to this disk would fail too
     }
+    if (!*written) continue;  // damage in one sweep does not affect the others
     app_.log(Level::kWarn, "the report of sweep " + sweep.id + " was missing and is now written");
     made.push_back(std::move(sweep));
   }
@@ -75,20 +74,22 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
   return made;
 }
 
-Result<SweepFiles::Content> SweepFiles::Read(store::SweepStore& store, const Sweep& sweep) const {
-  auto plan = store.LoadPlan(sweep.id);
-  if (!plan) return plan.error();
-  auto results = store.Results(sweep.id);
-  if (!results) return results.error();
-  NoteOwners(*results, app_.settings().models.rules.owners);
-  return Content{*std::move(plan), *std::move(results)};
-}
-
-Result<void> SweepFiles::Write(const Sweep& sweep, const Content& content) const {
+Result<bool> SweepFiles::Write(store::SweepStore& store, const Sweep& sweep) {
+  const auto plan = store.LoadPlan(sweep.id);
+  if (!plan) return Note(plan.error()), false;
+  std::optional<Error> unread;
+  // One result at a time: those of the whole Hub are gigabytes.
+  const report::EachResult each = [&](const report::UseResult& use) {
+    auto read = EachOf(app_, store, sweep.id)(use);
+    if (!read) unread = read.error();
+    return read;
+  };
   const auto written =
-      report::WriteSweepDirectory(app_.settings().state_dir, sweep, content.plan, content.results,
+      report::WriteSweepDirectory(app_.settings().state_dir, sweep, *plan, each,
                                   report::EnvironmentJson(app_.version, sweep.toolchain, SettingsJson()));
-  return written ? Result<void>() : Result<void>(written.error());
+  if (unread) return Note(*unread), false;
+  if (!written) return written.error();
+  return true;
 }
 
 // Makes the link agree with the store on the latest sweep.

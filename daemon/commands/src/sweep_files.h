@@ -28,12 +28,8 @@ class SweepFiles final : public ProgressListener {
   void OnTrim(std::function<void(int keep_sweeps)> trim) { trim_events_ = std::move(trim); }
 
  private:
-  struct Content {
-    Plan plan;
-    std::vector<ModelResult> results;
-  };
-  Result<Content> Read(store::SweepStore& store, const Sweep& sweep) const;
-  Result<void> Write(const Sweep& sweep, const Content& content) const;
+  // False: the sweep cannot be read, which is noted. Error: its files cannot be written.
+  Result<bool> Write(store::SweepStore& store, const Sweep& sweep);
   Result<void> PointLatest(store::SweepStore& store) const;
   void Note(const Error& error);
   int Kept() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <set>
+#include <span>
 #include <unordered_map>
 
 #include "breakwatch/core/family.h"
@@ -48,22 +49,33 @@ struct ReasonRow {
   std::int64_t events, sites;
 };
 
-// A model with all its text labels, formatted once and used by every family.
+// A model with its text labels, formatted once and used by every family. Most commits need no escape: they are parts of
+// the model's own strings.
 struct ModelRow {
   const TrackedModel* model;
   const Numbers* numbers;  // null: no numbers are published
-  std::string status_labels, labels, number_labels;
-  std::vector<ReasonRow> reasons;
+  std::string labels;      // family and model
+  std::string_view status_commit, commit, number_commit;
+  std::size_t first_reason, end_reason;  // in ModelRows::reasons
 };
 
-std::vector<ReasonRow> ReasonRows(const Numbers& numbers, ReasonLabels& cache) {
+struct ModelRows {
+  std::vector<ModelRow> models;
+  std::vector<ReasonRow> reasons;
+
+  std::span<const ReasonRow> ReasonsOf(const ModelRow& row) const {
+    return std::span(reasons).subspan(row.first_reason, row.end_reason - row.first_reason);
+  }
+};
+
+void AddReasonRows(const Numbers& numbers, ReasonLabels& cache, std::vector<ReasonRow>& rows) {
   static const ReasonCount kClean{"none", "", "", 0, 0};
-  if (numbers.reasons.empty()) return {{cache.Of(kClean), 0, 0}};
-  std::vector<ReasonRow> rows;
+  const auto first = static_cast<std::ptrdiff_t>(rows.size());
+  if (numbers.reasons.empty()) rows.push_back({cache.Of(kClean), 0, 0});
   for (const ReasonCount& count : numbers.reasons) {
     const std::string* labels = cache.Of(count);
     const auto same =
-        std::find_if(rows.begin(), rows.end(), [&](const ReasonRow& row) { return row.labels == labels; });
+        std::find_if(rows.begin() + first, rows.end(), [&](const ReasonRow& row) { return row.labels == labels; });
     if (same == rows.end()) {
       rows.push_back({labels, count.events, count.sites});
     } else {  // the gateway would reject the whole push for a duplicate series
@@ -71,22 +83,39 @@ std::vector<ReasonRow> ReasonRows(const Numbers& numbers, ReasonLabels& cache) {
       same->sites += count.sites;
     }
   }
+}
+
+std::vector<ReasonRow> ReasonRows(const Numbers& numbers, ReasonLabels& cache) {
+  std::vector<ReasonRow> rows;
+  AddReasonRows(numbers, cache, rows);
   return rows;
 }
 
-std::vector<ModelRow> ModelRows(const Snapshot& snapshot, Shard shard, ReasonLabels& cache) {
-  std::vector<ModelRow> rows;
+// The value of a label as it is written: the text itself if it can be.
+std::string_view Written(const std::string& text, ReasonLabels& cache) {
+  constexpr std::string_view kPlain = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-";
+  if (text.size() <= kMaxLabelBytes && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string escaped;
+  AppendEscaped(escaped, Truncate(ToUtf8(text), kMaxLabelBytes));
+  return *cache.Intern(std::move(escaped));
+}
+
+ModelRows RowsOf(const Snapshot& snapshot, Shard shard, ReasonLabels& cache) {
+  ModelRows rows;
+  rows.models.reserve(snapshot.models.size() / std::max<std::size_t>(1, shard.count));
   for (const TrackedModel& model : snapshot.models) {
     if (!IsInShard(model.model, shard)) continue;
-    const std::string head = Labels({{"family", FamilyName(model.family)}, {"model", model.model}});
-    const auto with = [&head](std::string_view commit) { return head + ',' + Labels({{"commit", commit}}); };
-    ModelRow row{&model, snapshot.NumbersOf(model), with(model.status_commit), {}, {}, {}};
-    if (!model.commit.empty()) row.labels = with(model.commit);
+    ModelRow row{&model, snapshot.NumbersOf(model), {}, {}, {}, {}, rows.reasons.size(), rows.reasons.size()};
+    row.labels = Labels({{"family", FamilyName(model.family)}, {"model", model.model}});
+    row.labels.shrink_to_fit();
+    row.status_commit = Written(model.status_commit, cache);
+    row.commit = Written(model.commit, cache);
     if (row.numbers != nullptr) {
-      row.number_labels = with(row.numbers->commit);
-      row.reasons = ReasonRows(*row.numbers, cache);
+      row.number_commit = Written(row.numbers->commit, cache);
+      AddReasonRows(*row.numbers, cache, rows.reasons);
+      row.end_reason = rows.reasons.size();
     }
-    rows.push_back(std::move(row));
+    rows.models.push_back(std::move(row));
   }
   return rows;
 }
@@ -108,26 +137,28 @@ constexpr NumberFamily kNumberFamilies[] = {
      &Numbers::explain_breaks},
 };
 
-void WriteNumbers(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
+void WriteNumbers(ExpositionWriter& out, const ModelRows& rows) {
   static constexpr SeriesFamily kBreaks{
       "compile_breaks_total", "counter",
       "Break events of the newest successful capture: a state, never use rate() or increase(). A model without breaks "
       "has one series, reason none, with value 0."};
   static constexpr SeriesFamily kSites{"compile_break_sites", "gauge", "Break sites behind the break events."};
-  out.Begin(kBreaks);
-  for (const ModelRow& row : rows)
-    for (const ReasonRow& reason : row.reasons) out.Sample(row.number_labels, *reason.labels, reason.events);
-  out.Begin(kSites);
-  for (const ModelRow& row : rows)
-    for (const ReasonRow& reason : row.reasons) out.Sample(row.number_labels, *reason.labels, reason.sites);
+  const auto write = [&](const SeriesFamily& family, std::int64_t ReasonRow::*value) {
+    out.Begin(family);
+    for (const ModelRow& row : rows.models)
+      for (const ReasonRow& reason : rows.ReasonsOf(row))
+        out.SampleOf(row.labels, row.number_commit, *reason.labels, reason.*value);
+  };
+  write(kBreaks, &ReasonRow::events);
+  write(kSites, &ReasonRow::sites);
   for (const NumberFamily& number : kNumberFamilies) {
     out.Begin(number.family);
-    for (const ModelRow& row : rows)
-      if (row.numbers != nullptr) out.Sample(row.number_labels, "", row.numbers->*number.value);
+    for (const ModelRow& row : rows.models)
+      if (row.numbers != nullptr) out.SampleOf(row.labels, row.number_commit, "", row.numbers->*number.value);
   }
 }
 
-void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
+void WriteModels(ExpositionWriter& out, const ModelRows& all, bool phases) {
   static constexpr SeriesFamily kStatus{"breakwatch_model_status", "gauge", "1 for the status of the last attempt."};
   static constexpr SeriesFamily kRank{
       "breakwatch_model_rank", "gauge",
@@ -142,27 +173,31 @@ void WriteModels(ExpositionWriter& out, const std::vector<ModelRow>& rows) {
   static constexpr SeriesFamily kDuration{
       "breakwatch_model_capture_duration_seconds", "gauge",
       "Wall time of the published capture by phase: create, inputs, eager, capture."};
+  const std::vector<ModelRow>& rows = all.models;
   out.Begin(kStatus);
   for (const ModelRow& row : rows) {
-    out.Sample(row.status_labels, ',' + Labels({{"status", StatusName(row.model->status)}}), std::int64_t{1});
+    out.SampleOf(row.labels, row.status_commit, ',' + Labels({{"status", StatusName(row.model->status)}}),
+                 std::int64_t{1});
   }
   out.Begin(kRank);
   for (const ModelRow& row : rows)
-    if (!row.labels.empty() && row.model->rank > 0) out.Sample(row.labels, "", std::int64_t{row.model->rank});
+    if (!row.commit.empty() && row.model->rank > 0)
+      out.SampleOf(row.labels, row.commit, "", std::int64_t{row.model->rank});
   out.Begin(kDownloads);
   for (const ModelRow& row : rows)
-    if (!row.labels.empty() && row.model->downloads) out.Sample(row.labels, "", *row.model->downloads);
+    if (!row.commit.empty() && row.model->downloads) out.SampleOf(row.labels, row.commit, "", *row.model->downloads);
   out.Begin(kInRanking);
   for (const ModelRow& row : rows)
-    if (!row.labels.empty()) out.Sample(row.labels, "", std::int64_t{row.model->in_ranking});
+    if (!row.commit.empty()) out.SampleOf(row.labels, row.commit, "", std::int64_t{row.model->in_ranking});
   out.Begin(kCaptured);
   for (const ModelRow& row : rows)
-    if (row.numbers != nullptr) out.Sample(row.number_labels, "", Seconds(row.numbers->captured_at));
+    if (row.numbers != nullptr) out.SampleOf(row.labels, row.number_commit, "", Seconds(row.numbers->captured_at));
+  if (!phases) return;
   out.Begin(kDuration);
   for (const ModelRow& row : rows) {
     if (row.numbers == nullptr) continue;
     for (const auto& [phase, seconds] : row.numbers->phase_s)
-      out.Sample(row.number_labels, ',' + Labels({{"phase", phase}}), seconds);
+      out.SampleOf(row.labels, row.number_commit, ',' + Labels({{"phase", phase}}), seconds);
   }
 }
 
@@ -388,11 +423,12 @@ bool IsInShard(std::string_view model, Shard shard) {
 
 void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink) {
   ExpositionWriter out(sink);
+  out.Drop(snapshot.metrics.drop);
   ReasonLabels cache;
-  const std::vector<ModelRow> rows = ModelRows(snapshot, shard, cache);
+  const ModelRows rows = RowsOf(snapshot, shard, cache);
   WriteNumbers(out, rows);
-  WriteModels(out, rows);
-  WriteExtra(out, ExtraRows(snapshot, rows, cache));
+  WriteModels(out, rows, snapshot.metrics.phases);
+  WriteExtra(out, ExtraRows(snapshot, rows.models, cache));
   WriteMeasurements(out, snapshot, shard);
   if (shard.index == 0) {
     WriteReasons(out, snapshot.reasons);

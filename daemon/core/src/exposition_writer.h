@@ -1,11 +1,15 @@
 // Writes the Prometheus text format: escaping, numbers, one header per family, chunks.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "breakwatch/core/exposition.h"
 
@@ -40,20 +44,39 @@ class ExpositionWriter {
  public:
   explicit ExpositionWriter(const TextSink& sink) : sink_(sink) { buffer_.reserve(kChunk + 4096); }
 
+  // Names of families that are omitted. Outlives this.
+  void Drop(const std::vector<std::string>& names) { dropped_ = names; }
+
   void Begin(const SeriesFamily& family) {
     family_ = &family;
     header_due_ = true;
+    is_dropped_ = std::find(dropped_.begin(), dropped_.end(), family.name) != dropped_.end();
   }
 
   // `labels` is finished text, `a="1",b="2"`. `more` is appended to it and begins with a comma.
   void Sample(std::string_view labels, std::string_view more, std::int64_t value) {
+    if (is_dropped_) return;
     Open(labels, more);
     AppendChars(value);
     Close();
   }
   void Sample(std::string_view labels, std::string_view more, double value) {
+    if (is_dropped_) return;
     Open(labels, more);
     AppendValue(value);
+    Close();
+  }
+  // With the labels of a model before `commit`, which is finished text too.
+  template <class Number>
+  void SampleOf(std::string_view labels, std::string_view commit, std::string_view more, Number value) {
+    if (is_dropped_) return;
+    if (header_due_) Header();
+    buffer_.append(family_->name).append("{").append(labels).append(",commit=\"").append(commit).append("\"");
+    buffer_.append(more).append("} ");
+    if constexpr (std::is_integral_v<Number>)
+      AppendChars(value);
+    else
+      AppendValue(value);
     Close();
   }
   // With a timestamp in seconds, as OpenMetrics has it.
@@ -108,7 +131,8 @@ class ExpositionWriter {
   const TextSink& sink_;
   std::string buffer_;
   const SeriesFamily* family_ = nullptr;
-  bool header_due_ = false;
+  bool header_due_ = false, is_dropped_ = false;
+  std::span<const std::string> dropped_;
 };
 
 }  // namespace breakwatch

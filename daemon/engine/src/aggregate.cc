@@ -1,7 +1,9 @@
 #include "breakwatch/engine/aggregate.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "breakwatch/core/json.h"
@@ -68,12 +70,26 @@ class Aggregate::Changes {
  public:
   explicit Changes(Aggregate& aggregate) : aggregate_(aggregate) {}
 
-  // The row to change; created if missing.
+  // The row to change; created if missing. It is a copy: snapshots have the one before.
   TrackedModel& Row(const std::string& model) {
-    touched_.insert(model);
-    TrackedModel& row = aggregate_.models_[model];
-    row.model = model;
-    return row;
+    const auto [place, is_new] = touched_.try_emplace(model);
+    if (is_new) {
+      ModelList::Pointer& row = aggregate_.models_[model];
+      place->second = row ? std::make_shared<TrackedModel>(*row) : std::make_shared<TrackedModel>();
+      place->second->model = model;
+      row = place->second;
+    }
+    return *place->second;
+  }
+  // The same, unless the row is already as `change` makes it.
+  template <class Change>
+  void Update(const std::string& model, const Change& change) {
+    if (const TrackedModel* known = aggregate_.Find(model)) {
+      TrackedModel changed = *known;
+      change(changed);
+      if (changed == *known) return;
+    }
+    change(Row(model));
   }
   void Erase(const std::string& model) {
     touched_.erase(model);
@@ -87,7 +103,8 @@ class Aggregate::Changes {
   }
   store::CurrentChange Take() {
     store::CurrentChange change;
-    for (const std::string& model : touched_) change.upserts.push_back(aggregate_.models_.at(model));
+    for (auto& [model, row] : touched_) change.upserts.push_back(std::move(row));
+    touched_.clear();
     change.removals = std::move(removed_);
     change.meta = std::move(meta_);
     return change;
@@ -95,17 +112,14 @@ class Aggregate::Changes {
 
  private:
   Aggregate& aggregate_;
-  std::set<std::string> touched_;
+  std::map<std::string, std::shared_ptr<TrackedModel>> touched_;
   std::vector<std::string> removed_;
   std::map<std::string, std::string> meta_;
 };
 
 Aggregate::Aggregate(store::Current current, AggregateOptions options)
     : meta_(std::move(current.meta)), options_(std::move(options)) {
-  for (TrackedModel& row : current.models) {
-    std::string id = row.model;
-    models_.insert_or_assign(std::move(id), std::move(row));
-  }
+  for (const ModelList::Pointer& row : current.models.shared()) models_.insert_or_assign(row->model, row);
 }
 
 bool Aggregate::IsOfThisFold() const { return IsEmpty() || Meta(kFoldVersion) == kThisFold; }
@@ -118,17 +132,17 @@ const std::string& Aggregate::Meta(const std::string& key) const {
 
 const TrackedModel* Aggregate::Find(const std::string& model) const {
   const auto it = models_.find(model);
-  return it == models_.end() ? nullptr : &it->second;
+  return it == models_.end() ? nullptr : it->second.get();
 }
 
 bool Aggregate::HasTracked() const {
-  return std::any_of(models_.begin(), models_.end(), [](const auto& row) { return row.second.tracked; });
+  return std::any_of(models_.begin(), models_.end(), [](const auto& row) { return row.second->tracked; });
 }
 
 // An import does not fill the tracked set: the first sweep after it does.
 bool Aggregate::HasSwept() const {
   return std::any_of(models_.begin(), models_.end(),
-                     [](const auto& row) { return row.second.tracked && !row.second.imported; });
+                     [](const auto& row) { return row.second->tracked && !row.second->imported; });
 }
 
 std::string Aggregate::PublishedToolchain() const { return Meta(kPublishedToolchain); }
@@ -181,9 +195,9 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
     for (const auto& kept : models_) {
       const auto forget = [&](std::string_view mode) {
         const std::string name = NumbersKey(key, mode);
-        if (kept.second.numbers.contains(name)) changes.Row(kept.first).numbers.erase(name);
-        if (kept.second.attempts.contains(name)) changes.Row(kept.first).attempts.erase(name);
-        if (kept.second.measured.contains(name)) changes.Row(kept.first).measured.erase(name);
+        if (kept.second->numbers.contains(name)) changes.Row(kept.first).numbers.erase(name);
+        if (kept.second->attempts.contains(name)) changes.Row(kept.first).attempts.erase(name);
+        if (kept.second->measured.contains(name)) changes.Row(kept.first).measured.erase(name);
       };
       std::for_each(AllStoredModes().begin(), AllStoredModes().end(), forget);
       forget(kImport);
@@ -330,7 +344,7 @@ std::vector<TrendFold> Aggregate::FoldDay(const Sweep& sweep, Changes& changes) 
 void Aggregate::ForgetStale(SystemTime now, Changes& changes) {
   std::vector<std::string> stale;
   for (const auto& [model, row] : models_) {
-    if (!row.tracked && now - row.attempted_at > kForgetAfter) stale.push_back(model);
+    if (!row->tracked && now - row->attempted_at > kForgetAfter) stale.push_back(model);
   }
   for (const std::string& model : stale) changes.Erase(model);
 }
@@ -339,21 +353,22 @@ bool Aggregate::CoversTrackedSet(const Plan& plan) const {
   std::set<std::string> planned;
   for (const PlannedModel& model : plan.models) planned.insert(model.info.id);
   return std::all_of(models_.begin(), models_.end(), [&](const auto& row) {
-    return !row.second.tracked || row.second.imported || planned.contains(row.first);
+    return !row.second->tracked || row.second->imported || planned.contains(row.first);
   });
 }
 
 void Aggregate::ReplaceTrackedSet(const Plan& plan, Changes& changes) {
-  std::set<std::string> members;
+  std::set<std::string_view> members;
   for (const PlannedModel& planned : plan.models) {
     members.insert(planned.info.id);
-    TrackedModel& row = changes.Row(planned.info.id);
-    row.tracked = row.in_ranking = true;
-    row.rank = planned.info.rank;
-    row.sweeps_unranked = 0;
+    changes.Update(planned.info.id, [&](TrackedModel& row) {
+      row.tracked = row.in_ranking = true;
+      row.rank = planned.info.rank;
+      row.sweeps_unranked = 0;
+    });
   }
   for (const auto& [model, known] : models_) {
-    if (!known.tracked || members.contains(model)) continue;
+    if (!known->tracked || members.contains(model)) continue;
     TrackedModel& row = changes.Row(model);
     const bool was_ranked = row.rank > 0;
     row.in_ranking = false;
@@ -376,8 +391,9 @@ Snapshot Aggregate::MakeSnapshot(SystemTime now) const {
   snapshot.toolchain_key = PublishedToolchain();
   snapshot.toolchains = ParseToolchains(Meta(kToolchains));
   snapshot.extra = options_.extra;
+  snapshot.metrics = options_.metrics;
   for (const auto& [model, row] : models_) {
-    if (row.tracked) snapshot.models.push_back(row);
+    if (row->tracked) snapshot.models.push_back(row);
   }
   snapshot.reasons = ReasonsOf(snapshot);
   if (const auto sweep = SweepFromJson(Meta(kNewestSweep))) {

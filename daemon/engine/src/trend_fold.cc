@@ -135,10 +135,11 @@ std::optional<TrendMemory> TrendMemoryFromJson(const std::string& text) {
   }
 }
 
-std::vector<TrendRow> FoldTrend(const std::map<std::string, TrackedModel>& models, const std::string& toolchain) {
+std::vector<TrendRow> FoldTrend(const TrackedRows& models, const std::string& toolchain) {
   std::vector<TrendRow> rows{{TrendScope::kAll, "", "", {}}};
   std::map<ReasonKey, TrendNumbers> reasons;
-  for (const auto& [name, model] : models) {
+  for (const auto& [name, row] : models) {
+    const TrackedModel& model = *row;
     if (!model.tracked) continue;
     const Numbers* numbers = NumbersBy(model, toolchain);
     AddModel(numbers, rows.front().numbers);
@@ -149,9 +150,10 @@ std::vector<TrendRow> FoldTrend(const std::map<std::string, TrackedModel>& model
   return rows;
 }
 
-TrendModels TrendModelsOf(const std::map<std::string, TrackedModel>& models, const std::string& toolchain) {
+TrendModels TrendModelsOf(const TrackedRows& models, const std::string& toolchain) {
   TrendModels found;
-  for (const auto& [name, model] : models) {
+  for (const auto& [name, row] : models) {
+    const TrackedModel& model = *row;
     const Numbers* numbers = model.tracked ? NumbersBy(model, toolchain) : nullptr;
     if (numbers != nullptr) found[ToUtf8(name)] = {model.family, BreaksOf(*numbers)};
   }

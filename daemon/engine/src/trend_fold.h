@@ -8,6 +8,7 @@
 
 #include "breakwatch/core/snapshot.h"
 #include "breakwatch/core/trend.h"
+#include "breakwatch/engine/aggregate.h"
 
 namespace breakwatch::engine {
 
@@ -30,9 +31,9 @@ std::string ToJson(const TrendMemory& memory);
 std::optional<TrendMemory> TrendMemoryFromJson(const std::string& text);
 
 // The rows of the tracked models by one toolchain: `toolchain` is its Key().
-std::vector<TrendRow> FoldTrend(const std::map<std::string, TrackedModel>& models, const std::string& toolchain);
+std::vector<TrendRow> FoldTrend(const TrackedRows& models, const std::string& toolchain);
 // The same models, for the memory.
-TrendModels TrendModelsOf(const std::map<std::string, TrackedModel>& models, const std::string& toolchain);
+TrendModels TrendModelsOf(const TrackedRows& models, const std::string& toolchain);
 // Adds the changes between two states to the rows.
 void AddTrendChanges(const TrendModels& before, const TrendModels& now, std::vector<TrendRow>& rows);
 

@@ -9,9 +9,9 @@
 #include <cstdlib>
 
 #include "breakwatch/core/durable_files.h"
+#include "breakwatch/core/gzip.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/net/url.h"
-#include "gzip.h"
 
 namespace breakwatch::net {
 namespace {

@@ -10,6 +10,9 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "breakwatch/report/sweep.h"
+#include "document.h"
+#include "formats.h"
+#include "sweep_totals.h"
 #include "table_json.h"
 #include "write_files.h"
 
@@ -30,27 +33,52 @@ Result<void> WriteWhole(const std::string& path, std::string_view text) {
   return file.Close();
 }
 
-// Writes one line at a time, to limit memory: a sweep of the whole Hub is very long.
-Result<void> WriteLines(const std::string& path, std::span<const ModelResult> results) {
+// What the other files need, with the report: of results that are compared with each other, the results themselves.
+struct Read {
+  Gathered gathered;
+  std::vector<ModelResult> compared;
+};
+
+// Writes results.jsonl while they are read: a sweep of the whole Hub is very long.
+Result<Read> WriteResults(const std::string& path, const Sweep& sweep, const EachResult& each) {
+  Read read;
+  const bool is_compared = !ComparesNoResults(sweep);
   FileWriter file(path);
-  for (const ModelResult& result : results) file.Write(ToJson(result) + "\n");
-  return file.Close();
+  auto used = each([&](const ModelResult& result) -> Result<void> {
+    file.Write(ToJson(result) + "\n");
+    read.gathered.Add(result);
+    if (is_compared) read.compared.push_back(result);
+    return {};
+  });
+  if (!used) return used.error();
+  if (auto closed = file.Close(); !closed) return closed.error();
+  return read;
 }
 
-Result<void> WriteAll(const std::string& folder, const Sweep& sweep, const Plan& plan,
-                      std::span<const ModelResult> results, std::string_view environment_json) {
+std::string ReportOf(const Sweep& sweep, Read read) {
+  return ComparesNoResults(sweep) ? Markdown(DocumentOf(sweep, {}, std::move(read.gathered)))
+                                  : RenderSweep({.sweep = sweep, .results = read.compared}, Format::kMarkdown);
+}
+
+Result<void> WriteAll(const std::string& folder, const Sweep& sweep, const Plan& plan, const EachResult& each,
+                      std::string_view environment_json) {
+  if (auto written = WriteWhole(folder + "/plan.json", ToJson(plan) + "\n"); !written) return written;
+  auto read = WriteResults(folder + "/results.jsonl", sweep, each);
+  if (!read) return read.error();
+  const SweepTotals& totals = read->gathered.totals;
+  const std::string reasons = Render(totals.Reasons(ReasonOrder::kEvents, 0), Format::kCsv);
+  const std::string failures = Render(totals.Failures(), Format::kCsv);
   const std::pair<const char*, std::string> files[] = {
       {"sweep.json", ToJson(sweep) + "\n"},
-      {"plan.json", ToJson(plan) + "\n"},
-      {"reasons.csv", Render(ReasonTable(results), Format::kCsv)},
-      {"failures.csv", Render(FailureTable(results), Format::kCsv)},
-      {"report.md", RenderSweep({.sweep = sweep, .results = results}, Format::kMarkdown)},
+      {"reasons.csv", reasons},
+      {"failures.csv", failures},
+      {"report.md", ReportOf(sweep, *std::move(read))},
       {"environment.json", std::string(environment_json)},
   };
   for (const auto& [name, text] : files) {
     if (auto written = WriteWhole(folder + "/" + name, text); !written) return written;
   }
-  return WriteLines(folder + "/results.jsonl", results);
+  return {};
 }
 
 }  // namespace
@@ -73,7 +101,7 @@ std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain
 }
 
 Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
-                                        std::span<const ModelResult> results, std::string_view environment_json) {
+                                        const EachResult& each, std::string_view environment_json) {
   if (!IsFileName(sweep.id))
     return Error{ErrorCode::kInvalid, "sweep id \"" + ToUtf8(sweep.id) + "\" is not a file name"};
   const std::string sweeps = state_dir + "/sweeps", final_path = sweeps + "/" + sweep.id;
@@ -82,7 +110,7 @@ Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Swee
   fs::remove_all(fresh, error);
   fs::create_directories(fresh, error);
   if (error) return Error{ErrorCode::kStore, fresh + ": " + error.message()};
-  auto written = WriteAll(fresh, sweep, plan, results, environment_json);
+  auto written = WriteAll(fresh, sweep, plan, each, environment_json);
   if (written) written = ReplaceDirectory(fresh, final_path);
   if (!written) {
     fs::remove_all(fresh, error);

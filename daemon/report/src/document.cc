@@ -153,9 +153,11 @@ void AddSection(Document& document, const std::string& id, const std::string& ti
   document.sections.push_back({id, std::move(table), open, rows});
 }
 
-std::size_t CountWithoutNumbers(std::span<const ModelResult> results) {
-  return static_cast<std::size_t>(std::count_if(results.begin(), results.end(),
-                                                [](const ModelResult& r) { return !HasNumbers(r.capture.status); }));
+void AddTotals(Document& document, const SweepTotals& totals) {
+  AddSection(document, "reasons", totals.ReasonsTitle(), totals.Reasons(ReasonOrder::kEvents, kTopReasons),
+             /*open=*/true, /*if_empty=*/true);
+  AddSection(document, "failures", totals.FailuresTitle(), totals.Failures(), /*open=*/false, /*if_empty=*/true);
+  document.sections.back().count = totals.without_numbers();
 }
 
 std::string DurationOf(const Sweep& sweep) {
@@ -166,14 +168,11 @@ std::string DurationOf(const Sweep& sweep) {
 
 std::string SecondsOf(SystemTime time) { return FormatTime(time).substr(0, 19) + "Z"; }
 
-}  // namespace
-
-Document DocumentOf(const SweepReport& report) {
-  const Sweep& sweep = report.sweep;
+Document HeadOf(const Sweep& sweep, SystemTime made_at) {
   Document out;
-  out.title = "Where torch.compile breaks", out.summary = SweepSummary(report);
+  out.title = "Where torch.compile breaks";
   out.started_at = sweep.started_at;
-  out.made_at = report.made_at == SystemTime{} ? sweep.finished_at : report.made_at;
+  out.made_at = made_at == SystemTime{} ? sweep.finished_at : made_at;
   out.facts = {{"sweep", sweep.id},
                {"source", sweep.source},
                {"trigger", std::string(SweepTriggerName(sweep.trigger))},
@@ -181,20 +180,37 @@ Document DocumentOf(const SweepReport& report) {
                {"took", DurationOf(sweep)},
                {"complete", sweep.complete ? "yes" : "no"},
                {"toolchain", sweep.toolchain.Key()}};
+  return out;
+}
+
+}  // namespace
+
+Document DocumentOf(const SweepReport& report) {
+  Document out = HeadOf(report.sweep, report.made_at);
+  out.summary = SweepSummary(report);
   if (!report.filter.empty()) out.facts.emplace_back("selected", report.filter);
   AddGate(out, report.gate);
   out.cases = CasesOf(report.results, report.gate);
   out.issues = IssuesOf(report.results, report.gate);
-  AddSection(out, "reasons", ReasonsTitle(report.results),
-             ReasonTable(report.results, ReasonOrder::kEvents, kTopReasons), /*open=*/true, /*if_empty=*/true);
-  AddSection(out, "failures", FailuresTitle(report.results), FailureTable(report.results), /*open=*/false,
-             /*if_empty=*/true);
-  out.sections.back().count = CountWithoutNumbers(report.results);
+  const SweepTotals totals = TotalsOf(report.results);
+  AddTotals(out, totals);
   AddSection(out, "differences", "Differences between modes and calls", DifferenceTable(report.results, report.others),
              /*open=*/false);
   AddSection(out, "models", "Models", ResultTable(report.results), /*open=*/false, /*if_empty=*/true);
   AddSection(out, "sites", "Break sites", SiteTable(GroupSites(out.issues)), /*open=*/false);
-  if (const std::string note = OpsNote(report.results); !note.empty()) out.notes.push_back(note);
+  if (const std::string note = totals.OpsNote(); !note.empty()) out.notes.push_back(note);
+  return out;
+}
+
+Document DocumentOf(const Sweep& sweep, SystemTime made_at, Gathered gathered) {
+  const SweepTotals& totals = gathered.totals;
+  Document out = HeadOf(sweep, made_at);
+  out.summary = SummaryLine(sweep);
+  AddTotals(out, totals);
+  AddSection(out, "models", "Models", ResultTableOf(totals, std::move(gathered.rows)), /*open=*/false,
+             /*if_empty=*/true);
+  AddSection(out, "sites", "Break sites", gathered.sites.Sites(), /*open=*/false);
+  if (const std::string note = totals.OpsNote(); !note.empty()) out.notes.push_back(note);
   return out;
 }
 

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "breakwatch/report/compare.h"
+#include "breakwatch/report/stream.h"
 #include "breakwatch/report/sweep.h"
 #include "breakwatch/report/table.h"
+#include "sweep_totals.h"
 
 namespace breakwatch::report {
 
@@ -82,6 +84,8 @@ struct Document {
 
 Document DocumentOf(const SweepReport& report);
 Document DocumentOf(const ComparisonReport& report);
+// Without cases and issues.
+Document DocumentOf(const Sweep& sweep, SystemTime made_at, Gathered gathered);
 
 // The most important first: by severity, then by the number of models, then by events.
 std::vector<SiteGroup> GroupSites(const std::vector<Issue>& issues);
@@ -104,13 +108,10 @@ std::string ReasonText(const BreakSite& site);
 // The formats that are not made of a Document.
 std::string SweepInText(const SweepReport& report, Format format, Style style);
 std::string ComparisonInText(const ComparisonReport& report, Format format, Style style);
+// What SweepInText writes below the table of models, if no results are compared; and its JSON without results.
+std::string TextAfterModels(const Sweep& sweep, const SweepTotals& totals, Style style);
+std::string SweepFrame(const Sweep& sweep, const SweepTotals& totals);
 // SummaryLine, and which results were selected.
 std::string SweepSummary(const SweepReport& report);
-// "Top reasons"; with the mode whose reasons a ReasonTable has, unless eval is the only one.
-std::string ReasonsTitle(std::span<const ModelResult> results);
-// "Models without numbers"; with several modes they are results.
-std::string FailuresTitle(std::span<const ModelResult> results);
-// The note for a table whose OPS may come from another run than the other numbers; empty: none.
-std::string OpsNote(std::span<const ModelResult> results);
 
 }  // namespace breakwatch::report

@@ -66,27 +66,66 @@ std::vector<SiteGroup> GroupSites(const std::vector<Issue>& issues) {
   return groups;
 }
 
+namespace {
+
+Table SiteTableOf(std::vector<std::vector<Cell>> rows) {
+  return {.title = {},
+          .columns = {{"reason", "REASON", false, 56},
+                      {"gb_id", "ID"},
+                      {"fixability", ""},
+                      {"events", "BREAKS", true},
+                      {"models", "MODELS", true},
+                      {.name = "place", .title = "AT", .widest = 64, .keep_end = true},
+                      {"function", "IN"},
+                      {"source_line", "CODE", false, 72},
+                      {"example_model", "EXAMPLE", false, 40},
+                      {"site_id", ""}},
+          .rows = std::move(rows),
+          .when_empty = "no graph breaks"};
+}
+
+std::vector<Cell> SiteRow(const BreakSite& site, std::int64_t events, std::int64_t models, std::string example) {
+  return {site.reason,   site.gb_id,       site.fixability,    events,      models, PlaceOf(site),
+          site.function, site.source_line, std::move(example), site.site_id};
+}
+
+}  // namespace
+
 Table SiteTable(const std::vector<SiteGroup>& groups) {
-  Table table{.title = {},
-              .columns = {{"reason", "REASON", false, 56},
-                          {"gb_id", "ID"},
-                          {"fixability", ""},
-                          {"events", "BREAKS", true},
-                          {"models", "MODELS", true},
-                          {.name = "place", .title = "AT", .widest = 64, .keep_end = true},
-                          {"function", "IN"},
-                          {"source_line", "CODE", false, 72},
-                          {"example_model", "EXAMPLE", false, 40},
-                          {"site_id", ""}},
-              .rows = {},
-              .when_empty = "no graph breaks"};
+  std::vector<std::vector<Cell>> rows;
   for (const SiteGroup& group : groups) {
-    const BreakSite& site = *group.site;
-    table.rows.push_back({site.reason, site.gb_id, site.fixability, group.events, CountModels(group), PlaceOf(site),
-                          site.function, site.source_line,
-                          ModelAndMode(group.issues.front()->model, group.issues.front()->mode), site.site_id});
+    rows.push_back(SiteRow(*group.site, group.events, CountModels(group),
+                           ModelAndMode(group.issues.front()->model, group.issues.front()->mode)));
   }
-  return table;
+  return SiteTableOf(std::move(rows));
+}
+
+void SiteTotals::Add(const ModelResult& result) {
+  for (const BreakSite& site : result.capture.sites) {
+    Group& group = groups_[KeyOf(site)];
+    if (group.results++ == 0) {
+      group.site.site_id = site.site_id, group.site.reason = site.reason, group.site.gb_id = site.gb_id;
+      group.site.fixability = site.fixability, group.site.file = site.file, group.site.line = site.line;
+      group.site.function = site.function, group.site.source_line = site.source_line;
+      group.example = ModelAndMode(result.info.id, result.capture.mode);
+    }
+    group.events += site.occurrences;
+    group.models.insert(result.info.id);
+  }
+}
+
+Table SiteTotals::Sites() const {
+  std::vector<const Group*> groups;
+  for (const auto& [key, group] : groups_) groups.push_back(&group);
+  std::stable_sort(groups.begin(), groups.end(), [](const Group* a, const Group* b) {
+    return std::pair(a->results, a->events) > std::pair(b->results, b->events);
+  });
+  std::vector<std::vector<Cell>> rows;
+  for (const Group* group : groups) {
+    rows.push_back(
+        SiteRow(group->site, group->events, static_cast<std::int64_t>(group->models.size()), group->example));
+  }
+  return SiteTableOf(std::move(rows));
 }
 
 std::string ModelAndMode(const std::string& model, const std::string& mode) {

@@ -11,7 +11,7 @@
 #include "document.h"
 #include "escape.h"
 #include "gate_text.h"
-#include "segments.h"
+#include "sweep_totals.h"
 #include "table_json.h"
 
 namespace breakwatch::report {
@@ -27,29 +27,41 @@ Table Titled(Table table, const std::string& title) {
 
 Json AsJson(const std::string& text) { return Json::parse(text, nullptr, false); }
 
+std::string Tables(const SweepTotals& totals, const Table& differences, Style style) {
+  const Table failures = totals.Failures();
+  std::string out;
+  if (const std::string note = totals.OpsNote(); !note.empty()) out += note + "\n";
+  if (!differences.rows.empty()) out += "\n" + Render(Titled(differences, kDifferences), Format::kText, style);
+  out += "\n" +
+         Render(Titled(totals.Reasons(ReasonOrder::kEvents, kTopReasons), totals.ReasonsTitle()), Format::kText, style);
+  if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, totals.FailuresTitle()), Format::kText, style);
+  return out;
+}
+
 std::string SweepText(const SweepReport& report, Style style) {
   const std::span<const ModelResult> results = report.results;
-  const Table failures = FailureTable(results), differences = DifferenceTable(results, report.others);
-  std::string out = Render(ResultTable(results), Format::kText, style);
-  if (const std::string note = OpsNote(results); !note.empty()) out += note + "\n";
-  if (!differences.rows.empty()) out += "\n" + Render(Titled(differences, kDifferences), Format::kText, style);
-  out += "\n" + Render(Titled(ReasonTable(results, ReasonOrder::kEvents, kTopReasons), ReasonsTitle(results)),
-                       Format::kText, style);
-  if (!failures.rows.empty()) out += "\n" + Render(Titled(failures, FailuresTitle(results)), Format::kText, style);
-  return out + "\n" + OneLine(SweepSummary(report)) + "\n";
+  return Render(ResultTable(results), Format::kText, style) +
+         Tables(TotalsOf(results), DifferenceTable(results, report.others), style) + "\n" +
+         OneLine(SweepSummary(report)) + "\n";
+}
+
+Json Frame(const Sweep& sweep, std::string_view filter, Json results, const Table& differences,
+           const SweepTotals& totals) {
+  return {{"format", "breakwatch-sweep"},
+          {"version", kDocumentVersion},
+          {"sweep", AsJson(ToJson(sweep))},
+          {"filter", filter.empty() ? Json() : Json(std::string(filter))},
+          {"results", std::move(results)},
+          {"differences", RowsAsJson(differences)},
+          {"reasons", RowsAsJson(totals.Reasons(ReasonOrder::kEvents, 0))},
+          {"failures", RowsAsJson(totals.Failures())}};
 }
 
 std::string SweepJson(const SweepReport& report) {
   Json lines = Json::array();
   for (const ModelResult& result : report.results) lines.push_back(AsJson(ToJson(result)));
-  Json document = {{"format", "breakwatch-sweep"},
-                   {"version", kDocumentVersion},
-                   {"sweep", AsJson(ToJson(report.sweep))},
-                   {"filter", report.filter.empty() ? Json() : Json(std::string(report.filter))},
-                   {"results", std::move(lines)},
-                   {"differences", RowsAsJson(DifferenceTable(report.results, report.others))},
-                   {"reasons", RowsAsJson(ReasonTable(report.results))},
-                   {"failures", RowsAsJson(FailureTable(report.results))}};
+  Json document = Frame(report.sweep, report.filter, std::move(lines), DifferenceTable(report.results, report.others),
+                        TotalsOf(report.results));
   if (report.gate != nullptr) document["gate"] = GateJson(*report.gate);
   return Dump(document);
 }
@@ -70,12 +82,12 @@ std::string CountActions(const Plan& plan) {
 
 }  // namespace
 
-std::string OpsNote(std::span<const ModelResult> results) {
-  const bool mixed =
-      std::any_of(results.begin(), results.end(), [](const ModelResult& r) { return HasOpsOfAnotherRun(r.capture); });
-  return mixed ? "OPS of models captured at full depth come from the reduced run; all other columns come from the "
-                 "full-depth run."
-               : "";
+std::string TextAfterModels(const Sweep& sweep, const SweepTotals& totals, Style style) {
+  return Tables(totals, Table{}, style) + "\n" + OneLine(SummaryLine(sweep)) + "\n";
+}
+
+std::string SweepFrame(const Sweep& sweep, const SweepTotals& totals) {
+  return Dump(Frame(sweep, "", Json::array(), Table{}, totals));
 }
 
 std::string SummaryLine(const Sweep& sweep) {

@@ -7,7 +7,7 @@
 
 namespace breakwatch::store {
 
-void SqlStore::WriteModels(soci::session& sql, std::span<const TrackedModel> models) {
+void SqlStore::WriteModels(soci::session& sql, const ModelList& models) {
   // On PostgreSQL a statement must not change a row twice. Of equal names the last one is used.
   std::map<std::string, const TrackedModel*> last;
   for (const auto& model : models) last[ToUtf8(model.model)] = &model;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "breakwatch/core/family.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/json_text.h"
 
@@ -25,7 +26,48 @@ ModelResult WithoutCapture(const ModelResult& result) {
   return stripped;
 }
 
+// Finds {"result": {"family": TEXT}}, which is behind the capture, and stops there.
+class OutlineReader final : public nlohmann::json_sax<json> {
+ public:
+  const ResultOutline& outline() const { return outline_; }
+
+  bool start_object(std::size_t) override { return ++depth_, true; }
+  bool end_object() override { return --depth_, true; }
+  bool start_array(std::size_t) override { return ++depth_, true; }
+  bool end_array() override { return --depth_, true; }
+  bool key(string_t& name) override {
+    if (depth_ == 1) {
+      in_result_ = name == "result";
+      outline_.has_own_capture = outline_.has_own_capture || name == "capture" || name == "capture_patch";
+    }
+    here_ = in_result_ && depth_ == 2 && name == "family";
+    return true;
+  }
+  bool string(string_t& value) override {
+    if (here_) outline_.family = ParseFamily(value).value_or(Family::kUnknown);
+    return !here_;
+  }
+  bool null() override { return !here_; }
+  bool boolean(bool) override { return !here_; }
+  bool number_integer(number_integer_t) override { return !here_; }
+  bool number_unsigned(number_unsigned_t) override { return !here_; }
+  bool number_float(number_float_t, const string_t&) override { return !here_; }
+  bool binary(binary_t&) override { return !here_; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  int depth_ = 0;
+  bool in_result_ = false, here_ = false;
+  ResultOutline outline_;
+};
+
 }  // namespace
+
+ResultOutline OutlineOf(const std::string& document) {
+  OutlineReader reader;
+  json::sax_parse(document, &reader);
+  return reader.outline();
+}
 
 Result<std::string> EncodeCapture(const ModelResult& result) {
   std::string document = ToJson(result.capture);

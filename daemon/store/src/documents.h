@@ -19,6 +19,12 @@ Result<std::string> EncodeCapture(const ModelResult& result);
 // `capture_document`: the stored capture's. If it is empty, the result has none and includes its own capture.
 Result<std::string> EncodeResult(const ModelResult& result, const std::string& capture_document);
 Result<ModelResult> DecodeResult(const std::string& document, const std::string& capture_document);
+// What a result's document says beside its row, without decoding it whole.
+struct ResultOutline {
+  Family family = Family::kUnknown;
+  bool has_own_capture = false;  // it differs from the stored one
+};
+ResultOutline OutlineOf(const std::string& document);
 
 // A plan is stored as a head and one document per model, because its size is unlimited.
 std::string EncodePlanHead(const Plan& plan);

@@ -17,9 +17,6 @@ namespace {
 constexpr const char* kSelectResults =
     "SELECT r.sweep_id, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')"
     " FROM results r LEFT JOIN captures c ON c.id = r.capture_id ";
-constexpr const char* kInPlanOrder =
-    "LEFT JOIN plans p ON p.sweep_id = r.sweep_id AND p.model = r.model AND p.mode = r.mode"
-    " WHERE r.sweep_id = :id ORDER BY COALESCE(p.position, 9000000000), r.seq";
 constexpr const char* kOneResult = "WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode";
 
 // The toolchain names of sweeps, because a result without a capture has no toolchain.
@@ -88,22 +85,6 @@ std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::st
   return results;
 }
 
-// Reads one at a time if a page of the database is damaged. The keys come from an index.
-Result<std::vector<ModelResult>> SqlStore::ReadEachResult(const std::string& sweep_id) {
-  std::vector<ResultKey> keys;
-  const auto listed = ReadPast({"results", "sweep " + sweep_id, "", ""}, [&](soci::session& sql) -> Result<void> {
-    Query<std::string, std::string>(
-        sql, "SELECT model, mode FROM results WHERE sweep_id = :sweep ORDER BY model, mode",
-        [&](const std::string& model, const std::string& mode) {
-          return keys.push_back({sweep_id, model, mode}), true;
-        },
-        sweep_id);
-    return {};
-  });
-  if (!listed) return listed.error();
-  return ReadByKey(keys);
-}
-
 Result<std::vector<ModelResult>> SqlStore::ReadByKey(const std::vector<ResultKey>& keys) {
   std::vector<ModelResult> results;
   for (const ResultKey& key : keys) {
@@ -155,14 +136,13 @@ Result<void> SqlStore::WriteResult(soci::session& sql, const ModelResult& result
 }
 
 Result<std::vector<ModelResult>> SqlStore::Results(const std::string& sweep_id) {
-  const std::string id = ToUtf8(sweep_id);
-  auto results = db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
-    if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) == 0)
-      return Error{ErrorCode::kNotFound, "no sweep " + id + " in " + db_.name()};
-    return ReadResults(sql, kInPlanOrder, id);
+  std::vector<ModelResult> results;
+  auto read = EachResult(sweep_id, [&](ModelResult result) -> Result<void> {
+    results.push_back(std::move(result));
+    return {};
   });
-  if (results || !db_.MetDamage()) return results;
-  return ReadEachResult(id);
+  if (!read) return read.error();
+  return results;
 }
 
 namespace {

@@ -37,6 +37,9 @@ class SqlStore final : public Store {
   // results.cc
   Result<void> AppendResults(std::span<const ResultWrite> writes) override;
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override;
+  // each_result.cc
+  Result<void> EachResult(const std::string& sweep_id, const UseResult& use) override;
+  Result<void> EachOutcome(const std::string& sweep_id, const UseResult& use) override;
   Result<std::vector<ModelResult>> NewestResults(const ResultFilter& filter) override;
   Result<std::vector<std::string>> Models() override;
 
@@ -123,7 +126,7 @@ class SqlStore final : public Store {
   void WriteCursor(soci::session& sql, const std::string& exporter, std::int64_t event_id);
   void WriteEvents(soci::session& sql, std::span<const Event> events);
   void WriteChange(soci::session& sql, const CurrentChange& change);
-  void WriteModels(soci::session& sql, std::span<const TrackedModel> models);
+  void WriteModels(soci::session& sql, const ModelList& models);
   void WriteTrends(soci::session& sql, const TrendChange& change);
   void WriteSites(soci::session& sql, const std::string& capture_id, const std::vector<BreakSite>& sites);
   Result<void> WriteResult(soci::session& sql, const ModelResult& result, std::span<const Event> events,
@@ -168,7 +171,14 @@ class SqlStore final : public Store {
   template <class... Values>
   std::vector<PlacedResult> ReadPlaced(soci::session& sql, const std::string& query, const PageSize& size,
                                        const Values&... values);
-  Result<std::vector<ModelResult>> ReadEachResult(const std::string& sweep_id);
+  struct ResultPart;
+  Result<ResultPart> ReadResultPart(const std::string& id, std::int64_t after);
+  Result<ResultPart> ReadOutcomePart(const std::string& id, std::int64_t after);
+  template <class ReadPart>
+  Result<void> EachPart(const std::string& sweep_id, const UseResult& use, const ReadPart& read_part);
+  Result<void> EachOf(const std::vector<ResultKey>& keys, const UseResult& use);
+  Result<void> EachUnplanned(const std::string& id, const UseResult& use);
+  Result<void> EachPastDamage(const std::string& id, std::int64_t after, const UseResult& use);
   // Reads one at a time, by key.
   Result<std::vector<ModelResult>> ReadByKey(const std::vector<ResultKey>& keys);
   Result<std::vector<ResultKey>> NewestKeys(const ResultFilter& filter,

@@ -181,6 +181,8 @@ struct RetentionSettings {
 
 struct MetricsSettings {
   std::vector<std::string> extra;  // NAME or NAME/MODE: further toolchains whose breaks are published
+  std::vector<std::string> drop;   // names of metrics that are not published
+  bool phases = true;              // durations of captures by phase
 };
 
 struct LogSettings {

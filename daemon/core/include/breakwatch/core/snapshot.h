@@ -1,7 +1,11 @@
 // Snapshot: the complete published state at one moment. Immutable, passed by shared pointer.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,6 +89,73 @@ struct TrackedModel {
   bool operator==(const TrackedModel&) const = default;
 };
 
+// Models, shared with the lists that they were copied from: a copy of a list costs two words for each model, and a
+// model is never changed while another list has it.
+class ModelList {
+ public:
+  using Pointer = std::shared_ptr<const TrackedModel>;
+
+  class Iterator {
+   public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = TrackedModel;
+    using pointer = const TrackedModel*;
+    using reference = const TrackedModel&;
+    using iterator_category = std::forward_iterator_tag;
+
+    Iterator() = default;
+    explicit Iterator(const Pointer* at) : at_(at) {}
+    reference operator*() const { return **at_; }
+    pointer operator->() const { return at_->get(); }
+    Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return Iterator(at_++); }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Pointer* at_ = nullptr;
+  };
+
+  ModelList() = default;
+  ModelList(std::initializer_list<TrackedModel> models) : ModelList(models.begin(), models.end()) {}
+  template <class Input>
+  ModelList(Input begin, Input end) {
+    for (; begin != end; ++begin) push_back(*begin);
+  }
+
+  void push_back(TrackedModel model) { models_.push_back(std::make_shared<const TrackedModel>(std::move(model))); }
+  void push_back(Pointer model) { models_.push_back(std::move(model)); }
+  void pop_back() { models_.pop_back(); }
+  void reserve(std::size_t size) { models_.reserve(size); }
+
+  std::size_t size() const { return models_.size(); }
+  bool empty() const { return models_.empty(); }
+  Iterator begin() const { return Iterator(models_.data()); }
+  Iterator end() const { return Iterator(models_.data() + models_.size()); }
+  const TrackedModel& operator[](std::size_t place) const { return *models_[place]; }
+  const TrackedModel& at(std::size_t place) const { return *models_.at(place); }
+  const TrackedModel& front() const { return *models_.front(); }
+  const TrackedModel& back() const { return *models_.back(); }
+  const std::vector<Pointer>& shared() const { return models_; }
+  // A copy of this list alone, to be changed.
+  TrackedModel& Own(std::size_t place) {
+    auto own = std::make_shared<TrackedModel>(*models_.at(place));
+    models_[place] = own;
+    return *own;
+  }
+  friend bool operator==(const ModelList& a, const ModelList& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  std::vector<Pointer> models_;
+};
+
+// Which of the series are published.
+struct MetricChoice {
+  std::vector<std::string> drop{};  // names of metrics that are not
+  bool phases = true;               // false: no duration by phase
+};
+
 struct ReasonInfo {
   std::string reason, gb_id, fixability, url;
   std::int64_t leverage = 0;  // models whose breaks all have this reason
@@ -117,8 +188,9 @@ struct Snapshot {
   std::vector<Toolchain> toolchains;  // the newest last
   std::string sandbox;                // of the primary toolchain's captures: SandboxState::used; may be empty
   std::vector<std::string> extra;     // NAME or NAME/MODE: further toolchains to publish
-  std::vector<TrackedModel> models;   // the tracked ones, ordered by model id
-  std::vector<ReasonInfo> reasons;    // ordered by (reason, gb_id)
+  MetricChoice metrics;
+  ModelList models;                 // the tracked ones, ordered by model id
+  std::vector<ReasonInfo> reasons;  // ordered by (reason, gb_id)
   SweepSummary sweep;
   std::map<std::pair<std::string, std::string>, std::int64_t> artifacts{};  // numbers by target and Artifact::State()
   // Only if the process has no /metrics of its own.

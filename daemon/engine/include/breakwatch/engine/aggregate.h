@@ -22,9 +22,12 @@ struct AggregateOptions {
   int unranked_sweeps = 3;           // complete ranked sweeps for which a model stays after it left the ranking
   std::vector<std::string> extra{};  // NAME or NAME/MODE: further toolchains to publish
   int trend_days = 0;                // days whose folds are kept; 0: all
+  MetricChoice metrics{};            // of the snapshots
 };
 
 using store::IsGivenUp;
+
+using TrackedRows = std::map<std::string, ModelList::Pointer>;  // by model
 
 class Aggregate {
  public:
@@ -68,7 +71,8 @@ class Aggregate {
   void End(const Sweep& sweep, const Plan& plan, Changes& changes);
   std::vector<TrendFold> FoldDay(const Sweep& sweep, Changes& changes);
 
-  std::map<std::string, TrackedModel> models_;
+  // Snapshots share the rows, so that a row is replaced by its changed copy.
+  TrackedRows models_;
   std::map<std::string, std::string> meta_;
   AggregateOptions options_;
 };

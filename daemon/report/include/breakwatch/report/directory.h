@@ -15,6 +15,7 @@
 #include "breakwatch/core/plan.h"
 #include "breakwatch/core/result.h"
 #include "breakwatch/core/sweep.h"
+#include "breakwatch/report/stream.h"
 
 namespace breakwatch::report {
 
@@ -22,10 +23,13 @@ namespace breakwatch::report {
 // (empty: absent).
 std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain, std::string_view settings_json);
 
+// `each`: called once, and its results are held only if the modes of the sweep are compared with each other.
+//
 // Writes all files into a temporary directory and renames it: a reader sees a complete sweep or none. A directory that
-// exists is replaced. Returns its path. Error: kStore, naming the file; kInvalid for an id that is not a file name.
+// exists is replaced. Returns its path. Error: kStore, naming the file; kInvalid for an id that is not a file
+// name; that of `each`.
 Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
-                                        std::span<const ModelResult> results, std::string_view environment_json);
+                                        const EachResult& each, std::string_view environment_json);
 
 // Points <state>/latest at a sweep's directory, in one step. Error: kStore.
 Result<void> LinkLatest(const std::string& state_dir, const std::string& id);

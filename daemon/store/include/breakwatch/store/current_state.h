@@ -22,14 +22,14 @@ namespace breakwatch::store {
 
 // What the fold changed; written in the transaction of its cause.
 struct CurrentChange {
-  std::vector<TrackedModel> upserts{};
+  ModelList upserts{};
   std::vector<std::string> removals{};        // models whose rows are removed
   std::map<std::string, std::string> meta{};  // fold-wide values: "published_toolchain", "filling_sweep", ...
   TrendChange trends{};
 };
 
 struct Current {
-  std::vector<TrackedModel> models;  // ordered by model
+  ModelList models;  // ordered by model
   std::map<std::string, std::string> meta;
   bool damaged = false;  // rows were skipped: the history must be folded again
 };

@@ -4,6 +4,7 @@
 // store.h.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -66,6 +67,8 @@ struct CaptureCost {
 };
 enum class CostOf { kStructure, kClass, kModelType };
 
+using UseResult = std::function<Result<void>(ModelResult result)>;
+
 class SweepStore {
  public:
   virtual ~SweepStore() = default;
@@ -92,6 +95,10 @@ class SweepStore {
   virtual Result<SystemTime> LastFailure() = 0;
 
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
+  // The same, one at a time: no more of them are held than a page. An error of `use` ends it and is returned.
+  virtual Result<void> EachResult(const std::string& sweep_id, const UseResult& use);
+  // The same without documents: model, family, mode, status, capture id, and of the sites what SitePlace has.
+  virtual Result<void> EachOutcome(const std::string& sweep_id, const UseResult& use);
   // The newest of each (model, mode, toolchain name), by model and then newest first.
   virtual Result<std::vector<ModelResult>> NewestResults(const ResultFilter& filter) = 0;
   // Every model that ever had a result, for selectors and suggestions.

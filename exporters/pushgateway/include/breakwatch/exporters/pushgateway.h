@@ -21,6 +21,7 @@ struct PushgatewayOptions {
   bool gzip = true;
   std::string user, password;  // basic auth
   net::TlsOptions tls;
+  // `timeout`: of a short request. A PUT gets a second more for each 2 MiB of its text.
   std::chrono::milliseconds connect_timeout{5'000}, timeout{30'000};
 };
 

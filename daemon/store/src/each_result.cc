@@ -1,0 +1,202 @@
+// The results of a sweep one at a time, in plan order. They are read page by page: a page is one query, which begins at
+// its place in the index of the plan, so that no row is sorted and no transaction lasts while the caller works.
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "breakwatch/core/text.h"
+#include "documents.h"
+#include "sql.h"
+#include "sql_store.h"
+
+namespace breakwatch::store {
+namespace {
+
+constexpr std::size_t kPageRows = 500;
+constexpr std::size_t kPageBytes = 4u << 20;
+
+// CROSS JOIN keeps the order of the tables in SQLite, so the index of the first one gives the order of the rows.
+constexpr const char* kResultsOfPlan =
+    "SELECT p.position, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '') FROM plans p "
+    "CROSS JOIN results r LEFT JOIN captures c ON c.id = r.capture_id"
+    " WHERE p.sweep_id = :id AND p.position > :after AND r.sweep_id = p.sweep_id AND r.model = p.model"
+    " AND r.mode = p.mode ORDER BY p.position LIMIT ";
+constexpr const char* kOutcomesOfPlan =
+    "SELECT p.position, r.model, r.mode, r.status, COALESCE(r.capture_id, ''), r.document FROM plans p CROSS JOIN"
+    " results r WHERE p.sweep_id = :id AND p.position > :after AND r.sweep_id = p.sweep_id AND r.model = p.model"
+    " AND r.mode = p.mode ORDER BY p.position LIMIT ";
+
+void TakeSites(const std::vector<SitePlace>& places, CaptureResult& capture) {
+  for (const SitePlace& place : places) {
+    BreakSite& site = capture.sites.emplace_back();
+    site.site_id = place.site_id, site.reason = place.reason, site.gb_id = place.gb_id;
+    site.fixability = place.fixability, site.file = place.file, site.line = place.line;
+    site.function = place.function, site.occurrences = place.occurrences;
+  }
+}
+
+}  // namespace
+
+// A page; `last` is the position of its last row, even if that one is damaged.
+struct SqlStore::ResultPart {
+  std::vector<ModelResult> results;
+  std::optional<Int> last;
+};
+
+Result<void> SweepStore::EachResult(const std::string& sweep_id, const UseResult& use) {
+  auto results = Results(sweep_id);
+  if (!results) return results.error();
+  for (ModelResult& result : *results) {
+    if (auto used = use(std::move(result)); !used) return used;
+  }
+  return {};
+}
+
+Result<void> SweepStore::EachOutcome(const std::string& sweep_id, const UseResult& use) {
+  return EachResult(sweep_id, use);
+}
+
+Result<SqlStore::ResultPart> SqlStore::ReadResultPart(const std::string& id, std::int64_t after) {
+  return db_.Read([&](soci::session& sql) -> Result<ResultPart> {
+    ResultPart part;
+    std::size_t bytes = 0;
+    Query<Int, std::string, std::string, std::string, std::string, std::string>(
+        sql, kResultsOfPlan + std::to_string(kPageRows),
+        [&](Int position, const std::string& model, const std::string& mode, const std::string& capture_id,
+            const std::string& document, const std::string& capture) {
+          part.last = position;
+          bytes += document.size() + capture.size();
+          auto result = DecodeOrReport(id, model, mode, capture_id, document, capture);
+          if (result) part.results.push_back(std::move(*result));
+          return bytes < kPageBytes;
+        },
+        id, Int{after});
+    return part;
+  });
+}
+
+Result<SqlStore::ResultPart> SqlStore::ReadOutcomePart(const std::string& id, std::int64_t after) {
+  std::vector<std::string> captures;
+  std::vector<std::size_t> own;  // those with a capture of their own
+  auto part = db_.Read([&](soci::session& sql) -> Result<ResultPart> {
+    ResultPart read;
+    captures.clear(), own.clear();
+    Query<Int, std::string, std::string, std::string, std::string, std::string>(
+        sql, kOutcomesOfPlan + std::to_string(kPageRows),
+        [&](Int position, const std::string& model, const std::string& mode, const std::string& status,
+            const std::string& capture_id, const std::string& document) {
+          read.last = position;
+          const ResultOutline outline = OutlineOf(document);
+          ModelResult result;
+          result.sweep_id = id, result.info.id = model, result.info.family = outline.family;
+          result.capture_id = capture_id, result.capture.mode = mode;
+          result.capture.status = ParseStatus(status).value_or(Status::kNotAttempted);
+          if (outline.has_own_capture && HasNumbers(result.capture.status))
+            own.push_back(read.results.size());
+          else if (!capture_id.empty())
+            captures.push_back(capture_id);
+          read.results.push_back(std::move(result));
+          return true;
+        },
+        id, Int{after});
+    return read;
+  });
+  if (!part) return part;
+  const auto sites = SitesOf(captures);
+  if (!sites) return sites.error();
+  for (ModelResult& result : part->results) {
+    const auto found = sites->find(result.capture_id);
+    if (found != sites->end()) TakeSites(found->second, result.capture);
+  }
+  for (const std::size_t place : own) {
+    ModelResult& result = part->results[place];
+    auto whole = ReadByKey({{id, result.info.id, result.capture.mode}});
+    if (!whole) return whole.error();
+    if (!whole->empty()) result = std::move(whole->front());
+  }
+  return part;
+}
+
+Result<void> SqlStore::EachResult(const std::string& sweep_id, const UseResult& use) {
+  return EachPart(sweep_id, use, [this](const std::string& id, Int after) { return ReadResultPart(id, after); });
+}
+
+Result<void> SqlStore::EachOutcome(const std::string& sweep_id, const UseResult& use) {
+  return EachPart(sweep_id, use, [this](const std::string& id, Int after) { return ReadOutcomePart(id, after); });
+}
+
+template <class ReadPart>
+Result<void> SqlStore::EachPart(const std::string& sweep_id, const UseResult& use, const ReadPart& read_part) {
+  const std::string id = ToUtf8(sweep_id);
+  const auto known = db_.Read([&](soci::session& sql) -> Result<Int> {
+    return Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id);
+  });
+  if (!known && !db_.MetDamage()) return known.error();
+  if (known && *known == 0) return Error{ErrorCode::kNotFound, "no sweep " + id + " in " + db_.name()};
+  for (Int after = -1;;) {
+    auto part = read_part(id, after);
+    if (!part) return db_.MetDamage() ? EachPastDamage(id, after, use) : Result<void>(part.error());
+    for (ModelResult& result : part->results) {
+      if (auto used = use(std::move(result)); !used) return used;
+    }
+    if (!part->last) return EachUnplanned(id, use);
+    after = *part->last;
+  }
+}
+
+Result<void> SqlStore::EachOf(const std::vector<ResultKey>& keys, const UseResult& use) {
+  for (const ResultKey& key : keys) {
+    auto one = ReadByKey({key});
+    if (!one) return one.error();
+    for (ModelResult& result : *one) {
+      if (auto used = use(std::move(result)); !used) return used;
+    }
+  }
+  return {};
+}
+
+// Those whose row of the plan is missing, as `store repair` may leave them.
+Result<void> SqlStore::EachUnplanned(const std::string& id, const UseResult& use) {
+  std::vector<ResultKey> keys;
+  const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
+    keys.clear();
+    Query<std::string, std::string>(
+        sql,
+        "SELECT r.model, r.mode FROM results r LEFT JOIN plans p ON p.sweep_id = r.sweep_id AND p.model = r.model"
+        " AND p.mode = r.mode WHERE r.sweep_id = :id AND p.sweep_id IS NULL ORDER BY r.seq",
+        [&](const std::string& model, const std::string& mode) {
+          return keys.push_back({id, model, mode}), true;
+        },
+        id);
+    return {};
+  });
+  if (!listed) return db_.MetDamage() ? EachPastDamage(id, std::numeric_limits<Int>::max(), use) : listed;
+  return EachOf(keys, use);
+}
+
+// The rest one at a time, after a damaged page. The keys come from indexes.
+Result<void> SqlStore::EachPastDamage(const std::string& id, std::int64_t after, const UseResult& use) {
+  std::set<std::pair<std::string, std::string>> used;
+  std::vector<ResultKey> keys;
+  const auto listed = ReadPast({"results", "sweep " + id, "", ""}, [&](soci::session& sql) -> Result<void> {
+    used.clear(), keys.clear();
+    if (after >= 0) {
+      Query<std::string, std::string>(
+          sql, "SELECT model, mode FROM plans WHERE sweep_id = :id AND position <= :after",
+          [&](const std::string& model, const std::string& mode) { return used.emplace(model, mode), true; }, id,
+          Int{after});
+    }
+    Query<std::string, std::string>(
+        sql, "SELECT model, mode FROM results WHERE sweep_id = :sweep ORDER BY model, mode",
+        [&](const std::string& model, const std::string& mode) {
+          if (!used.contains({model, mode})) keys.push_back({id, model, mode});
+          return true;
+        },
+        id);
+    return {};
+  });
+  if (!listed) return listed.error();
+  return EachOf(keys, use);
+}
+
+}  // namespace breakwatch::store
