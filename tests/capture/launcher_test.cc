@@ -146,7 +146,7 @@ TEST_F(LauncherTest, HasNoCapabilityAndOnlyBoundedMemoryToWrite) {
   EXPECT_EQ(Inside(choice, "for f in / /dev /usr " + folder_ + "; do echo > $f/x; done 2>&1 | grep -c Read-only"),
             "4\n");
   EXPECT_THAT(Inside(choice, "df -k --output=size /breakwatch/scratch /tmp /dev/shm | tr -d ' '"),
-              HasSubstr("8192\n4096\n4096\n"));
+              HasSubstr("12288\n2048\n2048\n"));
   EXPECT_EQ(Inside(choice, "tail -n +3 /proc/net/dev | grep -v lo: | wc -l"), "0\n");
 }
 

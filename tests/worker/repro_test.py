@@ -77,8 +77,8 @@ def test_other_models_have_a_reason_instead_of_a_file():
 
 @pytest.mark.parametrize("value", [
     torch.arange(6).reshape(2, 3), torch.ones(2, dtype=torch.bool), torch.tensor([True, False]), torch.zeros(0, 4),
-    torch.tensor(3), torch.full((2, 2), -1.5), [torch.tensor([1, 2]), None], (3,), {"a": (1.5, "b")}, True,
-    torch.float16,
+    torch.tensor(3), torch.full((2, 2), -1.5), [torch.tensor([1, 2]), None], (3,), float("-inf"), {"a": (1.5, "b")},
+    True, torch.float16,
 ])  # fmt: skip
 def test_values_are_written_as_they_are(value):
     again = eval(values.expression(value), {"torch": torch})

@@ -92,7 +92,7 @@ std::vector<CommandHelp> SweepHelp() {
        .settings = {"capture.fix_budget", "capture.fix_attempt", "capture.toolchain", "capture.limits.rss_bytes",
                     "capture.sandbox", "sweep.rebuild"},
        .examples = {{"fix org/name", "try every fix that applies, alone and combined"},
-                    {"fix org/name --fix capture_scalar_outputs,use_cache --alone", "try two fixes, each alone"},
+                    {"fix org/name --fix capture_scalar_outputs,no_cache --alone", "try two fixes, each alone"},
                     {"fix 'status:graph_breaks' --top 100", "try the fixes on a part of the ranking"},
                     {"fix org/name --json", "all attempts, with the Python code of each"}},
        .exit_codes = kSweeps,

@@ -23,9 +23,14 @@ void AddShows(CommandLine& line) {
   command = AddCommand(line, "reasons", "List the reasons of graph breaks, most frequent first",
                        [reasons](App& app) { return RunReasons(app, *reasons); });
   AddServer(command, line);
-  command
-      ->add_option("--by", reasons->by,
-                   "Order: events, sites, models, leverage or cost (milliseconds, from the newest profiles)")
+  command->add_option("--by", reasons->by,
+                      "Order: events (default), sites, models, leverage, cost (time); or of --sites: models (default), "
+                      "downloads, events");
+  auto* sites = command->add_flag("--sites", reasons->sites,
+                                  "List the lines of code that break graphs, and which few of them to change first");
+  command->add_option("--lines", reasons->lines, "With --sites: change at most this many lines")
+      ->check(CLI::Range(1, 1000))
+      ->needs(sites)
       ->capture_default_str();
   command->add_option("--limit", reasons->limit, "Print at most this many; 0: all");
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();

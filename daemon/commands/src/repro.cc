@@ -35,6 +35,11 @@ Json JsonOf(const ModelResult& result, const Repro& repro) {
 int RunRepro(App& app, const ModeCommandOptions& options) {
   int code = kExitOk;
   const auto render = [&](const std::vector<ModelResult>& results, report::Format format) {
+    if (format != report::Format::kJson && results.size() > 1) {
+      code = Fail(app, {ErrorCode::kUsage,
+                        "a file is for one model and one toolchain: name one model and --toolchain, or use --json"});
+      return std::string();
+    }
     Json models = Json::array();
     std::string files;
     for (const ModelResult& result : results) {
@@ -56,7 +61,7 @@ int RunRepro(App& app, const ModeCommandOptions& options) {
   };
   const int ran = RunInMode(
       app, kReproMode, options, [](SweepRequest&) {}, render);
-  return ran == kExitOk ? code : ran;
+  return FirstThatApplies(ran, code);
 }
 
 }  // namespace breakwatch::commands

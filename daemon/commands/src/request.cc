@@ -96,6 +96,7 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
   request.track = options.track;
   request.resume = options.resume;
   request.try_fixes = settings.capture.fix == "broken";
+  if (request.try_fixes) request.fix = config::FixOptionsOf(settings.capture);
   if (const auto rebuild = ParseRebuild(settings.sweep.rebuild)) request.rebuild = *rebuild;
   const bool by_model = !options.models.empty() || !options.select.empty();
   const int sources = (options.resume ? 1 : 0) + (options.plan_file.empty() ? 0 : 1) + (by_model ? 1 : 0);

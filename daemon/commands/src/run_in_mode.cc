@@ -55,7 +55,8 @@ int RunInMode(App& app, std::string_view mode, const ModeCommandOptions& options
   if (!done) return Fail(app, done.error());
   const auto results = ResultsOfAll(app, done->swept.sweeps);
   if (!results) return Fail(app, results.error());
-  int code = Write(app, options.output, render(*results, *format));
+  const std::string text = render(*results, *format);
+  int code = text.empty() ? kExitOk : Write(app, options.output, text);  // a file with nothing to say stays as it was
   for (const Sweep& swept : done->swept.sweeps) code = FirstThatApplies(code, CodeOf(app, swept, done->swept.behind));
   if (done->swept.error) return FirstThatApplies(code, Fail(app, WithResumeCommand(app, *done->swept.error)));
   return FirstThatApplies(code, CodeOfResults(app, *results));

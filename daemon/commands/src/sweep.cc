@@ -1,9 +1,7 @@
 // `breakwatch sweep` and `breakwatch plan`.
 #include "breakwatch/report/sweep.h"
 
-#include <algorithm>
 #include <map>
-#include <set>
 
 #include "breakwatch/config/keys.h"
 #include "breakwatch/core/json.h"
@@ -69,7 +67,9 @@ int Conclude(App& app, const Sweep& sweep, const std::vector<std::string>& behin
 }
 
 // Not of what followed them: trying fixes.
-bool IsOfCaptures(const Sweep& sweep) { return sweep.trigger != SweepTrigger::kMeasure; }
+bool IsOfCaptures(const Sweep& sweep) {
+  return sweep.modes.size() != 1 || !sweep.modes.contains(std::string(kFixMode));
+}
 
 int ConcludeFixes(const App& app, const Sweep& sweep) {
   auto store = OpenHistory(app);
@@ -134,6 +134,7 @@ int ConcludeAll(App& app, const SweepRequest& request, const RequestDone& done, 
   for (const Sweep& sweep : swept.sweeps) {
     if (!IsOfCaptures(sweep)) {
       code = FirstThatApplies(code, ConcludeFixes(app, sweep));
+      code = FirstThatApplies(code, CodeOf(app, sweep, {}));  // what is behind is said once, by the first sweep
       continue;
     }
     if (several) Print(app, app.json ? "" : "\nToolchain " + sweep.toolchain.Key() + "\n\n");

@@ -8,6 +8,8 @@
 namespace breakwatch {
 namespace {
 
+constexpr std::size_t kMostTried = 500;  // groups in one step of the greedy choice
+
 using Sites = std::vector<int>;  // ascending, different
 
 // All models with the same sites.
@@ -70,7 +72,8 @@ class PartSearch {
  public:
   PartSearch(std::vector<Group> groups, std::size_t most, std::size_t effort)
       : groups_(std::move(groups)), best_(most + 1), effort_(effort) {
-    std::stable_sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) { return a.weight > b.weight; });
+    std::stable_sort(groups_.begin(), groups_.end(),
+                     [](const Group& a, const Group& b) { return a.weight > b.weight; });
     rest_.assign(groups_.size() + 1, 0);
     for (std::size_t i = groups_.size(); i-- > 0;) rest_[i] = rest_[i + 1] + groups_[i].weight;
   }
@@ -95,11 +98,13 @@ class PartSearch {
     while (chosen.size() < best_.size()) {
       Sites next;
       double most = 0;
-      for (const Group& group : groups_) {
+      const std::int64_t now = WeightIn(groups_, chosen);
+      for (std::size_t i = 0; i < std::min(groups_.size(), kMostTried); ++i) {  // the heaviest come first
+        const Group& group = groups_[i];
         Sites all = Union(chosen, group.sites);
         if (all.size() == chosen.size() || all.size() >= best_.size()) continue;
-        const double gain = static_cast<double>(WeightIn(groups_, all) - WeightIn(groups_, chosen)) /
-                            static_cast<double>(all.size() - chosen.size());
+        const double gain =
+            static_cast<double>(WeightIn(groups_, all) - now) / static_cast<double>(all.size() - chosen.size());
         if (gain > most) most = gain, next = std::move(all);
       }
       if (next.empty()) return;

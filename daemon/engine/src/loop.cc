@@ -33,7 +33,7 @@ class Loop::Impl {
   Result<Sweep> RunSweep(const SweepRequest& request) { return engine::RunSweep(state_, {request}); }
   Swept RunByEveryToolchain(const Request& request);
   void RunFurtherToolchains(const Request& request, const Plan& plan, Swept& out);
-  void TryFixes(const Plan& plan, Swept& out);
+  void TryFixes(const Request& request, const Plan& plan, Swept& out);
   Result<void> Serve();
 
  private:
@@ -69,8 +69,11 @@ Loop::Swept Loop::Impl::RunByEveryToolchain(const Request& request) {
   auto plan = parts().sweeps.LoadPlan(first->id);
   if (!plan) return out.error = plan.error(), out;
   if (!plan->primary) return out;  // a resumed sweep of a further toolchain
+  const bool tried = !plan->models.empty() && std::all_of(plan->models.begin(), plan->models.end(),
+                                                          [](const auto& model) { return model.mode == kFixMode; });
+  if (tried) return out;  // a resumed sweep of fixes: they are tried by the primary toolchain only
   if (!alone) RunFurtherToolchains(request, *plan, out);
-  if (request.sweep.try_fixes && !out.error) TryFixes(*plan, out);
+  if (request.sweep.try_fixes && !out.error) TryFixes(request, *plan, out);
   return out;
 }
 
@@ -93,18 +96,20 @@ void Loop::Impl::RunFurtherToolchains(const Request& request, const Plan& plan, 
 }
 
 // The models of the first sweep that break in the main mode, in a sweep of their own: a fix must not delay a count.
-void Loop::Impl::TryFixes(const Plan& plan, Swept& out) {
-  const auto results = parts().sweeps.Results(out.sweeps.front().id);
-  if (!results) {
-    out.error = results.error();
-    return;
-  }
+void Loop::Impl::TryFixes(const Request& request, const Plan& plan, Swept& out) {
   std::set<std::string> broken;
-  for (const ModelResult& result : *results) {
+  const auto read = parts().sweeps.EachOutcome(out.sweeps.front().id, [&](const ModelResult& result) -> Result<void> {
     if (result.capture.mode == kMainMode && result.capture.status == Status::kGraphBreaks)
       broken.insert(result.info.id);
+    return {};
+  });
+  if (!read) {
+    out.error = read.error();
+    return;
   }
   Request fixes;
+  fixes.sweep.fix = request.sweep.fix;
+  fixes.sweep.rebuild = request.sweep.rebuild;
   fixes.sweep.saved_plan.emplace().source = plan.source;
   for (const PlannedModel& planned : plan.models) {
     if (planned.mode != kMainMode || !broken.contains(planned.info.id)) continue;

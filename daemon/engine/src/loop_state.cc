@@ -136,7 +136,11 @@ void LoopState::Publish(bool urgent) {
   else
     snapshot.workers = workers_;
   if (parts.count_artifacts) {
-    if (auto counted = parts.count_artifacts()) snapshot.artifacts = *std::move(counted);
+    if (auto counted = parts.count_artifacts())
+      artifacts_ = *std::move(counted);
+    else
+      parts.progress.OnWarning("artifacts are not counted: " + counted.error().message);
+    snapshot.artifacts = artifacts_;
   }
   snapshot.sweep.last_failure = last_failure_.value_or(SystemTime{});
   snapshot.sweep.interval = options.sweep_interval.value_or(std::chrono::seconds(0));

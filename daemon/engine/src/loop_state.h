@@ -68,7 +68,8 @@ class LoopState {
   WorkersOfAll workers_;   // kept, because a further toolchain's runner may be gone
   bool stopping_ = false, cancelled_ = false;
   Request serving_;
-  std::optional<SystemTime> last_failure_;  // empty: not yet read
+  std::optional<SystemTime> last_failure_;                                 // empty: not yet read
+  std::map<std::pair<std::string, std::string>, std::int64_t> artifacts_;  // as last counted
 };
 
 }  // namespace breakwatch::engine

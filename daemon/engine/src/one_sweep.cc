@@ -21,11 +21,22 @@ struct SweepFailure {
   Error error;
 };
 
+bool IsMeasurement(const Plan& plan) {
+  return !plan.models.empty() && std::all_of(plan.models.begin(), plan.models.end(),
+                                             [](const PlannedModel& planned) { return IsMeasureMode(planned.mode); });
+}
+
+bool IsMeasurement(const SweepRequest& request) {
+  if (request.saved_plan) return IsMeasurement(*request.saved_plan);
+  return !request.modes.empty() && std::all_of(request.modes.begin(), request.modes.end(),
+                                               [](const std::string& mode) { return IsMeasureMode(mode); });
+}
+
 // Whether this error makes a sweep of our own a failed one. An import, a bisection, a measurement and a further
 // toolchain have no published sweep. A request that is invalid or was stopped is not a failure of the service.
 bool IsFailure(const SweepRequest& request, const Error& error) {
-  const bool own = !request.imported && !request.measure && request.trigger != SweepTrigger::kBisect &&
-                   request.toolchain.name.empty();
+  const bool own = !request.imported && !request.measure && !IsMeasurement(request) &&
+                   request.trigger != SweepTrigger::kBisect && request.toolchain.name.empty();
   return own && error.code != ErrorCode::kInterrupted && error.code != ErrorCode::kUsage &&
          error.code != ErrorCode::kNotFound;
 }
@@ -87,11 +98,6 @@ bool IsComplete(const Sweep& sweep, const Plan& plan) {
   return !plan.models.empty() && std::none_of(AllStatuses().begin(), AllStatuses().end(), [&](Status status) {
     return IsIncomplete(status) && sweep.statuses.contains(std::string(StatusName(status)));
   });
-}
-
-bool IsMeasurement(const Plan& plan) {
-  return !plan.models.empty() && std::all_of(plan.models.begin(), plan.models.end(),
-                                             [](const PlannedModel& planned) { return IsMeasureMode(planned.mode); });
 }
 
 Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, const Plan& plan) {

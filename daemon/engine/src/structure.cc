@@ -59,7 +59,8 @@ std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options) {
 }
 
 std::string DtypeOf(const ModelOverride& rule, const PlanOptions& options, std::string_view mode) {
-  return IsMeasureMode(mode) && !options.measure.dtype.empty() ? options.measure.dtype : rule.dtype;
+  const bool measured = mode == kProfileMode || mode == kBenchMode || mode == kBuildMode;
+  return measured && !options.measure.dtype.empty() ? options.measure.dtype : rule.dtype;
 }
 
 Result<std::string> StructureDigest(const ModelInfo& info, const std::string& config_json, const PlanOptions& options,

@@ -110,8 +110,12 @@ Result<void> Transfer::OpenFiles() {
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) return DiskError(path, errno);
     received_.reset(fdopen(fd, "wb"));
-    if (!received_ || ftruncate(fd, request_.response_offset) != 0 || lseek(fd, 0, SEEK_END) < 0)
-      return DiskError(path, errno);
+    if (!received_) {
+      const Error failed = DiskError(path, errno);
+      close(fd);
+      return failed;
+    }
+    if (ftruncate(fd, request_.response_offset) != 0 || lseek(fd, 0, SEEK_END) < 0) return DiskError(path, errno);
   }
   return {};
 }

@@ -151,14 +151,12 @@ std::vector<const ModelResult*> MadeWhole(const std::vector<const ModelResult*>&
 }
 
 // The lines of the largest choice, and what they bring.
-std::string ChosenLines(const SiteEvidence& evidence, const Table& curve, std::size_t broken, Format format,
-                        Style style) {
+std::string ChosenLines(const Table& sites, const Table& curve, std::size_t broken, Format format, Style style) {
   const auto& last = curve.rows.back();
   const std::string heading = "Change " + Counted(std::get<std::int64_t>(last[0]), "line") + " and " +
                               std::to_string(std::get<std::int64_t>(last[1])) + " of " +
                               Counted(static_cast<std::int64_t>(broken), "model") + " become whole";
-  const std::string& chosen = std::get<std::string>(last.back());
-  const Table sites = SiteCostTable(evidence, {});
+  const std::string chosen = ", " + std::get<std::string>(last.back()) + ",";
   Table lines{.title = {},
               .columns = {{"site_id", "SITE"},
                           {.name = "place", .title = "AT", .widest = 72, .keep_end = true},
@@ -166,7 +164,7 @@ std::string ChosenLines(const SiteEvidence& evidence, const Table& curve, std::s
                           {"source_line", "CODE", false, 72}},
               .rows = {}};
   for (const auto& row : sites.rows) {
-    if (chosen.find(std::get<std::string>(row[0])) == std::string::npos) continue;
+    if (chosen.find(", " + std::get<std::string>(row[0]) + ",") == std::string::npos) continue;
     lines.rows.push_back({row[0], row[kPlaceColumn], row[kPlaceColumn + 1], row[kPlaceColumn + 2]});
   }
   const std::string title = format == Format::kMarkdown ? "\n## " + heading + "\n\n" : "\n" + heading + "\n\n";
@@ -264,7 +262,9 @@ Table UnblockTable(const SiteEvidence& evidence, const SiteOptions& options) {
 }
 
 std::string RenderSiteCosts(const SiteEvidence& evidence, const SiteOptions& options, Format format, Style style) {
-  const Table sites = SiteCostTable(evidence, options);
+  Table sites = SiteCostTable(evidence, {.order = options.order, .limit = 0, .lines = options.lines});
+  const Table all = sites;
+  if (options.limit != 0 && sites.rows.size() > options.limit) sites.rows.resize(options.limit);
   if (format == Format::kCsv) return Render(sites, format, style);
   const Table curve = UnblockTable(evidence, options);
   const std::size_t broken = BrokenOf(evidence).size();
@@ -276,7 +276,7 @@ std::string RenderSiteCosts(const SiteEvidence& evidence, const SiteOptions& opt
                      {"unblock", RowsAsJson(curve)}});
   }
   if (curve.rows.empty()) return Render(sites, format, style);
-  return Render(sites, format, style) + ChosenLines(evidence, curve, broken, format, style) + "\n" +
+  return Render(sites, format, style) + ChosenLines(all, curve, broken, format, style) + "\n" +
          Render(curve, format, style);
 }
 

@@ -13,7 +13,8 @@ from ..artifact import isolated
 from ..dynamo.breaks import place_of, reason_of, relative_file, sites_of
 from ..dynamo.trace import Trace, trace
 from ..modes.base import seed
-from ..process import fork, host
+from ..process import fork, memory_use
+from ..process.scratch import own_folder
 from ..text import clip, one_line
 from . import outputs, table
 
@@ -131,7 +132,8 @@ class Case:
         """Never raises: whatever happens is the status."""
         begun = time.monotonic()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a script may ignore it: no end of a process could be seen
-        tried = isolated.run(seconds, self._tried, fixes, regions, wanted)
+        with own_folder("attempt-") as folder:
+            tried = isolated.run(seconds, folder, self._tried, fixes, regions, wanted)
         if isinstance(tried, isolated.Ended):
             detail = f"not done within {seconds:.0f} s" if tried.cause == "time" else tried.detail
             tried = Tried(_ENDED[tried.cause], detail)
@@ -230,7 +232,6 @@ def _limit_memory(limit_bytes: int) -> None:
     """Makes an allocation fail in this process before the capture as a whole exceeds its limit."""
     with open("/proc/self/statm") as file:
         data_now = int(file.read().split()[5]) * resource.getpagesize()
-    others = host.resident_bytes(os.getppid()) - host.resident_bytes(os.getpid())
-    most = data_now + max(int(0.9 * limit_bytes) - others, _LEAST_BYTES)
+    most = data_now + max(int(0.9 * limit_bytes) - memory_use.bytes_once(os.getppid()), _LEAST_BYTES)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (min(most, hard) if hard != resource.RLIM_INFINITY else most, hard))

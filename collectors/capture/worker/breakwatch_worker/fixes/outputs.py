@@ -2,8 +2,8 @@
 
 import torch
 
-from ..inputs.copies import tensors_in
 from ..compilers.outputs import TOLERANCES
+from ..inputs.copies import tensors_in
 
 _MOST_BYTES = 256 << 20  # of all kept tensors
 

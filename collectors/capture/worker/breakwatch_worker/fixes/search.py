@@ -95,7 +95,7 @@ class Search:
         self._case, self._options, self._ran, self._wanted, self._end = case, options, ran, wanted, end
         self.before, self.sites = counts_of(before), before.numbers()["sites"]
         self.attempts, self.not_applicable, self.stopped = [], [], ""
-        self._seen = {}  # what an attempt sets -> the attempt
+        self._seen = set()  # what the attempts set
 
     def run(self) -> None:
         self._unknown()
@@ -202,7 +202,7 @@ class Search:
         if left < _LEAST_S:
             self.stopped = "budget"
             return None
-        self._seen[change] = True
+        self._seen.add(change)
         tried = self._case.attempt(fixes, pattern, self._wanted, min(left, self._options.attempt_s))
         return self._add(fixes, tried, python=[line for lines in table.python_of(fixes, pattern) for line in lines])
 

@@ -3,6 +3,7 @@
 from ..artifact import builds, weights_folder
 from ..artifact.options import options_of
 from ..artifact.recording import record
+from ..artifact.runnable import without_custom_operators
 from ..model import weights
 from ..model.architecture import Stop
 from ..text import one_line
@@ -33,6 +34,7 @@ class Build(Mode):
         if self._options.weights and not self._loaded:
             raise Stop("skipped_unsupported_library", "weights from a folder are for models of transformers only",
                        "build it with random weights")
+        without_custom_operators(call.model)
         trace = self._trace(call)
         numbers = {} if trace.error is not None else trace.numbers()
         trace.error = None  # what Dynamo cannot capture, torch.export may still export

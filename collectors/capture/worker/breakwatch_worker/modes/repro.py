@@ -16,23 +16,17 @@ class Repro(Mode):
 
     detail_bytes = 1000 << 10
 
-    def configure(self, job: dict) -> None:
-        self._site = (job.get("repro") or {}).get("site", "")
-
     def capture(self, call: Call) -> Found:
-        positional, failed = call.positional, None
-        if positional:
-            failed = "its call has positional arguments"
         found, is_error = fork.call(self._found, call)
         if is_error:  # once more, for the error itself; nothing else is done in this process
             trace = self._trace(call)
             return Found(trace, error=trace.error)
         try:
-            if failed:
-                raise values.CannotWrite(failed)
+            if call.positional:
+                raise values.CannotWrite("its call has positional arguments")
             numbers = found.numbers()
             text = script.text_of(call.model, call.arguments,
-                                  script.Found(numbers["sites"], numbers["dynamo_counter_breaks"]), self._site)
+                                  script.Found(numbers["sites"], numbers["dynamo_counter_breaks"]))
         except values.CannotWrite as error:
             return Found(found, mode_detail={"repro": {"script": "", "why_not": str(error)}})
         differs = fork.call(_run, text)

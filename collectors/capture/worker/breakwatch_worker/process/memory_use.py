@@ -29,6 +29,11 @@ class MemoryUse:
         return max(self._once, *resident.values())
 
 
+def bytes_once(pid: int) -> int:
+    """Memory of a process and its descendants, now. Walks through every page: for the begin of long work."""
+    return _once(host.resident_by_process(pid))
+
+
 def _once(resident: dict) -> int:
     parts = {pid: host.proportional_bytes(pid) for pid in resident}
     return sum(resident[pid] if part is None else part for pid, part in parts.items())

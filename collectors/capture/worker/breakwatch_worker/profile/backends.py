@@ -162,6 +162,7 @@ class AotInductor(Exported):
         ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         try:
             answer = json.loads(ran.stdout)
+            answer["detail"] = str(answer.get("detail") or "").removeprefix(f"{package}: ")
             return {**{name: answer[name] for name in _OF_CELL if answer.get(name) is not None},
                     "status": answer["status"], "peak_rss_mb": answer.get("peak_rss_mb")}
         except (ValueError, KeyError, TypeError):

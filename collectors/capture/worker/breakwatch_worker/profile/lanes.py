@@ -13,7 +13,7 @@ import signal
 import tempfile
 import time
 
-from ..process import host
+from ..process import host, memory_use
 from ..process.lines import LineReader, write_line
 from ..process.scratch import use_for_temporary_files
 from . import cells
@@ -139,8 +139,7 @@ def _limit_memory(limit_bytes: int) -> None:
     """Makes an allocation fail in this process before the capture as a whole exceeds its limit."""
     with open("/proc/self/statm") as file:
         data_now = int(file.read().split()[5]) * resource.getpagesize()
-    parent = host.resident_bytes(os.getppid())
-    most = data_now + max(int(0.9 * limit_bytes) - parent, _LEAST_BYTES)
+    most = data_now + max(int(0.9 * limit_bytes) - memory_use.bytes_once(os.getppid()), _LEAST_BYTES)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard)

@@ -60,9 +60,9 @@ breaks = Breaks()
 logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks").addHandler(breaks)
 model, inputs = make_model(), make_inputs()
 with torch.no_grad():
-    torch.compile(model, backend="eager"$compile)(**inputs)
+    torch.compile(model, backend="eager")(**inputs)
 counted = sum(torch._dynamo.utils.counters["graph_break"].values())
-assert breaks.sites$compare SITES, breaks.sites
+assert breaks.sites == SITES, breaks.sites
 assert counted == BREAKS, counted
 print(f"{counted} graph breaks at {len(breaks.sites)} lines, as expected")
 ''')
@@ -76,14 +76,10 @@ class Found:
     counter_breaks: int
 
 
-def text_of(model, arguments: dict, found: Found, only: str = "") -> str:
-    """The file for a model of transformers. `only`: the id of the one site that it asserts. Raises
-    values.CannotWrite."""
+def text_of(model, arguments: dict, found: Found) -> str:
+    """The file for a model of transformers. Raises values.CannotWrite."""
     config = _config_of(model)
-    chosen = [site for site in found.sites if not only or site["site_id"] == only]
-    if not chosen and only:
-        raise values.CannotWrite(f"this capture has no site {only}")
-    places = sorted({(site["file"].rsplit("/", 1)[-1], site["line"]) for site in chosen})
+    places = sorted({(site["file"].rsplit("/", 1)[-1], site["line"]) for site in found.sites})
     dtype = model.dtype
     attention = getattr(model.config, "_attn_implementation", None)
     return _FILE.substitute(
@@ -91,7 +87,7 @@ def text_of(model, arguments: dict, found: Found, only: str = "") -> str:
         versions=f"torch {torch.__version__}, transformers {transformers.__version__}, "
                  f"Python {platform.python_version()}.",
         expected="\n".join(f"{site['file']}:{site['line']} in {site['function']}: {site['reason']}"
-                           + (f" ({site['gb_id']})" if site["gb_id"] else "") for site in chosen) + "\n",
+                           + (f" ({site['gb_id']})" if site["gb_id"] else "") for site in found.sites) + "\n",
         config=pprint.pformat(config, width=110, sort_dicts=False, compact=True),
         sites=pprint.pformat(set(places), width=110) if places else "set()",
         breaks=found.counter_breaks,
@@ -101,8 +97,6 @@ def text_of(model, arguments: dict, found: Found, only: str = "") -> str:
         cast="" if dtype is torch.float32 else f".to({dtype})",
         inputs=textwrap.indent("\n".join(f"{name!r}: {values.expression(value)}," for name, value in arguments.items()),
                                " " * 8),
-        compile="",
-        compare=" >=" if only else " ==",
     )
 
 

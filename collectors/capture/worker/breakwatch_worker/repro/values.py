@@ -1,5 +1,7 @@
 """Python expressions for the arguments of a call."""
 
+import math
+
 import torch
 
 _MOST_WRITTEN = 4096  # values of a tensor that are written out; more are drawn anew, with a seed
@@ -19,11 +21,18 @@ def expression(value) -> str:
     if type(value) in (list, tuple):
         items = ", ".join(map(expression, value))
         return f"[{items}]" if isinstance(value, list) else f"({items}{',' if len(value) == 1 else ''})"
-    if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and value == value):
+    if value is None or isinstance(value, (bool, int, str)):
         return repr(value)
+    if isinstance(value, float):
+        return _number(value)
     if isinstance(value, (torch.dtype, torch.device)):
         return str(value) if isinstance(value, torch.dtype) else f"torch.device({str(value)!r})"
     raise CannotWrite(f"an argument is a {type(value).__name__}")
+
+
+def _number(value) -> str:
+    """Infinity and NaN have no literal."""
+    return f"float({str(value)!r})" if isinstance(value, float) and not math.isfinite(value) else repr(value)
 
 
 def _tensor(tensor: torch.Tensor) -> str:
@@ -31,7 +40,7 @@ def _tensor(tensor: torch.Tensor) -> str:
         raise CannotWrite(f"an argument is a tensor of layout {tensor.layout}")
     shape, dtype = tuple(tensor.shape), f"dtype={tensor.dtype}"
     if tensor.numel() and bool((tensor == tensor.flatten()[0]).all()):
-        return f"torch.full({shape}, {tensor.flatten()[0].item()!r}, {dtype})"
+        return f"torch.full({shape}, {_number(tensor.flatten()[0].item())}, {dtype})"
     if tensor.is_floating_point() or tensor.is_complex():
         return f"torch.randn({shape}, {dtype})"
     if tensor.numel() <= _MOST_WRITTEN:
