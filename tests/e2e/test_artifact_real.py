@@ -27,6 +27,7 @@ def test_a_model_of_the_hub_runs_in_a_program_without_python(program, tmp_path):
     real.run("artifact", "publish", built["key"], "--to", registry)
     real.run("artifact", "pull", registry, "--model", MODEL, "--output", "bert")
     manifest = json.loads((tmp_path / "bert/manifest.json").read_text())
+    assert (manifest["family"], manifest["architecture"]) == ("nlp", "BertForMaskedLM")
     ran = subprocess.run([EXAMPLE, tmp_path / "bert/package.pt2"], capture_output=True, text=True, env={})
     assert ran.returncode == 0, ran.stderr
     outputs = [re.fullmatch(r"(\[.*\]) (\S+)", line).groups() for line in ran.stdout.splitlines()]

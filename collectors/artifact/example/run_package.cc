@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
   const at::Tensor attention_mask = at::ones({2, 16}, at::kLong);
   const std::vector<at::Tensor> outputs = package.run({input_ids, attention_mask});
 
-  // The outputs in the order of manifest.json: last_hidden_state, then pooler_output.
+  // The outputs in the order of manifest.json: of BertForMaskedLM, the logits.
   for (const at::Tensor& output : outputs) {
     std::printf("%s %.6f\n", c10::str(output.sizes()).c_str(), output.abs().mean().item<double>());
   }

@@ -29,7 +29,7 @@ void AddArtifactBuild(CommandLine& line, CLI::App* parent) {
   build->add_option("--batch", o->batch, "Batch size of the recorded inputs")
       ->check(CLI::Range(1, 4'096))
       ->capture_default_str();
-  build->add_flag("--dynamic", o->dynamic, "Compile for any batch size");
+  build->add_flag("--dynamic", o->dynamic, "Compile for any batch size from 2 on");
   build->add_flag("--full", o->full, "Compile the configuration as published instead of the reduced model");
   build->add_option("--cpu-capability", o->cpu_capability, "Vector instructions to use; default: this machine's")
       ->check(CLI::IsMember({"avx512", "avx2", "default"}));

@@ -38,6 +38,12 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
+// Of a name alone: the current directory.
+std::string FolderOf(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 Result<void> SyncFolder(const std::string& path) {
   const Descriptor folder(path, O_RDONLY | O_DIRECTORY);
   if (folder.get() < 0 || fsync(folder.get()) != 0) return DiskError(path, errno);
@@ -89,7 +95,7 @@ Result<void> MoveIntoPlace(const std::string& from, const std::string& to) {
   // An exchange: at no time is there no package. The old one is removed with the work folder.
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE) != 0)
     return DiskError(to, errno);
-  return SyncFolder(fs::path(to).parent_path().string());
+  return SyncFolder(FolderOf(to));
 }
 
 Result<void> MoveFileIntoPlace(const std::string& from, const std::string& to) {
@@ -98,7 +104,7 @@ Result<void> MoveFileIntoPlace(const std::string& from, const std::string& to) {
     if (file.get() < 0 || fsync(file.get()) != 0) return DiskError(from, errno);
   }
   if (rename(from.c_str(), to.c_str()) != 0) return DiskError(to, errno);
-  return SyncFolder(fs::path(to).parent_path().string());
+  return SyncFolder(FolderOf(to));
 }
 
 void RemoveAll(const std::string& path) {

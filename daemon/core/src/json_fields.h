@@ -61,6 +61,7 @@ template <class V, class T>
 void DescribeJob(V& v, T& j) {
   v("job", j.id), v("model", j.model), v("revision", j.revision), v("config", Raw{j.config_json});
   v("architecture", j.architecture), v("task", j.task), v("library", j.library), v("mode", j.mode);
+  v("family", WhenAny{j.family});
   v("call", WhenAny{j.call}), v("dtype", WhenAny{j.dtype}), v("attention", WhenAny{j.attention});
   v("measure", RawWhenAny{j.measure_json}), v("build", RawWhenAny{j.build_json});
   v("fix", RawWhenAny{j.fix_json});

@@ -48,6 +48,7 @@ CaptureJob JobFor(const ModelInfo& info, const std::string& config_json) {
   if (!info.architectures.empty()) job.architecture = info.architectures.front();
   job.task = info.task;
   job.library = info.library;
+  job.family = FamilyName(info.family);
   return job;
 }
 

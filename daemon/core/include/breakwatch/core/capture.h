@@ -74,6 +74,7 @@ struct CaptureJob {
   bool is_source = false;    // config_json is a `source`: the user's own code, see PROTOCOL.md
   std::string architecture;  // class to build; empty: the task's Auto class decides
   std::string task, library;
+  std::string family;         // of a built package: only recorded; empty: unknown
   std::string mode = "eval";  // without a call
   std::string call;           // "minimal" or "all" (mode.h); empty: the default call
   Depth depth = Depth::kAuto;
