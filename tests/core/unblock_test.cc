@@ -93,7 +93,8 @@ TEST(UnblockTest, SaysWhereTheSearchWasGivenUp) {
   const auto steps = Unblock(models, 20, /*effort=*/1000);
   ASSERT_EQ(steps.size(), 20U);
   EXPECT_FALSE(steps.back().exact);
-  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.weight < b.weight; }));
+  EXPECT_TRUE(
+      std::is_sorted(steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.weight < b.weight; }));
 }
 
 }  // namespace
