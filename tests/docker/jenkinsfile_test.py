@@ -1,6 +1,7 @@
 """The Jenkinsfile, run by Groovy with steps that record their calls (jenkins.groovy), without Jenkins."""
 
 import json
+import pathlib
 import re
 import subprocess
 
@@ -22,6 +23,8 @@ CHOSEN = {
     "PUSHGATEWAY_ID": "gateway",
     "MAIL_TO": "team@example.org",
 }
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def build(*codes, previous=None, **params):
@@ -47,8 +50,6 @@ BUILDS = {
 
 @pytest.fixture(scope="module")
 def builds():
-    from conftest import ROOT
-
     command = ["groovy", ROOT / "tests/docker/jenkins.groovy", ROOT / "Jenkinsfile", json.dumps(BUILDS)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

@@ -123,8 +123,8 @@ def test_no_attack_gets_out_of_bubblewrap(program, real_worker, folder, other_us
     assert (result["status"], result["sandbox"]) == ("full_graph", "bubblewrap"), result
     came_to_nothing(found)
     assert found["processes"] == 1, "its own zygote and nobody else"
-    assert 8 * MIB < found["shared memory"] <= 16 * MIB
-    assert 16 * MIB < found["scratch"] <= 32 * MIB
+    assert 4 * MIB < found["shared memory"] <= 8 * MIB
+    assert 32 * MIB < found["scratch"] <= 48 * MIB
 
 
 def test_no_attack_gets_out_of_landlock_where_bubblewrap_does_not_run(program, real_worker, folder):

@@ -31,6 +31,8 @@ COMMANDS = {
     "profile": (["{}"], ["org/one", "--backends", "{}"], ["org/one", "--prices", "/{}/prices.yaml"],
                 ["org/one", "--batch", "{}"], ["org/one", "--format", "{}"]),
     "bench": (["{}"], ["org/one", "--backends", "{}"], ["org/one", "--dtype", "{}"], ["org/one", "--output", "/{}/b"]),
+    "fix": (["{}"], ["org/one", "--fix", "{}"], ["org/one", "--output", "/{}/f"]),
+    "repro": (["{}"], ["org/one", "--format", "{}"], ["org/one", "--output", "/{}/r"]),
     "show": (["{}"], ["org/one", "--sweep", "{}"], ["org/one", "--mode", "{}"], ["org/one", "--format", "{}"]),
     "reasons": (["--by", "{}"], ["--sweep", "{}"], ["--mode", "{}"]),
     "report": (["{}"], ["--sweep", "{}"], ["--format", "{}"], ["--output", "/{}/report"]),

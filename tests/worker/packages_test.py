@@ -489,7 +489,7 @@ def test_a_check_that_ends_early_leaves_no_temporary_files(package, tmp_path):
     needs(RUNNER)
     (tmp_path / "tmp").mkdir()
     environment = {"TMPDIR": str(tmp_path / "tmp")}
-    assert run("check", package, "--limit-s", "0.02", **environment)["status"] == "timeout"
+    assert run("check", package, "--limit-s", "0.002", **environment)["status"] == "timeout"
     assert os.listdir(tmp_path / "tmp") == []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGSEGV):
         program = subprocess.Popen([RUNNER, "bench", package, "--min-s", "60"], stdout=subprocess.DEVNULL,

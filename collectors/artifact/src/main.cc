@@ -52,6 +52,12 @@ void EndAfter(double seconds) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
+// The result is there: it must not be followed by another.
+void EndNoMore() {
+  const itimerval never{};
+  setitimer(ITIMER_REAL, &never, nullptr);
+}
+
 // Memory that the package asks for beyond the limit is refused, and its operator fails.
 void LimitMemory(std::int64_t mebibytes) {
   if (mebibytes <= 0) return;
@@ -64,6 +70,7 @@ int RunCheck(const Arguments& arguments) {
   EndAfter(arguments.limit_s);
   LimitMemory(arguments.limit_mb);
   const Check check = CheckPackage(arguments.folder, arguments.threads);
+  EndNoMore();
   return Print(arguments.json ? AsJson(check) : AsText(check), check.status == "ok");
 }
 

@@ -3,6 +3,9 @@
 import contextlib
 import io
 
+import torch
+import torch._dynamo
+
 from ..process import fork
 from ..repro import script, values
 from ..text import one_line
@@ -42,6 +45,8 @@ class Repro(Mode):
 
 def _run(text: str) -> str:
     """Runs the file. What went wrong, or nothing."""
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()  # of what this process did before
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(text, "repro.py", "exec"), {"__name__": "__main__"})
