@@ -23,10 +23,12 @@ _ROUNDS = 3  # alternating, so that a slow minute of the machine affects both
 
 # Runs in a process of its own, as the runner does.
 _IN_PYTHON = """
-import sys, torch
+import ctypes, os, sys, torch
 from safetensors.torch import load_file
 from torch.utils.benchmark import Timer
 torch.set_num_threads(1)
+libtorch = os.path.join(os.path.dirname(torch.__file__), "lib/libtorch_cpu.so")
+ctypes.CDLL(libtorch, mode=ctypes.RTLD_GLOBAL)  # packages do not link it
 model = torch._inductor.aoti_load_package(sys.argv[1], run_single_threaded=False)
 inputs = [tensor for _, tensor in sorted(load_file(sys.argv[2]).items())]
 timer = Timer("model(*inputs)", globals={"model": model, "inputs": inputs}, num_threads=1)
