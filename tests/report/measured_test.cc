@@ -105,5 +105,21 @@ TEST(MeasuredTest, ReasonsAreRankedByTimeAndSharedSavingsCountOnce) {
   EXPECT_EQ(rows[0]["profiled_models"], 2);
 }
 
+TEST(MeasuredTest, ASavingBelowTheNoiseIsNoDifference) {
+  std::vector<ModelResult> results{Profile()};
+  std::string& json = results[0].capture.mode_detail_json;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    json.replace(json.find(from), from.size(), to);
+  };
+  replace(R"("shared_with": 1)", R"("shared_with": 1, "backend": "eager")");
+  replace(R"("median_s": 0.002})", R"("median_s": 0.002, "low_s": 0.0015, "high_s": 0.0025})");
+  replace(R"({"status": "ok", "median_s": 0.001}})",
+          R"({"status": "ok", "median_s": 0.0019, "low_s": 0.0015, "high_s": 0.0023}})");
+  EXPECT_THAT(RenderProfiles(results, nullptr, Format::kText), testing::ContainsRegex("0.500 +no difference"));
+  const auto costs = nlohmann::json::parse(Render(CostlyReasonTable(results), Format::kJson));
+  EXPECT_DOUBLE_EQ(costs[0]["fusion_ms"], 0);
+  EXPECT_DOUBLE_EQ(costs[0]["between_ms"], 0.5);
+}
+
 }  // namespace
 }  // namespace breakwatch::report

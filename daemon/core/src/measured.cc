@@ -67,6 +67,7 @@ BreakCost CostOf(const json& in) {
   cost.fusion_s = SignedOf(in, "fusion_s");
   cost.shared_with = CountOf(in, "shared_with");
   cost.why_not = TextOf(in, "why_not");
+  cost.backend = TextOf(in, "backend");
   return cost;
 }
 

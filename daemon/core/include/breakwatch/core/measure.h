@@ -91,6 +91,7 @@ struct BreakCost {
   std::optional<double> fusion_s;   // what fusion across the break would save; negative: it would cost
   std::int64_t shared_with = 0;     // other sites with which fusion_s is shared
   std::string why_not;              // why fusion_s is absent
+  std::string backend;              // both were measured with it
 };
 
 struct MeasuredWhole {
