@@ -5,18 +5,13 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/mode.h"
 #include "detail_fields.h"
+#include "option_fields.h"
 
 namespace breakwatch {
 namespace {
 
 constexpr std::size_t kMaxNames = 64, kMaxNameBytes = 64, kMaxAttempts = 1024, kMaxLines = 64, kMaxSites = 4096;
 constexpr double kMinSeconds = 1, kMaxSeconds = 86'400;
-constexpr std::size_t kMaxOptionsBytes = 16 * 1024;
-constexpr int kMaxOptionsDepth = 4;
-
-Error WrongOption(const std::string& option, const std::string& expected) {
-  return {ErrorCode::kUsage, option + ": expected " + expected};
-}
 
 bool IsTime(double seconds) { return seconds >= kMinSeconds && seconds <= kMaxSeconds; }
 
@@ -25,34 +20,14 @@ bool IsName(const std::string& name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
-bool ReadNames(const json& in, FixOptions& out) {
-  if (!in.is_array()) return false;
-  out.names.clear();
-  for (const json& name : in) {
-    if (!name.is_string()) return false;
-    out.names.push_back(name.get<std::string>());
-  }
-  return true;
-}
-bool ReadSeconds(const json& in, double& out) {
-  if (in.is_number()) out = in.get<double>();
-  return in.is_number();
-}
-
-struct Field {
-  const char* name;
-  const char* expected;
-  bool (*read)(const json& in, FixOptions& out);
-};
-const Field kFields[] = {
-    {"names", "a list of fixes", ReadNames},
-    {"combine", "true or false",
-     [](const json& in, FixOptions& o) {
-       if (in.is_boolean()) o.combine = in.get<bool>();
-       return in.is_boolean();
-     }},
-    {"budget_s", "a number of seconds", [](const json& in, FixOptions& o) { return ReadSeconds(in, o.budget_s); }},
-    {"attempt_s", "a number of seconds", [](const json& in, FixOptions& o) { return ReadSeconds(in, o.attempt_s); }},
+const option_fields::Field<FixOptions> kFields[] = {
+    {"names", "a list of fixes",
+     [](const json& in, FixOptions& o) { return option_fields::List(in, o.names, option_fields::Text); }},
+    {"combine", "true or false", [](const json& in, FixOptions& o) { return option_fields::Flag(in, o.combine); }},
+    {"budget_s", "a number of seconds",
+     [](const json& in, FixOptions& o) { return option_fields::Number(in, o.budget_s); }},
+    {"attempt_s", "a number of seconds",
+     [](const json& in, FixOptions& o) { return option_fields::Number(in, o.attempt_s); }},
 };
 
 std::vector<std::string> TextsOf(const json& in, const char* name, std::size_t most) {
@@ -102,10 +77,10 @@ std::pair<std::string, std::string> NotApplicableOf(const json& in) { return {Te
 Result<void> CheckFix(const FixOptions& o) {
   const std::set<std::string> names(o.names.begin(), o.names.end());
   if (names.size() != o.names.size() || names.size() > kMaxNames || !std::all_of(names.begin(), names.end(), IsName)) {
-    return WrongOption("names", "at most 64 different names of fixes, such as capture_scalar_outputs");
+    return option_fields::Wrong("names", "at most 64 different names of fixes, such as capture_scalar_outputs");
   }
-  if (!IsTime(o.budget_s)) return WrongOption("budget_s", "a number of seconds from 1 to 86400");
-  if (!IsTime(o.attempt_s)) return WrongOption("attempt_s", "a number of seconds from 1 to 86400");
+  if (!IsTime(o.budget_s)) return option_fields::Wrong("budget_s", "a number of seconds from 1 to 86400");
+  if (!IsTime(o.attempt_s)) return option_fields::Wrong("attempt_s", "a number of seconds from 1 to 86400");
   return {};
 }
 
@@ -115,21 +90,7 @@ std::string FixJson(const FixOptions& o) {
 }
 
 Result<FixOptions> FixOptionsFromJson(std::string_view text, FixOptions defaults) {
-  if (auto checked = CheckJson(text, kMaxOptionsBytes, kMaxOptionsDepth); !checked) {
-    return Error{ErrorCode::kUsage, checked.error().message};
-  }
-  const json in = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!in.is_object()) return Error{ErrorCode::kUsage, "expected an object"};
-  for (const auto& item : in.items()) {
-    const auto field = std::find_if(std::begin(kFields), std::end(kFields),
-                                    [&](const Field& known) { return item.key() == known.name; });
-    if (field == std::end(kFields)) {
-      return Error{ErrorCode::kUsage, "unknown field \"" + Truncate(ToUtf8(item.key()), 64) + "\""};
-    }
-    if (!field->read(item.value(), defaults)) return WrongOption(field->name, field->expected);
-  }
-  if (auto checked = CheckFix(defaults); !checked) return checked.error();
-  return defaults;
+  return option_fields::Read<FixOptions>(text, kFields, &CheckFix, std::move(defaults));
 }
 
 std::string FixAttempt::Name() const {

@@ -302,11 +302,15 @@ Result<Plan> SavedPlanFromJson(std::string_view text) {
     if (!config.empty() && config.front() != '{') {
       return Error{ErrorCode::kInvalid, at + "\"config\": expected an object"};
     }
-    if (auto options = MeasureOptionsFromJson(measure); !measure.empty() && !options) {
-      return Error{ErrorCode::kInvalid, at + "\"measure\": " + options.error().message};
+    if (!measure.empty()) {
+      if (auto options = MeasureOptionsFromJson(measure); !options) {
+        return Error{ErrorCode::kInvalid, at + "\"measure\": " + options.error().message};
+      }
     }
-    if (auto options = FixOptionsFromJson(fix); !fix.empty() && !options) {
-      return Error{ErrorCode::kInvalid, at + "\"fix\": " + options.error().message};
+    if (!fix.empty()) {
+      if (auto options = FixOptionsFromJson(fix); !options) {
+        return Error{ErrorCode::kInvalid, at + "\"fix\": " + options.error().message};
+      }
     }
   }
   return plan;

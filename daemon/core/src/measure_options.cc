@@ -9,21 +9,16 @@
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/text.h"
+#include "option_fields.h"
 
 namespace breakwatch {
 namespace {
 
-using nlohmann::json;
+using namespace option_fields;
 
 constexpr std::size_t kMaxBatches = 16;
 constexpr int kMaxBatch = 65'536, kMaxSeq = 1 << 20, kMaxThreads = 1024, kMaxRuns = 1'000'000;
 constexpr double kMinSeconds = 0.001, kMaxSeconds = 3600;
-constexpr std::size_t kMaxOptionsBytes = 16 * 1024;
-constexpr int kMaxOptionsDepth = 4;
-
-Error Wrong(const std::string& option, const std::string& expected) {
-  return {ErrorCode::kUsage, option + ": expected " + expected};
-}
 
 bool Within(double value, double least, double most) { return value >= least && value <= most; }
 
@@ -40,37 +35,7 @@ json JsonOf(const MeasureOptions& o) {
           {"full", o.full},         {"min_runs", o.min_runs}, {"min_s", o.min_s}};
 }
 
-template <class T>
-bool Whole(const json& in, T& out) {
-  if (!in.is_number_integer() || in.get<std::int64_t>() < 0 || in.get<std::int64_t>() > kMaxRuns) return false;
-  out = in.get<T>();
-  return true;
-}
-bool Flag(const json& in, bool& out) {
-  if (in.is_boolean()) out = in.get<bool>();
-  return in.is_boolean();
-}
-bool Text(const json& in, std::string& out) {
-  if (in.is_string()) out = ToUtf8(in.get_ref<const std::string&>());
-  return in.is_string();
-}
-bool Number(const json& in, double& out) {
-  if (in.is_number()) out = in.get<double>();
-  return in.is_number();
-}
-template <class T, class Read>
-bool List(const json& in, std::vector<T>& out, Read read) {
-  if (!in.is_array()) return false;
-  out.clear();
-  return std::all_of(in.begin(), in.end(), [&](const json& element) { return read(element, out.emplace_back()); });
-}
-
-struct Field {
-  const char* name;
-  const char* expected;
-  bool (*read)(const json& in, MeasureOptions& out);
-};
-const Field kFields[] = {
+const Field<MeasureOptions> kFields[] = {
     {"backends", "a list of names", [](const json& in, MeasureOptions& o) { return List(in, o.backends, Text); }},
     {"batches", "a list of numbers", [](const json& in, MeasureOptions& o) { return List(in, o.batches, Whole<int>); }},
     {"seq", "a number", [](const json& in, MeasureOptions& o) { return Whole(in, o.seq); }},
@@ -113,21 +78,7 @@ std::string ToJson(const MeasureOptions& options) {
 }
 
 Result<MeasureOptions> MeasureOptionsFromJson(std::string_view text, MeasureOptions defaults) {
-  if (auto checked = CheckJson(text, kMaxOptionsBytes, kMaxOptionsDepth); !checked) {
-    return Error{ErrorCode::kUsage, checked.error().message};
-  }
-  const json in = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!in.is_object()) return Error{ErrorCode::kUsage, "expected an object"};
-  for (const auto& item : in.items()) {
-    const auto field = std::find_if(std::begin(kFields), std::end(kFields),
-                                    [&](const Field& known) { return item.key() == known.name; });
-    if (field == std::end(kFields)) {
-      return Error{ErrorCode::kUsage, "unknown field \"" + Truncate(ToUtf8(item.key()), 64) + "\""};
-    }
-    if (!field->read(item.value(), defaults)) return Wrong(field->name, field->expected);
-  }
-  if (auto checked = CheckMeasure(defaults); !checked) return checked.error();
-  return defaults;
+  return option_fields::Read<MeasureOptions>(text, kFields, &CheckMeasure, std::move(defaults));
 }
 
 }  // namespace breakwatch
