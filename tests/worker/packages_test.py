@@ -524,7 +524,7 @@ def test_a_crash_and_a_hang_of_a_target_are_findings(tmp_path):
     import signal
     import time
 
-    from breakwatch_worker.artifact import isolated
+    from breakwatch_worker.process import isolated
 
     folder = str(tmp_path)
     assert isolated.run(30, folder, lambda: {"a": 1}) == {"a": 1}

@@ -5,8 +5,8 @@ import time
 
 from ..compilers import causes
 from ..compilers.aot_inductor import capability
-from ..process import tuning
-from . import isolated, package, targets
+from ..process import isolated, tuning
+from . import package, targets
 from .recording import Recording
 
 _SHARE = 0.9  # of the phase's time, for all targets together

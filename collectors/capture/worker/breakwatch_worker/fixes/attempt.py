@@ -9,11 +9,10 @@ import time
 import torch
 
 from .. import failure, restore
-from ..artifact import isolated
 from ..dynamo.breaks import place_of, reason_of, relative_file, sites_of
 from ..dynamo.trace import Trace, trace
 from ..modes.base import seed
-from ..process import fork, memory_use
+from ..process import fork, isolated, memory_use
 from ..process.scratch import own_folder
 from ..text import clip, one_line
 from . import outputs, table

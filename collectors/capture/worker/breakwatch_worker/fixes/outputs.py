@@ -2,7 +2,7 @@
 
 import torch
 
-from ..compilers.outputs import TOLERANCES
+from ..compilers import outputs
 from ..inputs.copies import tensors_in
 
 _MOST_BYTES = 256 << 20  # of all kept tensors
@@ -41,17 +41,6 @@ def compare(wanted: dict, got: dict) -> tuple:
 
 def _difference(wanted: torch.Tensor, got: torch.Tensor) -> tuple:
     """(how two tensors differ, the largest difference or None)."""
-    if wanted.shape != got.shape:
-        return f"shape {list(got.shape)} instead of {list(wanted.shape)}", None
-    if wanted.dtype != got.dtype:
-        return f"{got.dtype} instead of {wanted.dtype}".replace("torch.", ""), None
-    if not wanted.numel():
-        return "", None
-    if wanted.dtype not in TOLERANCES:
-        return ("" if torch.equal(wanted, got) else "its values differ"), None
-    relative, absolute = TOLERANCES[wanted.dtype]
-    same = (wanted == got) | (wanted.isnan() & got.isnan())  # infinities too
-    most = torch.where(same, 0.0, (got - wanted).abs().nan_to_num(float("inf"))).max().item()
-    if torch.allclose(got, wanted, relative, absolute, equal_nan=True):
-        return "", most
-    return f"its values differ by up to {most:.3g}", most
+    comparable = wanted.shape == got.shape and wanted.dtype == got.dtype and wanted.dtype in outputs.TOLERANCES
+    most = outputs.numbers(wanted, got).get("max_abs") if comparable and wanted.numel() else None
+    return outputs.why_not(wanted, got), most

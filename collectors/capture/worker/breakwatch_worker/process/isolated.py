@@ -7,8 +7,8 @@ import select
 import signal
 import tempfile
 
-from ..process import fork, host
-from ..process.scratch import use_for_temporary_files
+from . import fork, host
+from .scratch import use_for_temporary_files
 
 
 @dataclasses.dataclass
@@ -34,7 +34,7 @@ def run(seconds: float, folder: str, function, *arguments):
         host.kill_family(pid)  # also the compiler, if it still runs
         _, status = os.waitpid(pid, 0)
         if not in_time:
-            return Ended("timeout", f"not built within {seconds:.0f} s", "time")
+            return Ended("timeout", f"did not end within {seconds:.0f} s", "time")
         if status or not answer.tell():  # the two share the position; the code may have called exit(0)
             return _ended(status)
         answer.seek(0)
