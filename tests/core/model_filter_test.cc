@@ -113,7 +113,7 @@ TEST(ModelFilterTest, NamesTheNearestKnownName) {
   EXPECT_THAT(ErrorOf("status:timout"), HasSubstr("did you mean \"timeout\"?"));
   EXPECT_THAT(ErrorOf("status:fail"), HasSubstr("did you mean \"failed\"?"));
   EXPECT_THAT(ErrorOf("mode:evall"), HasSubstr("did you mean \"eval\"?"));
-  EXPECT_THAT(ErrorOf("status:zz*"), HasSubstr("unknown status"));
+  EXPECT_THAT(ErrorOf("status:zz*"), HasSubstr("unknown status \"zz*\": expected one of "));
 }
 
 TEST(ModelFilterTest, ReportsWhatIsWrongWithTheExpression) {

@@ -120,9 +120,7 @@ Result<void> CheckValue(FilterKey key, const std::string& value) {
                                                   [&](const std::string& name) { return Like(name, value); });
   if (known) return {};
   const auto nearest = NearestName(value, names);
-  const std::string hint = nearest                     ? "; did you mean \"" + *nearest + "\"?"
-                           : key == FilterKey::kFamily ? ": expected one of " + Joined(names)
-                                                       : "";
+  const std::string hint = nearest ? "; did you mean \"" + *nearest + "\"?" : ": expected one of " + Joined(names);
   return Error{ErrorCode::kUsage, "unknown " + std::string(KeyName(key)) + " \"" + value + "\"" + hint};
 }
 
