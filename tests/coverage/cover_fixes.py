@@ -1,6 +1,7 @@
 """`make fixes`: tries the fixes on every broken model of the bundled snapshot and every broken base class of table.csv.
 
     .venv/bin/python tests/coverage/cover_fixes.py [--only REGEX] [--sets snapshot,base] [--zygotes N]
+    .venv/bin/python tests/coverage/cover_fixes.py --markdown   # the table of README.md, from fixes.csv
 
 The cases come from collectors/hub/snapshot and from the rows of kind `base` with the verdict graph_breaks in table.csv.
 A case is one `capture` line of mode `fix` to a real worker, as the daemon sends it.
@@ -37,7 +38,8 @@ COLUMNS = ("set", "model", "class", "verdict", "breaks", "sites", "graphs", "out
 class Fixer(cover.Zygote):
     """A worker process that tries fixes."""
 
-    mode, fields = "fix", {"fix": {}}
+    # Attempts share the model's memory with their parent, and a limit is for all of them together: twice the usual one.
+    mode, fields = "fix", {"fix": {}, "limits": {**cover.LIMITS, "rss_bytes": 2 * cover.LIMITS["rss_bytes"]}}
 
     @staticmethod
     def kept(result: dict) -> dict:
@@ -110,6 +112,38 @@ def by_fix(rows: list) -> dict:
     return dict(sorted(found.items(), key=lambda item: (-item[1]["whole"], -item[1]["better"], item[0])))
 
 
+def recommended(rows: list) -> dict:
+    """The combination that is recommended, "" for none -> outcome -> broken models."""
+    found = {}
+    for row in filter(is_broken, rows):
+        found.setdefault(row["fix"] if row["outcome"] in GAINS else "", Counter())[row["outcome"]] += 1
+    return dict(sorted(found.items(), key=lambda item: (-item[1]["whole"], -item[1]["better"], item[0])))
+
+
+def markdown_of(rows: list) -> str:
+    """The tables of README.md."""
+    lines = ["| fix, alone | tried | whole | better | same | worse | different result | failed |",
+             "| --- |" + " --- |" * 7]
+    for name, outcomes in by_fix(rows).items():
+        others = sum(outcomes.values()) - sum(outcomes[each] for each in OUTCOMES)
+        numbers = (sum(outcomes.values()), *(outcomes[each] for each in OUTCOMES), others)
+        lines.append(f"| `{name}` | " + " | ".join(str(number) for number in numbers) + " |")
+    lines += ["", "| recommended | fixes of it | whole | better |", "| --- | --- | --- | --- |"]
+    by_size = {}
+    for name, outcomes in recommended(rows).items():
+        if name:
+            by_size.setdefault(name.count("+") + 1, []).append((name, outcomes))
+    for size, found in sorted(by_size.items()):
+        if size > 1:
+            total = sum((outcomes for _, outcomes in found), Counter())
+            lines.append(f"| {len(found)} combinations | {size} | {total['whole']} | {total['better']} |")
+        else:
+            lines += [f"| `{name}` | 1 | {outcomes['whole']} | {outcomes['better']} |" for name, outcomes in found]
+    kinds = sorted({row["set"] for row in filter(is_broken, rows)})
+    goals = [f"- {kind}: {_goals([row for row in rows if is_broken(row) and row['set'] == kind])[0]}" for kind in kinds]
+    return "\n".join([*lines, "", *goals, f"- both: {_goals(list(filter(is_broken, rows)))[0]}"])
+
+
 def summary_of(rows: list) -> tuple:
     """(lines, whether both goals are met): the last line has the shares."""
     broken = [row for row in rows if is_broken(row)]
@@ -154,7 +188,11 @@ def main() -> int:
     parser.add_argument("--zygotes", type=int, default=2)
     parser.add_argument("--nice", type=int, default=10)
     parser.add_argument("--renew", action="store_true", help="renew the table's rows of these cases alone")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of README.md from fixes.csv")
     options = parser.parse_args()
+    if options.markdown:
+        print(markdown_of(tables.read_rows(TABLE)))
+        return 0
     chosen = options.sets.split(",")
     cases = [case for case in snapshot_cases() + base_cases() if case["kind"] in chosen
              and re.search(options.only, f"{case['model_type']} {case['class']}")]

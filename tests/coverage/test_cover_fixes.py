@@ -68,3 +68,10 @@ def test_the_cases_are_the_snapshot_and_the_broken_base_classes(tmp_path):
     assert all(case["config"].get("model_type") for case in cases)
     base = cover_fixes.base_cases()
     assert {"base"} == {case["kind"] for case in base} and len(base) > 100
+
+
+def test_the_readme_has_the_tables_of_the_committed_run():
+    readme = (HERE / "README.md").read_text(encoding="utf-8")
+    assert cover_fixes.markdown_of(cover_fixes.tables.read_rows(cover_fixes.TABLE)) in readme
+    text = cover_fixes.markdown_of([WHOLE, BETTER])
+    assert "| `a` | 2 | 0 | 1 | 1 | 0 | 0 | 0 |" in text and "| 1 combinations | 2 | 1 | 0 |" in text
