@@ -133,6 +133,23 @@ TEST(ExpositionTest, WritesTheNewestMeasurementsOfThePublishedToolchain) {
   EXPECT_EQ(series["breakwatch_profile_share"].size(), 2u) << "a benchmark has no segments";
 }
 
+TEST(ExpositionTest, CountsModelsByFixAndReasonsByWhatRemovedThem) {
+  Snapshot snapshot = SampleSnapshot();
+  EXPECT_EQ(Series(snapshot).count("breakwatch_fix_models"), 0u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    FixEffects effects;
+    effects.outcomes = {{"scalars", i == 0 ? "whole" : "same"}};
+    effects.reasons = {{"branch", "GB1", "setting", {"scalars"}}, {"print", "", "source change", {}}};
+    snapshot.models.Own(i).fixes[snapshot.toolchain_key] = effects;
+  }
+  auto series = Series(snapshot);
+  EXPECT_THAT(series["breakwatch_fix_models"],
+              testing::UnorderedElementsAre(Pair(SeriesLabels{{"fix", "scalars"}, {"outcome", "whole"}}, 1),
+                                            Pair(SeriesLabels{{"fix", "scalars"}, {"outcome", "same"}}, 1)));
+  EXPECT_THAT(series["breakwatch_reason_fixed_by"],
+              ElementsAre(Pair(SeriesLabels{{"reason", "branch"}, {"gb_id", "GB1"}, {"fix", "scalars"}}, 2)));
+}
+
 TEST(ExpositionTest, CountsArtifactsByTargetAndState) {
   Snapshot snapshot = SampleSnapshot();
   EXPECT_EQ(Series(snapshot).count("breakwatch_artifact_status"), 0u);

@@ -189,8 +189,10 @@ def tried(fix, fake, result):
     attempts = []
     for name in fix["names"] or fake.get("fixes", {}):
         left = fake.get("fixes", {}).get(name, "unknown")
-        attempt = {"names": [name], "status": left if isinstance(left, str) else "ok", "detail": "", "outcome": "",
-                   "python": [f"use({name!r})"], "caution": "", "seconds": 0.1}  # fmt: skip
+        kind = "call" if "cache" in name else "setting"
+        kind = "call" if "cache" in name else "setting"
+        attempt = {"names": [name], "kinds": [kind], "status": left if isinstance(left, str) else "ok", "detail": "",
+                   "outcome": "", "python": [f"use({name!r})"], "caution": "", "seconds": 0.1}  # fmt: skip
         if attempt["status"] == "ok":
             attempt["outcome"] = "same" if left == counts["breaks"] else "better" if left else "whole"
             attempt["removed"] = [site["site_id"] for site in result["sites"]] if left == 0 else []

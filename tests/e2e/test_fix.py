@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from e2e_support import get
 
 SITES = [["branching", "GB0170", 2]]
 FIXES = {"capture_scalar_outputs": 1, "use_cache": 0, "attention_eager": "crashed"}
@@ -76,9 +77,59 @@ def test_a_sweep_tries_fixes_on_the_models_that_break_after_it(broken):
 
 def test_published_numbers_are_those_without_a_fix(broken):
     broken.run("sweep", "--quiet")
-    before = broken.run("reasons", "--json").stdout
+    counted = ("reason", "events", "sites", "models", "leverage")
+
+    def numbers():
+        return [{name: row[name] for name in counted} for row in json.loads(broken.run("reasons", "--json").stdout)]
+
+    before = numbers()
     broken.run("sweep", "--fix", "--quiet")
-    assert broken.run("reasons", "--json").stdout == before != "[]\n"
+    assert numbers() == before != []
+
+
+def test_reasons_name_the_fix_and_the_models_that_it_made_whole(broken, hub):
+    hub.model("org/other", 70, sites=[*SITES, ["printing", "GB0059", 1]], fixes={"capture_scalar_outputs": 1})
+    broken.run("sweep", "--quiet")
+    rows = json.loads(broken.run("reasons", "--json").stdout)
+    assert {(row["fixability"], row["fix"], row["tried_models"]) for row in rows} == {("untested", None, 0)}
+    broken.run("sweep", "--fix", "--quiet")
+    branching, printing = json.loads(broken.run("reasons", "--by", "leverage", "--json").stdout)
+    assert (branching["fix"], branching["fixed_models"], branching["tried_models"]) == ("use_cache", 1, 2)
+    assert (branching["leverage"], branching["made_whole"], branching["made_whole_downloads"]) == (1, 1, 100)
+    assert (printing["fixability"], printing["fix"], printing["made_whole"]) == ("source change", None, 0)
+    text = broken.run("reasons", "--by", "leverage").stdout
+    assert "MADE WHOLE" in text and re.search(r"branching .* use_cache +1 +2 +1 ", text)
+
+
+def test_fixes_are_counted_in_metrics_beside_the_published_series(broken, gateway):
+    broken.run("sweep", "--fix", "--quiet", "--exporters.pushgateway.url", gateway.url)
+    lines = get(gateway.url + "/metrics")[1].splitlines()
+
+    def value(metric, *labels):
+        return [line.split()[-1] for line in lines
+                if line.startswith(metric + "{") and all(label in line for label in labels)]  # fmt: skip
+
+    assert value("breakwatch_fix_models", 'fix="use_cache"', 'outcome="whole"') == ["1"]
+    assert value("breakwatch_reason_fixed_by", 'reason="branching"', 'gb_id="GB0170"', 'fix="use_cache"') == ["1"]
+    assert value("breakwatch_reason_info", 'fixability="call"') == ["1"]
+
+
+def test_an_issue_names_the_line_the_models_and_what_was_tried(broken):
+    broken.run("sweep", "--fix", "--quiet")
+    text = broken.run("issue", "GB0170", "--for", "torch").stdout
+    assert "# \\[Dynamo\\] graph break in" in text or "# [Dynamo] graph break in" in text
+    assert "| org/broken |" in text and "| use_cache | whole | gone | 0 | 1 |" in text
+    assert "Oldest stored capture with it: 20" in text
+    document = json.loads(broken.run("issue", "org/broken", "--json").stdout)
+    assert document["tracker"] == "transformers" and "### System Info" in document["body"]
+    file = broken.tmp_path / "issue.md"
+    repro = broken.tmp_path / "repro.py"
+    repro.write_text("import torch\n")
+    broken.run("issue", document["site_id"], "--repro", str(repro), "--output", str(file))
+    assert "```python\nimport torch\n```" in file.read_text()
+    assert "no break is known" in broken.run("issue", "org/whole", code=1).stderr
+    assert "no model, reason or site" in broken.run("issue", "GB9999", code=1).stderr
+    assert "cannot read" in broken.run("issue", "GB0170", "--repro", "/nowhere", code=64).stderr
 
 
 def test_csv_has_a_row_per_attempt(broken):

@@ -35,6 +35,7 @@ COMMANDS = {
     "repro": (["{}"], ["org/one", "--format", "{}"], ["org/one", "--output", "/{}/r"]),
     "show": (["{}"], ["org/one", "--sweep", "{}"], ["org/one", "--mode", "{}"], ["org/one", "--format", "{}"]),
     "reasons": (["--by", "{}"], ["--sweep", "{}"], ["--mode", "{}"]),
+    "issue": (["{}"], ["org/one", "--sweep", "{}"], ["org/one", "--repro", "/{}/r"], ["org/one", "--output", "/{}/i"]),
     "report": (["{}"], ["--sweep", "{}"], ["--format", "{}"], ["--output", "/{}/report"]),
     "trends": (["--since", "{}"], ["--family", "{}"], ["--reason", "{}"], ["--toolchain", "{}"], ["--output", "/{}/t"]),
     "compare": (["{}", "latest"], ["latest", "org/one@{}"], ["toolchain:{}", "latest"], ["a", "b", "--fail-on", "{}"],

@@ -19,11 +19,36 @@ TEST_F(AggregateTest, CountsAsLeverageModelsAllOfWhoseBreaksHaveTheReason) {
   ASSERT_EQ(reasons.size(), 2u);
   EXPECT_EQ(reasons[0].reason, "r");
   EXPECT_EQ(reasons[0].leverage, 2);
-  EXPECT_EQ(reasons[0].fixability, "supportable");
+  EXPECT_EQ(reasons[0].category, "supportable");
+  EXPECT_EQ(reasons[0].fixability, "untested");
   EXPECT_NE(reasons[0].url.find("gb0059.html"), std::string::npos);
   EXPECT_EQ(reasons[1].reason, "s");
   EXPECT_EQ(reasons[1].leverage, 0);
   EXPECT_EQ(reasons[1].url, "");
+}
+
+TEST_F(AggregateTest, KeepsWhatTheNewestFixesDidUntilTheNextCommit) {
+  const auto tried = [](const std::string& outcome) {
+    CaptureResult capture = GoodCapture({FakeSite("r", "GB0059")});
+    capture.mode_detail_json =
+        R"({"attempts": [{"names": ["scalars"], "kinds": ["setting"], "status": "ok", "outcome": ")" + outcome +
+        R"(", "removed": [")" + capture.sites.front().site_id + R"("]}], "best": 0})";
+    return Model{.id = "m", .capture = capture, .commit = kA, .capture_id = {}, .mode = "fix"};
+  };
+  Run({{"m", GoodCapture({FakeSite("r", "GB0059")})}});
+  Run({tried("whole")}, {.ranked = false});
+  Snapshot shot = Shot();
+  const FixEffects* effects = shot.FixesOf(shot.models[0]);
+  ASSERT_NE(effects, nullptr);
+  EXPECT_TRUE(effects->IsWhole());
+  EXPECT_EQ(shot.reasons[0].fixability, "setting");
+  EXPECT_EQ(shot.models[0].numbers.size(), 1u) << "a fix is never part of the published numbers";
+  Run({tried("same")}, {.ranked = false});
+  shot = Shot();
+  EXPECT_EQ(shot.reasons[0].fixability, "source change");
+  Run({{"m", GoodCapture({FakeSite("r", "GB0059")}), kB}});
+  shot = Shot();
+  EXPECT_EQ(shot.FixesOf(shot.models[0]), nullptr);
 }
 
 TEST_F(AggregateTest, SumsUpTheNewestFinishedSweepAndTheNewestCompleteOne) {

@@ -89,6 +89,7 @@ SITES = [
             f"transformers/models/{name}/modeling_{name}.py:{400 + n} in forward",
             f"transformers/models/{name}/modeling_{name}.py:{100 + 37 * n} in forward",
         ],
+        "stack_source": ["hidden = self.layer(hidden)", "if attention_mask is not None:  # <b>"],
         "occurrences": 1 + n % 3,
     }
     for n, (name, (reason, gb_id, fixability, explanation)) in enumerate(
@@ -416,7 +417,7 @@ class World:
     def site(self, _, site_id):
         for s, site in enumerate(SITES):
             if site["site_id"] == site_id:
-                keys = ("explanation", "context", "hints", "source_line", "frame", "module_path", "stack")
+                keys = ("explanation", "context", "hints", "source_line", "frame", "module_path", "stack", "stack_source")
                 return (
                     self.site_row(s)
                     | {key: site[key] for key in keys}
@@ -448,7 +449,7 @@ class World:
         return {
             "reason": reason,
             "gb_id": gb_id,
-            "fixability": fixability,
+            "fixability": "setting" if gb_id else "untested",
             "url": "javascript:alert(1)" if not gb_id else f"https://example.org/{gb_id}",
             "events": sum(one["events"] for _, one in rows),
             "sites": sum(site["reason"] == reason for site in SITES),
@@ -456,6 +457,10 @@ class World:
             "leverage": sum(len(row["reasons"]) == 1 for row, _ in rows),
             "downloads": sum(row["downloads"] for row, _ in rows),
             "families": families,
+            "category": fixability,
+            "tried": len(rows) // 2,
+            "made_whole": len(rows) // 4,
+            "fixed_by": {"capture_scalar_outputs": len(rows) // 3, "no_cache": 1},
         }
 
     def reasons(self, query):
@@ -528,6 +533,8 @@ class World:
             "reasons": [
                 {key: row[key] for key in keys}
                 | {"families": "nlp,vision", "example_model": "org/m", "example_site": None, "url": None}
+                | {"fix": None, "fixed_models": 0, "tried_models": 0, "made_whole": 0, "leverage_downloads": 0}
+                | {"made_whole_downloads": 0, "category": "other"}
                 for row in rows
             ]
         }

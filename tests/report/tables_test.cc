@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "breakwatch/core/mode.h"
 #include "breakwatch/report/sweep.h"
 #include "sample_sweep.h"
 
@@ -24,6 +25,35 @@ TEST(ReasonTableTest, CountsEventsSitesModelsAndLeverage) {
   EXPECT_NE(rows[0]["url"].get<std::string>().find("gb9001.html"), std::string::npos);
   EXPECT_EQ(rows[1]["leverage"], 0);
   EXPECT_TRUE(rows[1]["url"].is_null());
+}
+
+TEST(ReasonTableTest, SaysWhichFixRemovedAReasonAndHowManyModelsItMadeWhole) {
+  const auto tried = [](ModelResult result, const std::string& outcome, const std::string& removed) {
+    result.capture.mode = kFixMode;
+    result.capture.mode_detail_json =
+        R"({"attempts": [{"names": ["scalars"], "kinds": ["setting"], "status": "ok", "outcome": ")" + outcome +
+        R"(", "removed": [)" + removed + R"(]}], "best": 0})";
+    return result;
+  };
+  const ModelResult a = Captured("a", {Site("branch", "GB1", 2, 1)});
+  ModelResult b = Captured("b", {Site("branch", "GB1", 1, 1), Site("print", "", 1, 2)});
+  ModelResult c = Captured("c", {Site("branch", "GB1", 1, 1)});
+  const std::string id = '"' + a.capture.sites.front().site_id + '"';
+  const std::vector results{a, b, c};
+  const std::vector fixes{tried(a, "whole", id), tried(b, "better", id)};
+  const auto rows = Rows(ReasonTable(results, ReasonOrder::kLeverage, 0, fixes));
+  EXPECT_EQ(rows[0]["reason"], "branch");
+  EXPECT_EQ(rows[0]["fixability"], "setting");
+  EXPECT_EQ(rows[0]["fix"], "scalars");
+  EXPECT_EQ(rows[0]["fixed_models"], 2);
+  EXPECT_EQ(rows[0]["tried_models"], 2) << "nothing was tried on c";
+  EXPECT_EQ(rows[0]["leverage"], 2);
+  EXPECT_EQ(rows[0]["made_whole"], 1);
+  EXPECT_EQ(rows[0]["leverage_downloads"], 2 * a.info.downloads.value_or(0));
+  EXPECT_EQ(rows[0]["made_whole_downloads"], a.info.downloads.value_or(0));
+  EXPECT_EQ(rows[1]["fixability"], "source change");
+  EXPECT_TRUE(rows[1]["fix"].is_null());
+  EXPECT_EQ(Rows(ReasonTable(results))[0]["fixability"], "untested");
 }
 
 TEST(ReasonTableTest, OrdersAsRequestedAndStopsAtTheLimit) {

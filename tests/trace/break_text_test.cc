@@ -47,6 +47,32 @@ TEST(BreakTextTest, TakesThePlaceFromTheInnermostUserFrame) {
   EXPECT_EQ(site.source_line, "print(\"seen\")");
 }
 
+TEST(BreakTextTest, TakesTheCallsAboveThePlaceTheInnermostOnes) {
+  std::string text = BreakText(Tracing(kPrintMessage));
+  const std::size_t first = text.find("  File \"");
+  std::string above;
+  for (int i = 0; i < 40; ++i)
+    above += "  File \"/home/job/main.py\", line " + std::to_string(i) + ", in step\n    model(x)\n";
+  text.insert(first, above);
+  const BreakSite site = Parse(text);
+  ASSERT_EQ(site.stack.size(), 32u);
+  EXPECT_EQ(site.stack.back(), "net.py:239 in inner");
+  EXPECT_EQ(site.stack_source.back(), "print(\"seen\")");
+  EXPECT_EQ(site.stack_source.front(), "model(x)");
+  EXPECT_EQ(site.line, 239) << "the calls above do not move the site";
+}
+
+TEST(BreakTextTest, TheCallsBeginAtTheModelThatIsTraced) {
+  std::string text = BreakText(Tracing(kPrintMessage));
+  const std::string torch = "  File \"/opt/torch/";
+  text.insert(text.find("  File \"/home/job/net.py\""),
+              torch + "_dynamo/eval_frame.py\", line 2, in compile_wrapper\n    fn()\n" + torch +
+                  "nn/modules/module.py\", line 3, in _call_impl\n    forward_call()\n"
+                  "  File \"/home/job/net.py\", line 200, in forward\n    x = self.a(x)\n"
+                  "  File \"/home/job/net.py\", line 201, in torch_dynamo_resume_in_forward_at_200\n    inner(x)\n");
+  EXPECT_THAT(Parse(text).stack, ElementsAre("net.py:201 in forward", "net.py:239 in inner"));
+}
+
 TEST(BreakTextTest, NamesASiteByWhatTheWorkerNamesItBy) {
   const std::string key = std::string("GB0059") + '\0' + "net.py" + '\0' + "inner" + '\0' + "print(\"seen\")";
   EXPECT_EQ(Parse(BreakText(Tracing(kPrintMessage))).site_id, Sha256Hex(key).substr(0, 16));

@@ -84,6 +84,41 @@ def test_a_site_has_the_calls_from_the_compiled_frame_down_to_it():
     assert len(own) == 1, "a break in the compiled frame itself"
 
 
+def helper(x):
+    return x + 1 if x.sum() > 0 else x
+
+
+class Calling(torch.nn.Module):
+    def forward(self, x):
+        return helper(x)
+
+
+class Twice(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.other = Calling(), Calling()
+
+    def forward(self, x):
+        x = self.one(x)
+        torch._dynamo.graph_break()
+        return self.other(x)
+
+
+def test_a_stack_begins_at_the_forward_of_the_model_even_if_a_called_frame_is_compiled():
+    sites = {site["source_line"]: site for site in capture(Twice())["sites"]}
+    site = sites["return x + 1 if x.sum() > 0 else x"]
+    assert site["stack_source"] == ["x = self.one(x)", "return helper(x)", site["source_line"]]
+    assert [frame.rsplit(" in ", 1)[1] for frame in site["stack"]] == ["forward", "forward", "helper"]
+    own = sites["torch._dynamo.graph_break()"]
+    assert own["stack_source"] == [own["source_line"]], "the rest of forward after a break is still one call"
+
+
+def test_a_site_is_the_same_by_whatever_calls_it_is_reached():
+    inside = {site["site_id"] for site in capture(Twice())["sites"]}
+    alone = {site["site_id"] for site in capture(Calling())["sites"]}
+    assert len(alone) == 1 and alone < inside
+
+
 def test_a_stack_keeps_the_innermost_calls():
     def inner(x, depth):
         if depth == 0:
@@ -91,7 +126,7 @@ def test_a_stack_keeps_the_innermost_calls():
             return x + 1
         return inner(x, depth - 1)
 
-    (site,) = trace(lambda x: inner(x, 30), {"x": torch.ones(3)}).numbers()["sites"]
+    (site,) = trace(lambda x: inner(x, 60), {"x": torch.ones(3)}).numbers()["sites"]
     assert len(site["stack"]) == breaks.STACK_FRAMES
     assert site["stack"][-1].endswith(f":{site['line']} in inner")
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <string>
+#include <vector>
 
 #include "break_message.h"
 #include "break_reason.h"
@@ -15,6 +16,8 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::size_t kSourceBytes = 300;
+// As the worker's: of a stack.
+constexpr std::size_t kMaxStackFrames = 32, kFunctionBytes = 100, kStackSourceBytes = 160;
 constexpr std::string_view kHead = "Graph break in user code at ";
 constexpr std::string_view kReason = "Graph Break Reason: ", kOldReason = "Reason: ";
 constexpr std::string_view kUserCode = "\n\nUser code traceback:\n", kOldUserCode = "\nUser code traceback:\n";
@@ -55,14 +58,21 @@ int ToLine(std::string_view text) {
   return std::max(0, line);
 }
 
-// The innermost of `  File "PATH", line N, in NAME` with its line of source below.
-Frame LastFrame(std::string_view stack) {
+// Where each `  File "PATH"` of a stack begins, the outermost first.
+std::vector<std::size_t> FramesOf(std::string_view stack) {
+  constexpr std::string_view kBegin = "\n  File \"";
+  std::vector<std::size_t> begins;
+  if (stack.starts_with(kBegin.substr(1))) begins.push_back(0);
+  for (std::size_t at = stack.find(kBegin); at != kNone; at = stack.find(kBegin, at + 1)) begins.push_back(at + 1);
+  return begins;
+}
+
+// `  File "PATH", line N, in NAME` with its line of source below.
+Frame FrameAt(std::string_view stack) {
   constexpr std::string_view kFile = "  File \"", kLine = "\", line ", kIn = ", in ";
   Frame frame;
-  std::size_t at = stack.rfind("\n  File \"");
-  at = at == kNone ? (stack.starts_with(kFile) ? 0 : kNone) : at + 1;
-  if (at == kNone) return frame;
-  stack.remove_prefix(at + kFile.size());
+  if (!stack.starts_with(kFile)) return frame;
+  stack.remove_prefix(kFile.size());
   const std::string_view head = stack.substr(0, stack.find('\n'));
   const std::size_t line = head.rfind(kLine);
   if (line == kNone) return frame;
@@ -85,7 +95,43 @@ std::string_view UserStack(std::string_view text) {
   return text;
 }
 
-void TakePlace(std::string_view place, const Frame& frame, std::string_view torch_root, UserFiles& files,
+// A frame of the machinery of a call or of Dynamo itself, which no user's code has to know.
+bool IsCallOfTorch(const Frame& frame) {
+  return frame.path.ends_with("/torch/nn/modules/module.py") || frame.path.find("/torch/_dynamo/") != kNone;
+}
+bool IsTracedCall(const Frame& frame) { return frame.path.ends_with("/torch/_dynamo/eval_frame.py"); }
+// The rest of a function after a break is a function that the function calls: one of the two is enough.
+bool IsRestOf(const Frame& frame, const Frame& above) {
+  return frame.function.starts_with("torch_dynamo_resume_in_") && frame.path == above.path &&
+         PlainFunction(frame.function) == PlainFunction(above.function);
+}
+
+// From the model's forward down, where the log tells which call was traced; the innermost ones.
+std::vector<Frame> UserCalls(std::string_view stack) {
+  const std::vector<std::size_t> begins = FramesOf(stack);
+  std::vector<Frame> frames;
+  bool is_traced = false;
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    const Frame frame = FrameAt(stack.substr(begins[i], i + 1 < begins.size() ? begins[i + 1] - begins[i] : kNone));
+    const bool is_last = i + 1 == begins.size();
+    if (!is_traced && IsTracedCall(frame) && !is_last) is_traced = true, frames.clear();
+    if (IsCallOfTorch(frame) && !is_last) continue;
+    if (!frames.empty() && IsRestOf(frame, frames.back())) frames.pop_back();
+    frames.push_back(frame);
+  }
+  if (frames.size() > kMaxStackFrames) frames.erase(frames.begin(), frames.end() - kMaxStackFrames);
+  return frames;
+}
+
+void TakeStack(const std::vector<Frame>& frames, std::string_view torch_root, BreakSite& site) {
+  for (const Frame& frame : frames) {
+    site.stack.push_back(ToUtf8(RelativeFile(frame.path, torch_root).file) + ":" + std::to_string(frame.line) + " in " +
+                         Clip(PlainFunction(frame.function), kFunctionBytes));
+    site.stack_source.push_back(Clip(frame.source, kStackSourceBytes));
+  }
+}
+
+void TakePlace(std::string_view place, const std::vector<Frame>& frames, std::string_view torch_root, UserFiles& files,
                BreakSite& site) {
   const std::size_t colon = place.rfind(':');
   const std::string_view path = place.substr(0, colon);
@@ -93,7 +139,10 @@ void TakePlace(std::string_view place, const Frame& frame, std::string_view torc
   SourceFile source = RelativeFile(path, torch_root);
   site.file = ToUtf8(source.owner == "user" ? files.Name(path) : source.file);
   site.frame = std::move(source.owner);
+  if (frames.empty()) return;
+  const Frame& frame = frames.back();
   if (frame.path != path || frame.line != site.line) return;  // not the stack of the broken function
+  TakeStack(frames, torch_root, site);
   site.function = Clip(PlainFunction(frame.function), kSourceBytes);
   site.source_line = Clip(frame.source, kSourceBytes);
 }
@@ -138,7 +187,7 @@ std::optional<BreakSite> ParseBreak(std::string_view payload, std::string_view t
   TakeTexts(message, site);
   if (!outer.empty() && !logged.wrapped_in.empty()) outer += " / ";
   site.wrapped_in = Bounded(outer + std::string(logged.wrapped_in));
-  TakePlace(place, LastFrame(UserStack(below)), torch_root, files, site);
+  TakePlace(place, UserCalls(UserStack(below)), torch_root, files, site);
   site.site_id = SiteId(site);
   return site;
 }

@@ -20,9 +20,18 @@ constexpr std::size_t kMaxShown = 1'000;  // models and sites of one reason or s
 
 struct ReasonRow {
   const ReasonInfo* info = nullptr;
-  std::int64_t events = 0, sites = 0, models = 0, downloads = 0;
+  std::int64_t events = 0, sites = 0, models = 0, downloads = 0, tried = 0, made_whole = 0;
   std::map<std::string, std::int64_t> families{};  // models by family
+  std::map<std::string, std::int64_t> fixed_by{};  // models by fix
 };
+
+void CountFixes(const FixEffects* effects, bool is_only_reason, const ReasonCount& count, ReasonRow& row) {
+  const ReasonFixes* fixes = effects != nullptr ? effects->OfReason(count.reason, count.gb_id) : nullptr;
+  if (fixes == nullptr) return;
+  ++row.tried;
+  if (is_only_reason && effects->IsWhole()) ++row.made_whole;
+  for (const std::string& fix : fixes->removed_by) ++row.fixed_by[fix];
+}
 
 std::vector<ReasonRow> ReasonRows(const Snapshot& snapshot, const Selection& selection) {
   std::map<std::pair<std::string, std::string>, ReasonRow> rows;
@@ -35,6 +44,7 @@ std::vector<ReasonRow> ReasonRows(const Snapshot& snapshot, const Selection& sel
       row.events += r.events, row.sites += r.sites, ++row.models;
       row.downloads += model.downloads.value_or(0);
       ++row.families[std::string(FamilyName(model.family))];
+      CountFixes(snapshot.FixesOf(model), numbers->reasons.size() == 1, r, row);
     }
   }
   std::vector<ReasonRow> out;
@@ -45,10 +55,11 @@ std::vector<ReasonRow> ReasonRows(const Snapshot& snapshot, const Selection& sel
 }
 
 ordered_json DocumentOf(const ReasonRow& row) {
-  return {{"reason", row.info->reason}, {"gb_id", row.info->gb_id},       {"fixability", row.info->fixability},
-          {"url", row.info->url},       {"events", row.events},           {"sites", row.sites},
-          {"models", row.models},       {"leverage", row.info->leverage}, {"downloads", row.downloads},
-          {"families", row.families}};
+  return {{"reason", row.info->reason},   {"gb_id", row.info->gb_id},       {"fixability", row.info->fixability},
+          {"url", row.info->url},         {"events", row.events},           {"sites", row.sites},
+          {"models", row.models},         {"leverage", row.info->leverage}, {"downloads", row.downloads},
+          {"families", row.families},     {"category", row.info->category}, {"tried", row.tried},
+          {"made_whole", row.made_whole}, {"fixed_by", row.fixed_by}};
 }
 
 SortKey KeyOf(const ReasonRow& row, std::string_view sort) {
@@ -251,7 +262,8 @@ Reply GetSite(Context& context, const Call& call) {
                      {"source_line", detail.source_line},
                      {"frame", detail.frame},
                      {"module_path", detail.module_path},
-                     {"stack", detail.stack}});
+                     {"stack", detail.stack},
+                     {"stack_source", detail.stack_source}});
     document["with_site"] = std::move(with_site);
     return Json(document);
   });

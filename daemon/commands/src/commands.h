@@ -76,6 +76,7 @@ int RunPage(App& app);
 struct ShowOptions {
   std::string model, sweep, mode, toolchain;
   std::string format = "text";
+  bool stack = false;        // whole stacks of the sites
   ModelSelection selection;  // list these models instead of showing one
 };
 int RunShow(App& app, const ShowOptions& options);
@@ -93,6 +94,13 @@ struct ReasonsOptions {
 };
 int RunReasons(App& app, const ReasonsOptions& options);
 int RunSites(App& app, const ReasonsOptions& options);  // of --sites
+
+struct IssueOptions {
+  std::string target;   // a model, a reason or a site
+  std::string tracker;  // "torch" or "transformers"; empty: by whose code has the site
+  std::string sweep = "latest", mode, repro, output;
+};
+int RunIssue(App& app, const IssueOptions& options);
 
 struct ReportOptions {
   std::string sweep = "latest", format = "text", output;

@@ -185,7 +185,9 @@ int RunShow(App& app, const ShowOptions& options) {
   if (!results) return Fail(app, results.error());
   const ModelResult* result = report::SelectResult(*results, options.mode, options.toolchain);
   if (result == nullptr) return Fail(app, NoResult(options, *model, *results));
-  Print(app, report::RenderModel(*result, *format, StyleOf(app), *results));
+  report::Style style = StyleOf(app);
+  style.whole_stacks = options.stack;
+  Print(app, report::RenderModel(*result, *format, style, *results));
   return kExitOk;
 }
 
@@ -214,19 +216,22 @@ Result<report::Table> ReasonsOf(App& app, store::SweepStore& store, const Reason
                                 report::ReasonOrder order) {
   const auto limit = static_cast<std::size_t>(std::max(0, options.limit));
   const auto is_wanted = [&](const ModelResult& r) { return options.mode.empty() || r.capture.mode == options.mode; };
+  const auto found = store.FindSweep(options.sweep);
+  if (!found) return found.error();
+  const auto tried = store.NewestResults(
+      {.model = {}, .mode = std::string(kFixMode), .toolchain = found->toolchain.name, .revision = {}});
+  if (!tried) return tried.error();
   if (options.selection.empty()) {
-    const auto sweep = store.FindSweep(options.sweep);
-    if (!sweep) return sweep.error();
     const report::EachResult each = [&](const report::UseResult& use) {
-      return store.EachOutcome(sweep->id, [&](const ModelResult& r) { return is_wanted(r) ? use(r) : Result<void>(); });
+      return store.EachOutcome(found->id, [&](const ModelResult& r) { return is_wanted(r) ? use(r) : Result<void>(); });
     };
-    return report::ReasonTable(each, order, limit);
+    return report::ReasonTable(each, order, limit, *tried);
   }
   auto sweep = LoadSweep(store, options.sweep);
   if (!sweep) return sweep.error();
   std::erase_if(sweep->results, [&](const ModelResult& result) { return !is_wanted(result); });
   if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return kept.error();
-  return report::ReasonTable(sweep->results, order, limit);
+  return report::ReasonTable(sweep->results, order, limit, *tried);
 }
 
 }  // namespace

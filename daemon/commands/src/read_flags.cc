@@ -12,6 +12,8 @@ void AddShows(CommandLine& line) {
   command->add_option("model", show->model, "Id of the model, or a part of it that matches one model");
   AddServer(command, line);
   AddSelection(command, show->selection, "List the results of all models");
+  command->add_flag("--stack", show->stack,
+                    "Show all calls that lead to each break, from the model's forward down, with their source lines");
   command->add_option("--sweep", show->sweep, "Show the result of this sweep instead of the newest one");
   command->add_option("--mode", show->mode,
                       "Show the result of this mode or call variant; default: eval if there is one");
@@ -36,6 +38,20 @@ void AddShows(CommandLine& line) {
   command->add_option("--sweep", reasons->sweep, "Id of the sweep")->capture_default_str();
   command->add_option("--mode", reasons->mode, "Count results of this mode instead of eval");
   AddSelection(command, reasons->selection, "Count only models");
+
+  auto issue = std::make_shared<IssueOptions>();
+  command =
+      AddCommand(line, "issue", "Write a bug report about a model, a reason or a line, for PyTorch or transformers",
+                 [issue](App& app) { return RunIssue(app, *issue); });
+  command->add_option("target", issue->target, "Id of a model, of a reason (GB0170), its text, or id of a site")
+      ->required();
+  AddServer(command, line);
+  command->add_option("--for", issue->tracker, "The project that gets it; default: the one whose code has the line")
+      ->check(CLI::IsMember({"torch", "transformers"}));
+  command->add_option("--repro", issue->repro, "Include this file, which `breakwatch repro` wrote");
+  command->add_option("--sweep", issue->sweep, "Id of the sweep")->capture_default_str();
+  command->add_option("--mode", issue->mode, "Use results of this mode instead of eval");
+  command->add_option("--output", issue->output, "Write to this file instead of standard output");
 
   auto report = std::make_shared<ReportOptions>();
   command =

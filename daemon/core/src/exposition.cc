@@ -432,6 +432,7 @@ void WriteExposition(const Snapshot& snapshot, Shard shard, const TextSink& sink
   WriteMeasurements(out, snapshot, shard);
   if (shard.index == 0) {
     WriteReasons(out, snapshot.reasons);
+    WriteFixes(out, snapshot);
     WriteSweep(out, snapshot.sweep);
     WriteDelivery(out, snapshot.delivery);
     WriteWorkers(out, snapshot.workers);

@@ -31,4 +31,7 @@ bool IsInShard(std::string_view model, Shard shard);
 // What the models' newest profiles and benchmarks measured: exposition_measured.cc.
 void WriteMeasurements(ExpositionWriter& out, const Snapshot& snapshot, Shard shard);
 
+// What the fixes that were tried on the models did: exposition_fixes.cc.
+void WriteFixes(ExpositionWriter& out, const Snapshot& snapshot);
+
 }  // namespace breakwatch

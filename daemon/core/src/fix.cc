@@ -46,6 +46,7 @@ FixCounts CountsOf(const json& in) {
 FixAttempt AttemptOf(const json& in) {
   FixAttempt attempt;
   attempt.names = TextsOf(in, "names", kMaxNames);
+  attempt.kinds = TextsOf(in, "kinds", kMaxNames);
   attempt.status = TextOf(in, "status"), attempt.detail = TextOf(in, "detail");
   if (attempt.status == "ok") {
     attempt.outcome = TextOf(in, "outcome");

@@ -75,7 +75,7 @@ void DescribeSite(V& v, T& s) {
   v("explanation", s.explanation), v("context", s.context), v("hints", s.hints), v("file", s.file);
   v("line", s.line), v("function", s.function), v("source_line", s.source_line), v("frame", s.frame);
   v("wrapped_in", s.wrapped_in), v("compile_id", s.compile_id), v("module_path", s.module_path);
-  v("stack", WhenAny{s.stack}), v("occurrences", s.occurrences);
+  v("stack", WhenAny{s.stack}), v("stack_source", WhenAny{s.stack_source}), v("occurrences", s.occurrences);
 }
 
 template <class V, class T>
@@ -169,6 +169,17 @@ void DescribeMeasurement(V& v, T& m) {
 }
 
 template <class V, class T>
+void DescribeReasonFixes(V& v, T& r) {
+  v("reason", r.reason), v("gb_id", r.gb_id), v("fixability", r.fixability), v("removed_by", r.removed_by);
+}
+
+template <class V, class T>
+void DescribeFixEffects(V& v, T& f) {
+  v("commit", f.commit), v("capture_id", f.capture_id), v("best", f.best), v("outcome", f.outcome);
+  v("outcomes", f.outcomes), v("reasons", f.reasons), v("sites", f.sites);
+}
+
+template <class V, class T>
 void DescribeAttempt(V& v, T& a) {
   v("status", a.status), v("commit", a.commit);
 }
@@ -181,7 +192,7 @@ void DescribeTracked(V& v, T& t) {
   v("sweeps_unranked", t.sweeps_unranked), v("status", t.status), v("status_commit", t.status_commit);
   v("status_detail", t.detail), v("suggestion", WhenAny{t.suggestion}), v("attempted_at", t.attempted_at),
       v("attempts", t.attempts);
-  v("numbers", t.numbers), v("measured", WhenAny{t.measured});
+  v("numbers", t.numbers), v("measured", WhenAny{t.measured}), v("fixes", WhenAny{t.fixes});
 }
 
 template <class V, class T>

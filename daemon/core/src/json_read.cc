@@ -175,6 +175,12 @@ class Reader {
   void Read(const char* n, const json& in, PackageFile& f) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribePackageFile(r, f); });
   }
+  void Read(const char* n, const json& in, ReasonFixes& r) {
+    Nested(n, in, [&](Reader& reader) { json_fields::DescribeReasonFixes(reader, r); });
+  }
+  void Read(const char* n, const json& in, FixEffects& f) {
+    Nested(n, in, [&](Reader& r) { json_fields::DescribeFixEffects(r, f); });
+  }
   void Read(const char* n, const json& in, BackendTimes& b) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeBackendTimes(r, b); });
   }
@@ -214,7 +220,9 @@ void Bound(BreakSite& site) {
   if (site.hints.size() > kMaxHints) site.hints.resize(kMaxHints);
   for (std::string& hint : site.hints) Cut(hint, kMaxTextBytes);
   if (site.stack.size() > kMaxStackFrames) site.stack.resize(kMaxStackFrames);
+  if (site.stack_source.size() > site.stack.size()) site.stack_source.resize(site.stack.size());
   for (std::string& frame : site.stack) Cut(frame, kMaxLabelBytes);
+  for (std::string& line : site.stack_source) Cut(line, kMaxLabelBytes);
 }
 
 template <class Value>

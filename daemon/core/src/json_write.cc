@@ -100,6 +100,12 @@ class Writer {
     return Of([&](Writer& w) { json_fields::DescribeStage(w, s); });
   }
 
+  static ordered_json Value(const ReasonFixes& r) {
+    return Of([&](Writer& w) { json_fields::DescribeReasonFixes(w, r); });
+  }
+  static ordered_json Value(const FixEffects& f) {
+    return Of([&](Writer& w) { json_fields::DescribeFixEffects(w, f); });
+  }
   static ordered_json Value(const BackendTimes& b) {
     return Of([&](Writer& w) { json_fields::DescribeBackendTimes(w, b); });
   }

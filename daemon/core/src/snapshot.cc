@@ -13,6 +13,11 @@ const Numbers* Snapshot::NumbersOf(const TrackedModel& model) const {
   return it == model.numbers.end() ? nullptr : &it->second;
 }
 
+const FixEffects* Snapshot::FixesOf(const TrackedModel& model) const {
+  const auto it = model.fixes.find(toolchain_key);
+  return it == model.fixes.end() ? nullptr : &it->second;
+}
+
 const Measurement* Snapshot::MeasurementOf(const TrackedModel& model, std::span<const std::string_view> modes) const {
   const Measurement* newest = nullptr;
   for (const std::string_view mode : modes) {

@@ -198,6 +198,7 @@ void Aggregate::Retain(const Toolchain& toolchain, Changes& changes) {
         if (kept.second->numbers.contains(name)) changes.Row(kept.first).numbers.erase(name);
         if (kept.second->attempts.contains(name)) changes.Row(kept.first).attempts.erase(name);
         if (kept.second->measured.contains(name)) changes.Row(kept.first).measured.erase(name);
+        if (kept.second->fixes.contains(name)) changes.Row(kept.first).fixes.erase(name);
       };
       std::for_each(AllStoredModes().begin(), AllStoredModes().end(), forget);
       forget(kImport);
@@ -220,6 +221,7 @@ void Aggregate::TakeNumbers(const ModelResult& result, TrackedModel& row) {
 // The same for what was measured. A failed measurement leaves the one before.
 void Aggregate::TakeMeasurement(const ModelResult& result, TrackedModel& row) {
   if (result.info.sha.empty()) return;
+  if (auto effects = FixEffectsOf(result)) row.fixes[result.capture.toolchain.Key()] = *std::move(effects);
   auto measurement = MeasurementOf(result);
   if (!measurement) return;
   row.measured[NumbersKey(result.capture.toolchain.Key(), result.capture.mode)] = *std::move(measurement);
@@ -260,6 +262,7 @@ store::CurrentChange Aggregate::Apply(const ModelResult& result) {
     row.commit = info.sha;
     std::erase_if(row.numbers, [&](const auto& numbers) { return numbers.second.commit != info.sha; });
     std::erase_if(row.measured, [&](const auto& measured) { return measured.second.commit != info.sha; });
+    std::erase_if(row.fixes, [&](const auto& fixes) { return fixes.second.commit != info.sha; });
     std::erase_if(row.attempts, [&](const auto& attempt) { return attempt.second.commit != info.sha; });
   }
   const std::string key = NumbersKey(result.capture.toolchain.Key(), result.capture.mode);

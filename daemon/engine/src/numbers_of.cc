@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "breakwatch/core/fixability.h"
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/reason_url.h"
 
@@ -93,6 +94,7 @@ std::optional<Measurement> MeasurementOf(const ModelResult& result) {
 
 std::vector<ReasonInfo> ReasonsOf(const Snapshot& snapshot) {
   std::map<ReasonKey, ReasonInfo> reasons;
+  std::map<ReasonKey, std::vector<std::string_view>> fixability;
   for (const TrackedModel& model : snapshot.models) {
     const Numbers* numbers = snapshot.NumbersOf(model);
     if (numbers == nullptr) continue;
@@ -100,13 +102,19 @@ std::vector<ReasonInfo> ReasonsOf(const Snapshot& snapshot) {
       ReasonInfo& info = reasons[{count.reason, count.gb_id}];
       info.reason = count.reason;
       info.gb_id = count.gb_id;
-      if (info.fixability.empty()) info.fixability = count.fixability;
+      if (info.category.empty()) info.category = count.fixability;
       info.url = ReasonUrl(count.gb_id);
       info.leverage += numbers->reasons.size() == 1 ? 1 : 0;
+      const FixEffects* effects = snapshot.FixesOf(model);
+      const ReasonFixes* fixes = effects != nullptr ? effects->OfReason(count.reason, count.gb_id) : nullptr;
+      fixability[{count.reason, count.gb_id}].push_back(fixes != nullptr ? fixes->fixability : kUntested);
     }
   }
   std::vector<ReasonInfo> ordered;
-  for (auto& [key, info] : reasons) ordered.push_back(std::move(info));
+  for (auto& [key, info] : reasons) {
+    info.fixability = MostSeen(fixability[key]);
+    ordered.push_back(std::move(info));
+  }
   return ordered;
 }
 

@@ -1,8 +1,10 @@
 // The full report of one model.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <span>
 
+#include "breakwatch/core/fix_effects.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::size_t kMaxGraphsShown = 40;
 // The widths of wrapped text: the maximum if the terminal's width is unknown, and the minimum.
+constexpr std::size_t kCallsShown = 3;  // of a stack
 constexpr std::size_t kColumns = 100, kLeastColumns = 20;
 
 void AddNumber(std::string& text, const char* name, const std::optional<std::int64_t>& value) {
@@ -149,17 +152,39 @@ std::string PlaceOf(const BreakSite& site) {
   return site.frame.empty() ? text : text + " (" + site.frame + " code)";
 }
 
-std::string HeadOf(const BreakSite& site) {
+// Fixability by site, as the newest fixes showed it that the same toolchain tried on the same code; empty without any.
+std::map<std::string, std::string> MeasuredFixability(const ModelResult& shown, std::span<const ModelResult> all) {
+  for (const ModelResult& other : all) {
+    if (other.info.id != shown.info.id || other.info.sha != shown.info.sha) continue;
+    if (other.capture.toolchain.name != shown.capture.toolchain.name) continue;
+    if (const auto effects = FixEffectsOf(other)) return effects->sites;
+  }
+  return {};
+}
+
+std::string HeadOf(const BreakSite& site, const std::map<std::string, std::string>& fixability) {
   std::string text = site.reason + (site.gb_id.empty() ? "" : " [" + site.gb_id + "]");
   text += ", " + Counted(site.occurrences, "break");
-  return site.fixability.empty() || site.fixability == "none" ? text : text + ", " + site.fixability;
+  const auto measured = fixability.find(site.site_id);
+  return measured == fixability.end() ? text : text + ", " + measured->second;
+}
+
+// From the model's forward down; the last frame is the place itself.
+void AddStack(const BreakSite& site, const Style& style, std::vector<Fact>& facts) {
+  const std::size_t calls = site.stack.empty() ? 0 : site.stack.size() - 1;
+  const std::size_t left_out = style.whole_stacks || calls <= kCallsShown ? 0 : calls - kCallsShown;
+  if (left_out > 0)
+    facts.emplace_back("called by",
+                       "(" + Counted(static_cast<std::int64_t>(left_out), "call") + ": --stack shows all)");
+  for (std::size_t i = left_out; i < calls; ++i) {
+    facts.emplace_back("called by", ShortPaths(site.stack[i], style));
+    if (style.whole_stacks && i < site.stack_source.size()) facts.emplace_back("", "    " + site.stack_source[i]);
+  }
 }
 
 std::vector<Fact> FactsOf(const BreakSite& site, const Style& style) {
   std::vector<Fact> facts{{"at", PlaceOf(site)}, {"code", site.source_line}};
-  // The last frame is the place itself.
-  for (std::size_t i = 0; i + 1 < site.stack.size(); ++i)
-    facts.emplace_back("called by", ShortPaths(site.stack[i], style));
+  AddStack(site, style, facts);
   facts.emplace_back("module", site.module_path);
   facts.emplace_back("why", ShortPaths(site.explanation, style));
   for (const std::string& hint : site.hints) facts.emplace_back("hint", ShortPaths(hint, style));
@@ -283,9 +308,10 @@ std::string ModelText(const ModelResult& r, Style style, std::span<const ModelRe
     out += "\n  in mode " + OneLine(r.capture.mode) + "\n" + FactLines(facts, "    ", 16, style.width);
   }
   out += GraphsText(r.capture, style);
+  const auto fixability = MeasuredFixability(r, all);
   std::size_t number = 0;
   for (const BreakSite& site : r.capture.sites) {
-    out += "\n  " + std::to_string(++number) + ". " + OneLine(HeadOf(site)) + "\n";
+    out += "\n  " + std::to_string(++number) + ". " + OneLine(HeadOf(site, fixability)) + "\n";
     out += FactLines(FactsOf(site, style), "     ", 10, style.width == 0 ? kColumns : style.width);
   }
   if (!r.capture.error.empty()) out += "\n  error\n" + Block(r.capture.error, "    ");
@@ -322,8 +348,10 @@ std::string ModelMarkdown(const ModelResult& r, const Style& style, std::span<co
     out += "\n## In mode " + MarkdownText(r.capture.mode) + "\n\n" + Render(FactTable(found), Format::kMarkdown);
   }
   out += GraphsMarkdown(r.capture);
+  const auto fixability = MeasuredFixability(r, all);
   for (const BreakSite& site : r.capture.sites) {
-    out += "\n## " + MarkdownText(HeadOf(site)) + "\n\n" + Render(FactTable(FactsOf(site, style)), Format::kMarkdown);
+    out += "\n## " + MarkdownText(HeadOf(site, fixability)) + "\n\n" +
+           Render(FactTable(FactsOf(site, style)), Format::kMarkdown);
   }
   return out + CodeBlock("Error", r.capture.error) + CodeBlock("End of its output", r.capture.output_tail);
 }

@@ -97,8 +97,10 @@ Result<void> StreamSweep(const StreamedSweep& sweep, Format format, Style style,
   return {};
 }
 
-Result<Table> ReasonTable(const EachResult& each, ReasonOrder order, std::size_t limit) {
+Result<Table> ReasonTable(const EachResult& each, ReasonOrder order, std::size_t limit,
+                          std::span<const ModelResult> tried) {
   SweepTotals totals;
+  for (const ModelResult& result : tried) totals.AddTried(result);
   auto read = each([&](const ModelResult& result) -> Result<void> {
     totals.Add(result);
     return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "breakwatch/core/fixability.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
@@ -25,8 +26,8 @@ std::string ModeOf(const ModelResult& result) {
 void SweepTotals::ReasonRow::Add(const ModelResult& result, const BreakSite& site) {
   events += site.occurrences;
   ++sites;
-  if (fixability.empty()) fixability = site.fixability;
-  models.insert(result.info.id);
+  if (category.empty()) category = site.fixability;
+  models[{result.info.id, result.info.sha}].downloads = std::max<std::int64_t>(0, result.info.downloads.value_or(0));
   families.insert(std::string(FamilyName(result.info.family)));
   if (site.occurrences > most) most = site.occurrences, example_model = result.info.id, example_site = PlaceOf(site);
 }
@@ -52,7 +53,39 @@ void SweepTotals::Add(const ModelResult& result) {
   has_other_modes_ = has_other_modes_ || mode != kMainMode;
   has_owners_ = has_owners_ || !result.owners.empty();
   has_ops_of_another_run_ = has_ops_of_another_run_ || HasOpsOfAnotherRun(result.capture);
+  if (mode == kFixMode) AddTried(result);
   HasNumbers(result.capture.status) ? AddReasons(result) : AddFailure(result);
+}
+
+void SweepTotals::AddTried(const ModelResult& result) {
+  if (auto effects = FixEffectsOf(result)) tried_[{result.info.id, result.info.sha}] = *std::move(effects);
+}
+
+std::pair<std::string, std::int64_t> SweepTotals::Fixed::Best() const {
+  std::pair<std::string, std::int64_t> best;
+  for (const auto& [fix, removed] : removed_by) {
+    if (removed > best.second) best = {fix, removed};
+  }
+  return best;
+}
+
+SweepTotals::Fixed SweepTotals::FixedOf(const ReasonRow& row) const {
+  Fixed fixed;
+  for (const auto& [key, model] : row.models) {
+    if (model.is_only_reason) fixed.leverage_downloads += model.downloads;
+    const auto found = tried_.find(key);
+    const ReasonFixes* fixes = found == tried_.end() ? nullptr : found->second.OfReason(row.reason, row.gb_id);
+    if (fixes == nullptr) {
+      fixed.fixability.push_back(kUntested);
+      continue;
+    }
+    ++fixed.tried;
+    fixed.fixability.push_back(fixes->fixability);
+    for (const std::string& fix : fixes->removed_by) ++fixed.removed_by[fix];
+    if (!model.is_only_reason || !found->second.IsWhole()) continue;
+    ++fixed.made_whole, fixed.made_whole_downloads += model.downloads;
+  }
+  return fixed;
 }
 
 void SweepTotals::AddReasons(const ModelResult& result) {
@@ -65,7 +98,10 @@ void SweepTotals::AddReasons(const ModelResult& result) {
     row.reason = site.reason, row.gb_id = site.gb_id;
     row.Add(result, site);
   }
-  if (of_model.size() == 1) ++reasons[*of_model.begin()].leverage;
+  if (of_model.size() != 1) return;
+  ReasonRow& only = reasons[*of_model.begin()];
+  ++only.leverage;
+  only.models[{result.info.id, result.info.sha}].is_only_reason = true;
 }
 
 void SweepTotals::AddFailure(const ModelResult& result) {
@@ -93,24 +129,36 @@ Table SweepTotals::Reasons(ReasonOrder order, std::size_t limit) const {
     return std::pair(a->Weight(order), a->events) > std::pair(b->Weight(order), b->events);
   });
   if (limit != 0 && rows.size() > limit) rows.resize(limit);
+  const bool any_tried = !tried_.empty(), by_leverage = order == ReasonOrder::kLeverage;
   Table table{.title = {},
               .columns = {{"reason", "REASON", false, 56},
                           {"gb_id", "ID"},
-                          {"fixability", "FIXABILITY"},
+                          {"fixability", any_tried ? "FIXABILITY" : ""},
                           {"events", "BREAKS", true},
                           {"sites", "SITES", true},
                           {"models", "MODELS", true},
                           {"leverage", "UNBLOCKED", true},
+                          {"fix", any_tried ? "FIX" : "", false, 40},
+                          {"fixed_models", any_tried ? "FIXED" : "", true},
+                          {"tried_models", any_tried ? "TRIED" : "", true},
+                          {"made_whole", any_tried && by_leverage ? "MADE WHOLE" : "", true},
+                          {"leverage_downloads", by_leverage ? "DOWNLOADS" : "", true},
+                          {"made_whole_downloads", any_tried && by_leverage ? "OF WHOLE" : "", true},
                           {"families", ""},
                           {"example_model", "EXAMPLE", false, 40},
                           {.name = "example_site", .title = "AT", .widest = 64, .keep_end = true},
+                          {"category", ""},
                           {"url", ""}},
               .rows = {},
               .when_empty = results_ > without_numbers_ ? "no graph breaks" : "no model has numbers"};
   for (const ReasonRow* row : rows) {
-    table.rows.push_back({row->reason, row->gb_id, row->fixability, row->events, row->sites,
-                          static_cast<std::int64_t>(row->models.size()), row->leverage, Joined(row->families),
-                          row->example_model, row->example_site, MaybeText(ReasonUrl(row->gb_id))});
+    const Fixed fixed = FixedOf(*row);
+    const auto [fix, removed] = fixed.Best();
+    table.rows.push_back({row->reason, row->gb_id, Text(MostSeen(fixed.fixability)), row->events, row->sites,
+                          static_cast<std::int64_t>(row->models.size()), row->leverage, MaybeText(fix), removed,
+                          fixed.tried, fixed.made_whole, fixed.leverage_downloads, fixed.made_whole_downloads,
+                          Joined(row->families), row->example_model, row->example_site, row->category,
+                          MaybeText(ReasonUrl(row->gb_id))});
   }
   return table;
 }
@@ -170,8 +218,11 @@ SweepTotals TotalsOf(std::span<const ModelResult> results) {
   return totals;
 }
 
-Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::size_t limit) {
-  return TotalsOf(results).Reasons(order, limit);
+Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order, std::size_t limit,
+                  std::span<const ModelResult> tried) {
+  SweepTotals totals = TotalsOf(results);
+  for (const ModelResult& result : tried) totals.AddTried(result);
+  return totals.Reasons(order, limit);
 }
 Table FailureTable(std::span<const ModelResult> results) { return TotalsOf(results).Failures(); }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "breakwatch/core/fix_effects.h"
 #include "breakwatch/report/sweep.h"
 
 namespace breakwatch::report {
@@ -20,6 +21,9 @@ class SweepTotals {
  public:
   // In plan order: of equal results the first is the example.
   void Add(const ModelResult& result);
+
+  // A result of mode fix, of this sweep or another: what its fixes did to the reasons of the same model and commit.
+  void AddTried(const ModelResult& result);
 
   // See ReasonTable and FailureTable.
   Table Reasons(ReasonOrder order, std::size_t limit) const;
@@ -35,11 +39,26 @@ class SweepTotals {
   std::size_t without_numbers() const { return without_numbers_; }
 
  private:
+  using ModelKey = std::pair<std::string, std::string>;  // model and commit, as other code may break otherwise
+  struct ReasonModel {
+    std::int64_t downloads = 0;
+    bool is_only_reason = false;
+  };
+  // What the tried fixes did to one reason.
+  struct Fixed {
+    std::int64_t tried = 0;                                                         // models
+    std::map<std::string, std::int64_t> removed_by;                                 // models, by fix
+    std::int64_t leverage_downloads = 0, made_whole = 0, made_whole_downloads = 0;  // of models with no other reason
+    std::vector<std::string_view> fixability;
+
+    std::pair<std::string, std::int64_t> Best() const;  // the fix that removed it on most models; 0: none did
+  };
   // Of one reason over all models.
   struct ReasonRow {
-    std::string reason, gb_id, fixability;
+    std::string reason, gb_id, category;
     std::int64_t events = 0, sites = 0, most = -1, leverage = 0;
-    std::set<std::string> models, families;
+    std::map<ModelKey, ReasonModel> models;
+    std::set<std::string> families;
     std::string example_model, example_site;
 
     void Add(const ModelResult& result, const BreakSite& site);
@@ -52,6 +71,7 @@ class SweepTotals {
   using ReasonId = std::pair<std::string, std::string>;            // reason, gb_id
   using FailureId = std::tuple<Status, std::string, std::string>;  // status, detail, mode
 
+  Fixed FixedOf(const ReasonRow& row) const;
   void AddReasons(const ModelResult& result);
   void AddFailure(const ModelResult& result);
   // The mode whose reasons are shown, because modes are not summed: the main mode, or the first if it is missing.
@@ -62,6 +82,7 @@ class SweepTotals {
   std::string first_mode_;
   std::map<std::string, std::map<ReasonId, ReasonRow>> reasons_;  // by mode
   std::map<FailureId, Failure> failures_;
+  std::map<ModelKey, FixEffects> tried_;
 };
 
 // The break sites of all models, without what a gate says about them.

@@ -26,38 +26,50 @@ ModelResult WithoutCapture(const ModelResult& result) {
   return stripped;
 }
 
-// Finds {"result": {"family": TEXT}}, which is behind the capture, and stops there.
+// Finds family, revision and downloads in {"result": {...}}, which is behind the capture. The names are in alphabetical
+// order, so it stops at the revision.
 class OutlineReader final : public nlohmann::json_sax<json> {
  public:
   const ResultOutline& outline() const { return outline_; }
 
-  bool start_object(std::size_t) override { return ++depth_, true; }
+  bool start_object(std::size_t) override { return ++depth_, Next(); }
   bool end_object() override { return --depth_, true; }
-  bool start_array(std::size_t) override { return ++depth_, true; }
+  bool start_array(std::size_t) override { return ++depth_, Next(); }
   bool end_array() override { return --depth_, true; }
   bool key(string_t& name) override {
     if (depth_ == 1) {
       in_result_ = name == "result";
       outline_.has_own_capture = outline_.has_own_capture || name == "capture" || name == "capture_patch";
     }
-    here_ = in_result_ && depth_ == 2 && name == "family";
+    field_ = in_result_ && depth_ == 2 ? name : "";
     return true;
   }
   bool string(string_t& value) override {
-    if (here_) outline_.family = ParseFamily(value).value_or(Family::kUnknown);
-    return !here_;
+    if (field_ == "family") outline_.family = ParseFamily(value).value_or(Family::kUnknown);
+    if (field_ == "revision") outline_.revision = value;
+    return Next();
   }
-  bool null() override { return !here_; }
-  bool boolean(bool) override { return !here_; }
-  bool number_integer(number_integer_t) override { return !here_; }
-  bool number_unsigned(number_unsigned_t) override { return !here_; }
-  bool number_float(number_float_t, const string_t&) override { return !here_; }
-  bool binary(binary_t&) override { return !here_; }
+  bool null() override { return Next(); }
+  bool boolean(bool) override { return Next(); }
+  bool number_integer(number_integer_t value) override { return Take(value); }
+  bool number_unsigned(number_unsigned_t value) override {
+    return Take(static_cast<std::int64_t>(std::min<number_unsigned_t>(value, INT64_MAX)));
+  }
+  bool number_float(number_float_t, const string_t&) override { return Next(); }
+  bool binary(binary_t&) override { return Next(); }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
 
  private:
+  bool Take(std::int64_t value) {
+    if (field_ == "downloads") outline_.downloads = value;
+    return Next();
+  }
+  // False after the last field of the outline.
+  bool Next() const { return field_ != "revision"; }
+
   int depth_ = 0;
-  bool in_result_ = false, here_ = false;
+  bool in_result_ = false;
+  std::string field_;  // of the result; empty elsewhere
   ResultOutline outline_;
 };
 

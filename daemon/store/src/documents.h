@@ -4,6 +4,8 @@
 // an empty capture, and the differences between its capture and the stored one (usually none).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,8 @@ Result<ModelResult> DecodeResult(const std::string& document, const std::string&
 // What a result's document says beside its row, without decoding it whole.
 struct ResultOutline {
   Family family = Family::kUnknown;
+  std::string revision;
+  std::optional<std::int64_t> downloads;
   bool has_own_capture = false;  // it differs from the stored one
 };
 ResultOutline OutlineOf(const std::string& document);

@@ -89,6 +89,7 @@ Result<SqlStore::ResultPart> SqlStore::ReadOutcomePart(const std::string& id, st
           const ResultOutline outline = OutlineOf(document);
           ModelResult result;
           result.sweep_id = id, result.info.id = model, result.info.family = outline.family;
+          result.info.sha = outline.revision, result.info.downloads = outline.downloads;
           result.capture_id = capture_id, result.capture.mode = mode;
           result.capture.status = ParseStatus(status).value_or(Status::kNotAttempted);
           if (outline.has_own_capture && HasNumbers(result.capture.status))

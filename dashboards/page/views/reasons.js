@@ -7,13 +7,20 @@ import { Body, Figure, Figures, ModelLink, Outside, ReasonLink, Section, Select,
 
 const kShown = 25;
 
+// The fixes that, alone, removed every event of the reason: the most models first.
+const fixesOf = (row) => Object.entries(row.fixed_by || {}).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+const fixText = (row, [name, models]) => `${name} (${number(models)} of ${number(row.tried)})`;
+const bestFix = (row) => (row.tried > 0 ? fixesOf(row).slice(0, 1).map((fix) => fixText(row, fix))[0] || 'none' : 'not tried');
+
 const kColumns = [
   { title: 'Reason', sort: 'reason', wide: true, cell: (row) => html`<${ReasonLink} row=${row} />` },
   { title: 'Break events', sort: 'events', numeric: true, cell: (row) => number(row.events) },
   { title: 'Sites', sort: 'sites', numeric: true, cell: (row) => number(row.sites) },
   { title: 'Models', sort: 'models', numeric: true, cell: (row) => number(row.models) },
   { title: 'Unblocked by a fix', sort: 'leverage', numeric: true, cell: (row) => number(row.leverage) },
+  { title: 'Made whole', numeric: true, cell: (row) => (row.tried > 0 ? number(row.made_whole) : '–') },
   { title: 'Downloads', sort: 'downloads', numeric: true, cell: (row) => short(row.downloads) },
+  { title: 'Fix (models)', cell: (row) => html`<span class="code">${bestFix(row)}</span>` },
   { title: 'Fixability', cell: (row) => row.fixability || 'unknown' },
 ];
 
@@ -23,7 +30,7 @@ export function List({ query }) {
   return html`<h1 tabindex="-1">Reasons</h1>
     <div class="filters"><${Select} label="Family" name="family" value=${family} options=${kFamilies} /></div>
     <${Body} of=${reasons}>${(data) => html`<section class="card">
-      <p role="status" class="muted">${counted(data.reasons.length, 'reason')}. “Unblocked by a fix” counts models all of whose breaks have the reason.</p>
+      <p role="status" class="muted">${counted(data.reasons.length, 'reason')}. “Unblocked by a fix” counts models all of whose breaks have the reason; “Made whole” those of them that a tried fix made one graph.</p>
       <${Table} label="Reasons" columns=${kColumns} rows=${data.reasons} sort=${sort} empty="No break is known." /></section>`}</${Body}>`;
 }
 
@@ -61,7 +68,9 @@ function Detail({ reason }) {
       <${Figure} label="Break events" value=${number(reason.events)} note=${counted(reason.sites, 'site')} />
       <${Figure} label="Models" value=${number(reason.models)} note="${short(reason.downloads)} downloads" />
       <${Figure} label="Unblocked by a fix" value=${number(reason.leverage)} note="models, at most" />
+      <${Figure} label="Made whole" value=${reason.tried > 0 ? number(reason.made_whole) : '–'} note="${counted(reason.tried || 0, 'model')} tried" />
     </${Figures}>
+    ${reason.tried > 0 && html`<p>Fixes that, alone, removed every event: ${fixesOf(reason).map((fix) => fixText(reason, fix)).join(', ') || 'none'}</p>`}
     <${Trend} reason=${reasonKey(reason)} />
     <div class="columns">
       <${Section} title="Sites" more=${more(reason.at, address(['sites'], filter))}><${Table} label="Sites with this reason" columns=${siteColumns} rows=${reason.at.slice(0, kShown)} /></${Section}>

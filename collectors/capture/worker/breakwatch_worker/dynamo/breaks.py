@@ -14,7 +14,8 @@ from ..text import clip
 from . import compat
 
 REASON_BYTES = 120
-STACK_FRAMES = 12
+STACK_FRAMES = 32
+_SOURCE_BYTES = 160  # of a line of a stack
 _TEXT_BYTES = 2000
 _WHILE_HANDLING = "*** While handling this graph break, another graph break occurred: ***"
 _FROZEN = re.compile(r"^<frozen ([\w.]+)>$")
@@ -78,6 +79,7 @@ class Event:
     counted: bool  # whether Dynamo increments counters["graph_break"] for this kind
     module_path: str = ""
     stack: list = dataclasses.field(default_factory=list)  # "FILE:LINE in FUNCTION", the innermost last
+    stack_source: list = dataclasses.field(default_factory=list)  # the line of each
     moved: int = 0  # how often Dynamo did so
 
     @property
@@ -248,29 +250,50 @@ def place_of(error, code_options: dict, lineno) -> tuple:
     return code_options.get("co_filename", ""), line, plain_function(code_options.get("co_name", ""))
 
 
-def stack_of(error) -> list:
-    """The calls from the compiled frame down to the break, "FILE:LINE in FUNCTION": the innermost ones, in order."""
-    frames = list(getattr(error, "real_stack", None) or ())[-STACK_FRAMES:]
-    files = [relative_file(source_file(frame.filename))[0] for frame in frames]
+def calls_of(error, above: list = ()) -> list:
+    """The calls from the model's forward down to the break: the innermost ones, in order."""
+    inside = list(getattr(error, "real_stack", None) or ())
+    calls = [*above, *inside] if inside else []
+    # The rest of a function after a break is a function that the function calls: one of the two is enough.
+    kept = [call for call, below in zip(calls, [*calls, None][1:], strict=True)
+            if below is None or not _is_rest_of(below, call)]
+    return kept[-STACK_FRAMES:]
+
+
+def _is_rest_of(call, other) -> bool:
+    return (_RESUME_NAME.match(call.name or "") is not None and call.filename == other.filename
+            and plain_function(call.name) == plain_function(other.name))
+
+
+def stack_of(calls: list) -> list:
+    """"FILE:LINE in FUNCTION" of each call."""
+    files = [relative_file(source_file(call.filename))[0] for call in calls]
     return [
-        f"{file}:{frame.lineno or 0} in {clip(plain_function(frame.name), 100)}"
-        for file, frame in zip(files, frames, strict=True)
+        f"{file}:{call.lineno or 0} in {clip(plain_function(call.name), 100)}"
+        for file, call in zip(files, calls, strict=True)
     ]
 
 
-def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id: str, files=None) -> Event:
-    """The event of a logged break. `files` names the user's files, for all breaks of one call."""
+def _source_of(call) -> str:
+    return clip(linecache.getline(source_file(call.filename), call.lineno or 0).strip(), _SOURCE_BYTES)
+
+
+def make_event(error, logged_reason: str, code_options: dict, lineno, compile_id: str, files=None, above=()) -> Event:
+    """The event of a logged break. `files` names the user's files, for all breaks of one call. `above` are the calls
+    that led to the compiled frame."""
     reason, gb_id, outer, message = reason_of(error)
     handling, counted = prefix_of(logged_reason)
     filename, line, function = place_of(error, code_options, lineno)
     filename = source_file(filename)
     file, frame = (files or UserFiles()).name(filename)
     explanation, context, hints = parse_message(message)
+    calls = calls_of(error, above)
     return Event(
         reason=reason, gb_id=gb_id, wrapped_in=_bounded(" / ".join(text for text in (outer, handling) if text)),
         explanation=explanation, context=context, hints=hints, fixability=fixability_of(hints), file=file, line=line,
         function=function, source_line=clip(linecache.getline(filename, line).strip(), 300), frame=frame,
-        compile_id=compile_id, counted=counted and isinstance(error, dynamo_exc.Unsupported), stack=stack_of(error),
+        compile_id=compile_id, counted=counted and isinstance(error, dynamo_exc.Unsupported), stack=stack_of(calls),
+        stack_source=[_source_of(call) for call in calls],
     )
 
 

@@ -12,6 +12,7 @@ from . import compat, segments
 from .breaks import Event, UserFiles, make_event, sites_of
 from .layer_groups import LayerGroups
 from .module_paths import Paths, modules_of
+from .stacks import calls_above
 
 # Features that counting does not need. The zoo in tests/worker has the same counts with and without them.
 _FEATURES_OFF = {
@@ -81,7 +82,7 @@ class _Breaks:
 
     def logged(self, error, text: str, code_options: dict, translator) -> None:
         event = make_event(error, text, code_options, getattr(translator, "lineno", None), _compile_id(),
-                           self._files)
+                           self._files, calls_above())
         modules = modules_of(error, translator)
         event.module_path = self._paths.path_of(modules)
         self.layer_groups.breaks(event, modules, error, translator)

@@ -53,7 +53,8 @@ class Attempt:
         tried, before = self.tried, [site["site_id"] for site in self.before]
         ok, after = tried.status == "ok", self.site_ids()
         return {
-            "names": self.names, "status": tried.status, "detail": tried.detail,
+            "names": self.names, "kinds": sorted({fix.kind for fix in self.fixes}),
+            "status": tried.status, "detail": tried.detail,
             **({"after": tried.counts} if ok else {}), "outcome": self.outcome,
             "removed": [site for site in before if site not in after] if ok else [],
             "added": [site["site_id"] for site in tried.sites if site["site_id"] not in before],

@@ -49,6 +49,14 @@ class Fix:
         return bool(self.compiles.get("regions"))
 
     @property
+    def kind(self) -> str:
+        """What a user changes: a `setting` of torch, the `call` (its arguments, or how the model is made for it), or
+        what is compiled (`regions`)."""
+        if self.is_partial:
+            return "regions"
+        return "setting" if set(self.sets) <= {"dynamo", "compile", "environment"} else "call"
+
+    @property
     def keeps_eager(self) -> bool:
         """Whether a call without the compiler is the same with it."""
         return set(self.sets) <= {"dynamo", "compile"}

@@ -105,8 +105,9 @@ struct BreakSite {
   std::string wrapped_in;          // the outer text when Dynamo wrapped the reason; else empty
   std::string compile_id;          // of the first compilation with this break, "0/0"
   std::string module_path;         // of the nn.Module whose forward it is in, "encoder.layer.0"; empty: unknown
-  std::vector<std::string> stack;  // "FILE:LINE in FUNCTION", from the compiled frame down to this place; may be empty
-  std::int64_t occurrences = 0;    // break events
+  std::vector<std::string> stack;  // "FILE:LINE in FUNCTION", from the model's forward down to this place; may be empty
+  std::vector<std::string> stack_source;  // the source line of each frame of `stack`; empty, or as many
+  std::int64_t occurrences = 0;           // break events
 };
 
 // One graph that Dynamo made, in the order of compilation.

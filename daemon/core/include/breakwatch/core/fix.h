@@ -2,6 +2,7 @@
 // worker found in it. Times are wall seconds.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,6 +38,7 @@ struct FixCounts {
 // One fix, or several together.
 struct FixAttempt {
   std::vector<std::string> names;
+  std::vector<std::string> kinds;    // of setting call regions: what a user changes; empty in results of old workers
   std::string status;                // ok failed timeout crashed out_of_memory unsupported unknown
   std::string detail;                // empty if there is nothing to say
   std::string outcome;               // whole better same worse different_result; empty unless ok
@@ -48,6 +50,8 @@ struct FixAttempt {
   std::optional<double> seconds;
 
   bool Helps() const { return outcome == "whole" || outcome == "better"; }
+  // Only parts of the model are compiled: what lies between them still breaks.
+  bool IsPartial() const { return std::find(kinds.begin(), kinds.end(), "regions") != kinds.end(); }
   std::string Name() const;  // "capture_scalar_outputs + use_cache"
 };
 

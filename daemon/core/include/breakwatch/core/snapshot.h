@@ -18,6 +18,7 @@
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/clock.h"
 #include "breakwatch/core/family.h"
+#include "breakwatch/core/fix_effects.h"
 #include "breakwatch/core/status.h"
 #include "breakwatch/core/worker_counts.h"
 
@@ -86,6 +87,7 @@ struct TrackedModel {
   std::map<std::string, Attempt> attempts;        // by NumbersKey
   std::map<std::string, Numbers> numbers;         // by NumbersKey
   std::map<std::string, Measurement> measured{};  // by NumbersKey, of modes profile and bench
+  std::map<std::string, FixEffects> fixes{};      // by Toolchain::Key(), of the commit above
   bool operator==(const TrackedModel&) const = default;
 };
 
@@ -157,8 +159,11 @@ struct MetricChoice {
 };
 
 struct ReasonInfo {
-  std::string reason, gb_id, fixability, url;
+  std::string reason, gb_id;
+  std::string fixability;  // measured on most of its models: fixability.h
+  std::string url;
   std::int64_t leverage = 0;  // models whose breaks all have this reason
+  std::string category{};     // Dynamo's: BreakSite::fixability
 };
 
 struct SweepSummary {
@@ -199,6 +204,8 @@ struct Snapshot {
 
   // The published numbers of a model, or null.
   const Numbers* NumbersOf(const TrackedModel& model) const;
+  // The fixes that the published toolchain tried on a model, or null.
+  const FixEffects* FixesOf(const TrackedModel& model) const;
   // The newest measurement in one of these modes by the published toolchain, or null.
   const Measurement* MeasurementOf(const TrackedModel& model, std::span<const std::string_view> modes) const;
 };

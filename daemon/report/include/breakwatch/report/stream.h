@@ -33,7 +33,8 @@ bool CanStream(Format format, const Sweep& sweep);
 // The text that RenderSweep makes, in pieces. Error: that of `each`.
 Result<void> StreamSweep(const StreamedSweep& sweep, Format format, Style style, const TextSink& sink);
 
-// The ReasonTable of results of which only model, family, mode, status and sites need to be known.
-Result<Table> ReasonTable(const EachResult& each, ReasonOrder order, std::size_t limit);
+// The ReasonTable of results of which only model, commit, downloads, family, mode, status and sites need to be known.
+Result<Table> ReasonTable(const EachResult& each, ReasonOrder order, std::size_t limit,
+                          std::span<const ModelResult> tried = {});
 
 }  // namespace breakwatch::report

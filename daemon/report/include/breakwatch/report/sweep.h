@@ -30,10 +30,13 @@ enum class ReasonOrder { kEvents, kSites, kModels, kLeverage };
 std::optional<ReasonOrder> ParseReasonOrder(std::string_view name);  // "events", "sites", "models", "leverage"
 
 // A row per (reason, gb_id) of the main mode's results (where there are none, of the first result's mode), most first.
-// Fields: reason, gb_id, fixability, events, sites, models, leverage (models whose breaks all have this reason),
-// families, example_model, example_site, url. At most `limit` rows, 0: all.
-Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = ReasonOrder::kEvents,
-                  std::size_t limit = 0);
+// Fields: reason, gb_id, fixability (measured: core/fixability.h), events, sites, models, leverage (models whose breaks
+// all have this reason), fix (that alone removed every event of it on most models), fixed_models (on how many),
+// tried_models (on which fixes were tried), made_whole (of those of leverage: whole by the recommended fix),
+// leverage_downloads, made_whole_downloads (of their models), families, example_model, example_site, category
+// (Dynamo's), url. At most `limit` rows, 0: all. `tried`: results of mode fix, beside those in `results`.
+Table ReasonTable(std::span<const ModelResult> results, ReasonOrder order = ReasonOrder::kEvents, std::size_t limit = 0,
+                  std::span<const ModelResult> tried = {});
 
 // A row per (status, detail, mode) of models without numbers, most first. Fields: status, mode, phase, status_detail,
 // suggestion, models, example_model, error.

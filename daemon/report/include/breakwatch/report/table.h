@@ -35,6 +35,7 @@ std::optional<Format> ParseFormat(std::string_view name);  // of a table: "text"
 struct Style {
   bool color = false;               // only for a terminal
   std::size_t width = 0;            // columns of the terminal; 0: unbounded
+  bool whole_stacks = false;        // of a model's break sites, with the source lines
   std::string directory{}, home{};  // working and home directory of the reader: paths are shown relative to these
 };
 
