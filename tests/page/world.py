@@ -417,7 +417,8 @@ class World:
     def site(self, _, site_id):
         for s, site in enumerate(SITES):
             if site["site_id"] == site_id:
-                keys = ("explanation", "context", "hints", "source_line", "frame", "module_path", "stack", "stack_source")
+                keys = ("explanation", "context", "hints", "source_line", "frame", "module_path", "stack",
+                        "stack_source")  # fmt: skip
                 return (
                     self.site_row(s)
                     | {key: site[key] for key in keys}
