@@ -397,8 +397,10 @@ class World:
     @cached
     def site_row(self, s):
         site, rows = SITES[s], self.with_site.get(s, [])
-        keys = ("site_id", "reason", "gb_id", "fixability", "file", "line", "function")
+        keys = ("site_id", "reason", "gb_id", "file", "line", "function")
         return {key: site[key] for key in keys} | {
+            "fixability": "source change",
+            "category": site["fixability"],
             "models": len(rows),
             "events": len(rows) * site["occurrences"],
             "families": sorted({row["family"] for row in rows}),

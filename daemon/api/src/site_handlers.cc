@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "breakwatch/core/fixability.h"
 #include "breakwatch/core/reason_url.h"
 #include "handlers.h"
 #include "json_values.h"
@@ -81,28 +82,49 @@ struct SiteRow {
   std::int64_t models = 0, events = 0, downloads = 0;
   std::set<std::string> families{};
   std::string example{};
+  std::string_view fixability = kUntested;  // on most of the models
 };
 
+// The pointers of the snapshot that the uses are of are valid as long as it is.
+std::string_view FixabilityOf(const Snapshot& snapshot, const SiteUse& use) {
+  const FixEffects* effects = snapshot.FixesOf(*use.model);
+  if (effects == nullptr) return kUntested;
+  const auto found = effects->sites.find(use.place->site_id);
+  return found == effects->sites.end() ? kUntested : std::string_view(found->second);
+}
+
 // `uses` is not empty.
-SiteRow RowOf(const std::vector<SiteUse>& uses) {
+SiteRow RowOf(const Snapshot& snapshot, const std::vector<SiteUse>& uses) {
   SiteRow row{.place = uses.front().place};
   int best = 0;
+  std::vector<std::string_view> fixability;
   for (const SiteUse& use : uses) {
+    fixability.push_back(FixabilityOf(snapshot, use));
     ++row.models, row.events += use.place->occurrences;
     row.downloads += use.model->downloads.value_or(0);
     row.families.insert(std::string(FamilyName(use.model->family)));
     const int rank = use.model->rank == 0 ? INT32_MAX : use.model->rank;
     if (row.example.empty() || rank < best) row.example = use.model->model, best = rank;
   }
+  row.fixability = MostSeen(fixability);
   return row;
 }
 
 ordered_json DocumentOf(const SiteRow& row) {
   const SitePlace& p = *row.place;
-  return {
-      {"site_id", p.site_id}, {"reason", p.reason},       {"gb_id", p.gb_id},           {"fixability", p.fixability},
-      {"file", p.file},       {"line", p.line},           {"function", p.function},     {"models", row.models},
-      {"events", row.events}, {"families", row.families}, {"downloads", row.downloads}, {"example_model", row.example}};
+  return {{"site_id", p.site_id},
+          {"reason", p.reason},
+          {"gb_id", p.gb_id},
+          {"fixability", row.fixability},
+          {"file", p.file},
+          {"line", p.line},
+          {"function", p.function},
+          {"models", row.models},
+          {"events", row.events},
+          {"families", row.families},
+          {"downloads", row.downloads},
+          {"example_model", row.example},
+          {"category", p.fixability}};
 }
 
 SortKey KeyOf(const SiteRow& row, std::string_view sort) {
@@ -113,9 +135,9 @@ SortKey KeyOf(const SiteRow& row, std::string_view sort) {
   return {.text = row.place->file, .id = id};
 }
 
-std::vector<SiteRow> RowsOf(const SiteUses& uses) {
+std::vector<SiteRow> RowsOf(const Snapshot& snapshot, const SiteUses& uses) {
   std::vector<SiteRow> rows;
-  for (const auto& [site, at] : uses.by_site) rows.push_back(RowOf(at));
+  for (const auto& [site, at] : uses.by_site) rows.push_back(RowOf(snapshot, at));
   return rows;
 }
 
@@ -191,7 +213,7 @@ Reply GetReason(Context& context, const Call& call) {
     if (row == rows.end()) return Problem(404, "no tracked model has reason \"" + wanted + "\"");
     const auto uses = context.sites.Of(snapshot, [](const TrackedModel&) { return true; });
     if (!uses) return Problem(uses.error());
-    std::vector<SiteRow> sites = RowsOf(*uses);
+    std::vector<SiteRow> sites = RowsOf(snapshot, *uses);
     std::erase_if(sites, [&](const SiteRow& site) {
       return site.place->reason != row->info->reason || site.place->gb_id != row->info->gb_id;
     });
@@ -212,7 +234,7 @@ Reply ListSites(Context& context, const Call& call) {
     const auto uses = context.sites.Of(
         snapshot, [&](const TrackedModel& model) { return selection->Matches(model, snapshot.NumbersOf(model)); });
     if (!uses) return Problem(uses.error());
-    std::vector<SiteRow> rows = RowsOf(*uses);
+    std::vector<SiteRow> rows = RowsOf(snapshot, *uses);
     const std::string &file = call.Get("file"), &reason = call.Get("reason"), &gb_id = call.Get("gb_id");
     std::erase_if(rows, [&](const SiteRow& row) {
       return row.place->file.find(file) == std::string::npos || (!reason.empty() && row.place->reason != reason) ||
@@ -233,7 +255,7 @@ Reply GetSite(Context& context, const Call& call) {
     if (!uses) return Problem(uses.error());
     const auto found = uses->by_site.find(id);
     if (found == uses->by_site.end()) return Problem(404, "no tracked model has site \"" + id + "\"");
-    const SiteRow row = RowOf(found->second);
+    const SiteRow row = RowOf(snapshot, found->second);
     const auto capture = context.parts.queries.LoadCapture(found->second.front().numbers->capture_id);
     if (!capture) return Problem(capture.error());
     const auto site =

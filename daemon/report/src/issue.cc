@@ -86,9 +86,12 @@ std::string DescriptionOf(const IssueDraft& draft) {
 
 std::string StackOf(const BreakSite& site) {
   std::string lines;
-  for (const std::string& frame : site.stack) lines += CodeLine(frame);
+  for (std::size_t i = 0; i < site.stack.size(); ++i) {
+    lines += CodeLine(site.stack[i]);
+    if (i < site.stack_source.size()) lines += "    " + CodeLine(site.stack_source[i]);
+  }
   if (lines.empty()) lines = CodeLine(PlaceOf(site) + " in " + site.function);
-  return "User code, the compiled frame first:\n\n" + Fenced(lines, "text");
+  return "The calls of user code, from the model's forward down:\n\n" + Fenced(lines, "text");
 }
 
 std::string SitesOf(const IssueDraft& draft, const Sites& sites) {
