@@ -39,6 +39,10 @@ SnapshotPtr TwoModels() {
   broken.numbers["k"].commit = broken.commit;
   broken.numbers["k"].capture_id = "c1";
   broken.numbers["k"].reasons = {{"Data-dependent branching", "GB0170", "supportable", 4, 2}};
+  FixEffects& fixes = broken.fixes["k"];
+  fixes.outcome = "whole";
+  fixes.reasons = {{"Data-dependent branching", "GB0170", "setting", {"scalars"}}};
+  fixes.sites = {{"site-1", "setting"}};
   clean.model = "org/clean";
   clean.family = Family::kVision;
   clean.rank = 1;
@@ -473,6 +477,11 @@ TEST_F(ServerTest, SitesAreReadOncePerCapture) {
   ASSERT_EQ(sites["sites"].size(), 2u) << sites;
   EXPECT_EQ(sites["sites"][0]["site_id"], "site-1");
   EXPECT_EQ(sites["sites"][0]["families"], json{"nlp"});
+  EXPECT_EQ(sites["sites"][0]["fixability"], "setting");
+  EXPECT_EQ(sites["sites"][1]["fixability"], "untested");
+  const json reason = GetJson("/api/v1/reasons")["reasons"][0];
+  EXPECT_EQ(reason["fixed_by"], (json{{"scalars", 1}})) << reason;
+  EXPECT_EQ(reason["made_whole"], 1);
   EXPECT_EQ(GetJson("/api/v1/sites?file=c.py")["sites_matched"], 1);
   EXPECT_EQ(GetJson("/api/v1/sites?family=vision")["sites_matched"], 0);
   const json site = GetJson("/api/v1/sites/site-1");
