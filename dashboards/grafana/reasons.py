@@ -3,7 +3,7 @@
 from frame import assemble
 from library import bars, counted_lines, hidden_column, joined, matrix, series, unit_of
 from links import ABOUT_CELL, FAMILY_CELL, HUB_COMMIT_CELL, MODEL_CELL, REASON_CELL, VARIABLES
-from queries import BROKEN, BROKEN_SITES, KNOWN_REASON, MODEL, REASON, before, with_hub
+from queries import BROKEN, BROKEN_SITES, JOB, KNOWN_REASON, MODEL, REASON, before, with_hub
 
 LEVERAGE = f"breakwatch_reason_leverage{{{KNOWN_REASON}}}"
 MODELS = f"reason:compile_models:count{{{KNOWN_REASON}}}"
@@ -127,6 +127,36 @@ def one_reason():
     ]
 
 
+def fixes():
+    """What the fixes did that were tried (sweep --fix): on which reasons, and with which outcome."""
+    return [
+        (
+            14,
+            8,
+            matrix(
+                "Reasons removed by a fix",
+                "Models in which the fix, alone, removed every break of the reason. Empty: not tried, or not removed.",
+                f"sum by (reason, fix) (breakwatch_reason_fixed_by{{{KNOWN_REASON}}})",
+                "reason",
+                "fix",
+                overrides=[REASON_CELL],
+            ),
+        ),
+        (
+            10,
+            8,
+            matrix(
+                "Models by fix and outcome",
+                "Models on which the fix was tried, alone or as the recommended combination. whole: one graph, with "
+                "the same results.",
+                f"sum by (fix, outcome) (breakwatch_fix_models{JOB})",
+                "fix",
+                "outcome",
+            ),
+        ),
+    ]
+
+
 def by_toolchain():
     """breakwatch_breaks holds the toolchains of metrics.extra; compile_breaks_total the primary one."""
     by = "by (reason, gb_id, toolchain)"
@@ -165,5 +195,5 @@ def build():
         "reasons",
         "Which reasons for graph breaks matter most, which models have them, where, since when, by which toolchain.",
         set(VARIABLES),
-        {"Ranking": ranking(), "Chosen reasons": one_reason(), "Toolchains": by_toolchain()},
+        {"Ranking": ranking(), "Fixes": fixes(), "Chosen reasons": one_reason(), "Toolchains": by_toolchain()},
     )

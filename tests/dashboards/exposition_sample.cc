@@ -95,9 +95,13 @@ Snapshot Sample(bool after) {
   snapshot.extra = {"old", "default/train"};
   snapshot.sandbox = "bubblewrap";
   for (TrackedModel& model : Fleet(after)) snapshot.models.push_back(std::move(model));
-  snapshot.reasons = {{kBranching.reason, kBranching.gb_id, "user_error", "https://example.org/GB0170", 1},
-                      {kBuiltin.reason, kBuiltin.gb_id, "supportable", "https://example.org/GB0059", 0}};
-  if (after) snapshot.reasons.push_back({kUncoded.reason, "", "other", "", 0});
+  FixEffects& effects = snapshot.models.Own(0).fixes[snapshot.toolchain_key];
+  effects.best = "capture_scalar_outputs", effects.outcome = "whole";
+  effects.outcomes = {{"capture_scalar_outputs", "whole"}, {"nested_graph_breaks", "better"}};
+  effects.reasons = {{kBranching.reason, kBranching.gb_id, "setting", {"capture_scalar_outputs"}}};
+  snapshot.reasons = {{kBranching.reason, kBranching.gb_id, "setting", "https://example.org/GB0170", 1},
+                      {kBuiltin.reason, kBuiltin.gb_id, "untested", "https://example.org/GB0059", 0}};
+  if (after) snapshot.reasons.push_back({kUncoded.reason, "", "untested", "", 0});
   snapshot.sweep.sweep_id = after ? "second" : "first";
   snapshot.sweep.last_success = At(end);
   snapshot.sweep.duration = std::chrono::milliseconds{after ? 61'000 : 75'500};

@@ -46,6 +46,8 @@ COLUMNS = {
     "Sites of the reason": ["reason", "file", "line", "function", "events"],
     "Reasons by toolchain": ["reason", "gb_id", "toolchain", "this toolchain", "primary", "models"],
     "Models by reason and toolchain": ["reason", "old"],
+    "Reasons removed by a fix": ["reason", "capture_scalar_outputs"],
+    "Models by fix and outcome": ["fix", "whole", "better"],
     "Models": [
         *("model", "family", "commit", "hub", "breaks", "sites", "graphs", "operations", "frames given up"),
         *("recompiles", "captured", "rank", "downloads", "in ranking"),
