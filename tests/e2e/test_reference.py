@@ -50,13 +50,14 @@ def families(text):
 
 
 def test_the_tables_of_metrics_equal_the_programs(breakwatch, hub, gateway):
-    hub.model("org/broken", 2, sites=[["branching", "GB0170", 4]])
+    hub.model("org/broken", 2, sites=[["branching", "GB0170", 4]], fixes={"use_cache": 0})
     hub.model("org/clean", 1)
     # Nothing listens on port 1: a sweep fails, an event waits, an export fails.
     no_hub = ("--hub.source", "live", "--hub.endpoint", "http://127.0.0.1:1", "--hub.retries", "0")
     breakwatch.run("sweep", "--quiet", *no_hub, code=69)
     breakwatch.run("sweep", "--quiet", "--modes", "eval,train")
     breakwatch.run("profile", "org/broken", "--quiet")
+    breakwatch.run("fix", "org/broken", "--quiet")
     breakwatch.run("artifact", "build", "org/clean", "--until", "fetch")
     down = ("--exporters.loki.url", "http://127.0.0.1:1", "--exporters.loki.required=false",
             "--exporters.loki.start", "beginning")  # fmt: skip
