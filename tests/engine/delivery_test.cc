@@ -100,6 +100,36 @@ TEST_F(DeliveryTest, SendsAgainWhenTheTargetLostItsState) {
   EXPECT_EQ(metrics.delivered.size(), 2u);
 }
 
+TEST_F(DeliveryTest, RepeatsTheLatestSnapshotToATargetThatForgets) {
+  FakeMetricExporter& metrics = AddMetrics();
+  metrics.repeat_every = minutes(1);
+  Publish("one");
+  Run(seconds(59));
+  EXPECT_EQ(metrics.delivered.size(), 1u);
+  Run(seconds(1));
+  ASSERT_EQ(metrics.delivered.size(), 2u);
+  EXPECT_EQ(metrics.delivered[1].sweep.sweep_id, "one");
+  Publish("two", /*urgent=*/true);
+  Run(minutes(10));
+  ASSERT_EQ(metrics.delivered.size(), 13u);
+  EXPECT_EQ(metrics.delivered.back().sweep.sweep_id, "two");
+  EXPECT_TRUE(Pump().Behind().empty());
+}
+
+TEST_F(DeliveryTest, RetriesARepetitionThatFailed) {
+  FakeMetricExporter& metrics = AddMetrics();
+  metrics.repeat_every = minutes(1);
+  Publish("one");
+  Run();
+  metrics.down = true;
+  Run(minutes(5));
+  EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"metrics"}));
+  metrics.down = false;
+  Run(minutes(2));
+  EXPECT_GE(metrics.delivered.size(), 2u);
+  EXPECT_TRUE(Pump().Behind().empty());
+}
+
 TEST_F(DeliveryTest, PutsTheStateOfAllExportersIntoEverySnapshot) {
   FakeMetricExporter& metrics = AddMetrics();
   AddEvents().down = true;

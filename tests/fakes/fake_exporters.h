@@ -1,9 +1,11 @@
 // Exporters that store what they received and answer as scripted, otherwise with "delivered".
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,10 +28,12 @@ class FakeMetricExporter : public MetricExporter {
     return outcome;
   }
   bool TargetLostState() override { return lost; }
+  std::optional<std::chrono::milliseconds> RepeatEvery() const override { return repeat_every; }
 
   int attempts = 0;
   bool down = false;  // every answer is kTryAgain
   bool lost = false;
+  std::optional<std::chrono::milliseconds> repeat_every;
   std::deque<Outcome> answers;
   std::vector<Snapshot> delivered;
 

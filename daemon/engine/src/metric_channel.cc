@@ -29,12 +29,18 @@ SteadyTime MetricChannel::Due() const {
   return hold ? std::max(backoff_.Due(), *sent_at_ + options_.metric_interval) : backoff_.Due();
 }
 
+SteadyTime MetricChannel::RepeatDue() const {
+  const auto every = exporter_->RepeatEvery();
+  return every && sent_at_ ? *sent_at_ + *every : SteadyTime::max();
+}
+
 SteadyTime MetricChannel::Step(const Clock& clock, const StatsOfAll& stats) {
   if (latest_ == nullptr) return SteadyTime::max();
   const SteadyTime now = clock.Steady();
   if (pending_ == nullptr && now >= next_check_) AskTarget(now);
+  if (pending_ == nullptr && now >= RepeatDue()) pending_ = latest_, urgent_ = true;
   if (pending_ != nullptr && now >= Due()) Send(clock, stats);
-  return pending_ != nullptr ? Due() : next_check_;
+  return pending_ != nullptr ? Due() : std::min(next_check_, RepeatDue());
 }
 
 // A target that lost its state shows nothing, so it gets the latest snapshot at once.

@@ -28,6 +28,7 @@ class MetricChannel {
 
  private:
   SteadyTime Due() const;
+  SteadyTime RepeatDue() const;
   void AskTarget(SteadyTime now);
   void Send(const Clock& clock, const StatsOfAll& stats);
   void Report(Level level, const std::string& text) const;

@@ -48,6 +48,9 @@ class MetricExporter {
   virtual Outcome Export(const Snapshot& snapshot) = 0;
   // True if the target lost the series (a restarted Pushgateway): the latest snapshot is sent again.
   virtual bool TargetLostState() { return false; }
+  // For targets that forget series which are not repeated: the latest snapshot is sent again this long after the last
+  // send, also one that was refused. Nothing: it is sent once.
+  virtual std::optional<std::chrono::milliseconds> RepeatEvery() const { return std::nullopt; }
 };
 
 // Owner and thread as above.
