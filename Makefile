@@ -31,8 +31,8 @@ BENCH_FLAGS ?=
 
 BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev nlohmann-json3-dev libspdlog-dev \
   libcpp-httplib-dev libcli11-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev libpq-dev libboost-dev zlib1g-dev \
-  libssl-dev prometheus-cpp-dev libpugixml-dev libgtest-dev libgmock-dev libbenchmark-dev bubblewrap \
-  prometheus-pushgateway python3 python3-venv ca-certificates
+  libssl-dev prometheus-cpp-dev libprotozero-dev libpugixml-dev libsnappy-dev libgtest-dev libgmock-dev \
+  libbenchmark-dev bubblewrap prometheus-pushgateway python3 python3-venv ca-certificates
 TEST_PACKAGES := prometheus postgresql curl procps systemd groovy default-jre-headless libxml2-utils chromium fonts-dejavu-core
 LINT_PACKAGES := clang-format clang-tidy shellcheck prometheus
 

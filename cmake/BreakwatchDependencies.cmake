@@ -8,6 +8,7 @@ find_package(spdlog REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(pugixml REQUIRED)
+find_package(Snappy REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
 if(BREAKWATCH_TESTS)
   find_package(GTest REQUIRED)
@@ -36,3 +37,7 @@ target_link_libraries(breakwatch_httplib INTERFACE ${HTTPLIB} OpenSSL::SSL OpenS
 # The library was built with these definitions, which change the layout of its classes.
 target_compile_definitions(breakwatch_httplib INTERFACE CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT
                                                         CPPHTTPLIB_BROTLI_SUPPORT)
+# Only headers.
+find_path(PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)
+add_library(breakwatch_protozero INTERFACE)
+target_include_directories(breakwatch_protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE})
