@@ -33,7 +33,8 @@ BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev n
   libcpp-httplib-dev libcli11-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev libpq-dev libboost-dev zlib1g-dev \
   libssl-dev prometheus-cpp-dev libprotozero-dev libpugixml-dev libsnappy-dev libgtest-dev libgmock-dev \
   libbenchmark-dev bubblewrap prometheus-pushgateway python3 python3-venv ca-certificates
-TEST_PACKAGES := prometheus postgresql curl procps systemd groovy default-jre-headless libxml2-utils chromium fonts-dejavu-core
+TEST_PACKAGES := prometheus prometheus-alertmanager runc postgresql curl procps systemd groovy default-jre-headless \
+  libxml2-utils chromium fonts-dejavu-core
 LINT_PACKAGES := clang-format clang-tidy shellcheck prometheus
 
 .PHONY: help

@@ -1,5 +1,10 @@
 """Shared by the tests of docker/ and the Jenkinsfile."""
 
+import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,9 +12,53 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def go_build(tmp_path_factory):
+    """Compiles a package of a module in this folder. Go is in the tests' Python environment, so nothing is skipped."""
+    go = shutil.which("go", path=str(Path(sys.executable).parent)) or shutil.which("go")
+    assert go, "go is not installed: make test-venv"
+
+    def build(module, package="."):
+        program = tmp_path_factory.mktemp("go") / module
+        environment = os.environ | {"GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly", "CGO_ENABLED": "0"}
+        command = [go, "build", "-o", program, package]
+        subprocess.run(command, cwd=ROOT / "tests/docker" / module, env=environment, check=True, timeout=550)
+        return program
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def docker_library(go_build):
+    """Asks Docker's own libraries (tools/main.go): the parsed answer."""
+    program = go_build("tools")
+
+    def ask(*arguments, **env):
+        done = subprocess.run(
+            [program, *arguments], env=os.environ | env, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def project(docker_library, tmp_path_factory):
+    """compose.yaml as Docker resolves it, with all profiles."""
+    cloud = tmp_path_factory.mktemp("compose") / "grafana-cloud.env"
+    cloud.write_text("LOKI_URL=https://logs.example.org\nLOKI_GRAFANA_CLOUD_API_KEY=key\n")
+    return docker_library("compose", ROOT / "docker/compose.yaml", COMPOSE_PROFILES="*", GRAFANA_CLOUD_FILE=str(cloud))
+
+
+@pytest.fixture(scope="session")
+def services(project):
+    return project["services"]
 
 
 @pytest.fixture

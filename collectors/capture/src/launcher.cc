@@ -124,6 +124,14 @@ struct Search {
   std::string why_not;  // why each attempt failed
 };
 
+// Docker and Podman mark their containers with a file.
+std::string NeededInContainers() {
+  std::error_code error;
+  if (!fs::exists("/.dockerenv", error) && !fs::exists("/run/.containerenv", error)) return "";
+  return "; in a container it needs seccomp=docker/seccomp.json, apparmor=unconfined and systempaths=unconfined: see "
+         "docker/README.md";
+}
+
 std::optional<Words> FindBubblewrap(const SandboxOptions& options, Search* search) {
   const std::string bwrap = FindProgram("bwrap");
   if (bwrap.empty()) {
@@ -144,6 +152,7 @@ std::optional<Words> FindBubblewrap(const SandboxOptions& options, Search* searc
     if (search->why_not.empty()) search->why_not = bwrap + " does not work here (" + tried.why + ")";
     if (tried.hangs) break;
   }
+  search->why_not += NeededInContainers();
   return std::nullopt;
 }
 

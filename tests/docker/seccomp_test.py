@@ -1,0 +1,120 @@
+"""docker/seccomp.json: Docker's default profile and no more than bubblewrap needs, in containers of a real OCI
+runtime."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+# As capture starts it, with a program that answers at once.
+BUBBLEWRAP = shlex.split("""
+  bwrap --unshare-user --uid 1000 --gid 1000 --disable-userns --unshare-net --unshare-pid --unshare-ipc --unshare-uts
+  --unshare-cgroup-try --hostname breakwatch --as-pid-1 --die-with-parent --new-session --cap-drop ALL
+  --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64
+  --proc /proc --dev /dev --tmpfs /tmp --remount-ro / -- /usr/bin/id -u
+""")
+# Docker covers these unless `systempaths=unconfined`.
+MASKED = ["/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/timer_list", "/sys/firmware"]
+READ_ONLY = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
+
+
+@pytest.fixture(scope="session")
+def profile(root):
+    return json.loads((root / "docker/seccomp.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def default(docker_library):
+    return docker_library("default")
+
+
+def added(profile, default):
+    return [rule for rule in profile["syscalls"] if rule not in default["syscalls"]]
+
+
+def test_is_the_default_profile_and_one_rule(profile, default, docker_library):
+    assert profile == docker_library("seccomp"), "go run . seccomp >../../../docker/seccomp.json"
+    (rule,) = added(profile, default)
+    assert profile == default | {"syscalls": [*default["syscalls"], rule]}
+    assert rule["action"] == "SCMP_ACT_ALLOW" and "includes" not in rule
+
+
+def mounts():
+    """Of the container: the machine's programs, and what Docker always mounts."""
+    empty = {name: (name, "tmpfs", []) for name in ("/dev", "/tmp")}
+    for destination, (source, kind, options) in {
+        "/usr": ("/usr", "bind", ["bind", "ro"]),
+        "/proc": ("proc", "proc", []),
+        **empty,
+        "/sys": ("sysfs", "sysfs", ["ro", "nosuid", "noexec", "nodev"]),
+    }.items():
+        yield {"destination": destination, "source": source, "type": kind, "options": options}
+
+
+@pytest.fixture
+def run(tmp_path, docker_library):
+    """Runs bubblewrap in a container as compose.yaml confines it: the exit code, what it printed, what it said."""
+    if os.geteuid() != 0:
+        pytest.skip("a container with a user of its own needs root")
+    for name in ("usr", "proc", "dev", "sys", "tmp"):
+        (tmp_path / "root" / name).mkdir(parents=True)
+    for name in ("bin", "lib", "lib64"):
+        (tmp_path / "root" / name).symlink_to(f"usr/{name}")
+
+    def container(profile, covered=False):
+        (tmp_path / "profile.json").write_text(json.dumps(profile))
+        linux = {
+            "namespaces": [{"type": kind} for kind in ("pid", "network", "ipc", "uts", "mount")],
+            "seccomp": docker_library("resolve", tmp_path / "profile.json"),
+            "maskedPaths": MASKED if covered else [],
+            "readonlyPaths": READ_ONLY if covered else [],
+        }
+        process = {
+            "args": BUBBLEWRAP,
+            "cwd": "/",
+            "env": ["PATH=/usr/bin"],
+            "user": {"uid": 10001, "gid": 10001},
+            "capabilities": {},
+            "noNewPrivileges": True,
+        }
+        config = {
+            "ociVersion": "1.0.2",
+            "process": process,
+            "root": {"path": str(tmp_path / "root"), "readonly": True},
+            "mounts": list(mounts()),
+            "linux": linux,
+        }
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        command = [shutil.which("runc"), "--root", tmp_path / "state", "run", "--bundle", tmp_path, tmp_path.name]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+        )
+        return done.returncode, done.stdout.strip(), done.stderr.strip()
+
+    return container
+
+
+def test_bubblewrap_works_with_it(run, profile):
+    assert run(profile) == (0, "1000", "")
+
+
+def test_bubblewrap_is_refused_under_dockers_default_profile(run, default):
+    code, _, said = run(default)
+    assert code == 1 and "No permissions to create new namespace" in said
+
+
+def test_bubblewrap_is_refused_where_parts_of_proc_are_covered(run, profile):
+    code, _, said = run(profile, covered=True)
+    assert code == 1 and "Can't mount proc" in said, "compose.yaml: systempaths=unconfined"
+
+
+@pytest.mark.parametrize("name", ["clone", "mount", "pivot_root", "sethostname", "umount2", "unshare"])
+def test_needs_each_system_call_that_it_allows(run, profile, default, name):
+    (rule,) = added(profile, default)
+    assert len(rule["names"]) == 6 and name in rule["names"]
+    less = rule | {"names": [other for other in rule["names"] if other != name]}
+    code, _, said = run(default | {"syscalls": [*default["syscalls"], less]})
+    assert code == 1 and said.startswith("bwrap: ")
