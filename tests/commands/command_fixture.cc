@@ -155,8 +155,8 @@ void CommandTest::Fill(App& app) {
   };
   app.toolchain_names = [](const Settings& settings) { return std::vector<std::string>{settings.capture.toolchain}; };
   app.ignored_config_keys = [](const Settings&) { return engine::IgnoredKeys(); };
-  app.make_exporters = [this](const Settings&) -> Result<engine::DeliveryThread::Exporters> {
-    engine::DeliveryThread::Exporters exporters;
+  app.make_exporters = [this](const Settings&) -> Result<engine::DeliveryThreads::Exporters> {
+    engine::DeliveryThreads::Exporters exporters;
     exporters.metrics.push_back({exporters::MakeMemoryMetrics({.name = "pushgateway"}, metrics_), required_});
     exporters.events.push_back({exporters::MakeMemoryEvents({.name = "loki"}, events_), {.required = required_}});
     return exporters;

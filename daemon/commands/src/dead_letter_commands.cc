@@ -101,7 +101,7 @@ Result<void> SendHere(App& app, std::set<std::string>& names) {
   options.report = [&app](Level level, std::string_view exporter, std::string_view text) {
     app.log(level, std::string(exporter) + ": " + std::string(text));
   };
-  engine::DeliveryThread delivery(EventLogOf(app), std::move(*exporters), *app.clock, options);
+  engine::DeliveryThreads delivery(EventLogOf(app), std::move(*exporters), *app.clock, options);
   delivery.Drain(app.settings().delivery.drain_timeout);
   app.give_up.request_stop();
   return {};
@@ -186,7 +186,7 @@ int RunDeadLettersRetry(App& app, const DeadLetterOptions& options) {
     return Fail(app, queued.error());
   Retried retried;
   retried.queued = static_cast<std::int64_t>(letters->size());
-  // If another process holds the writer lock, its delivery thread sends the queued letters.
+  // If another process holds the writer lock, it sends the queued letters.
   const auto lock = store::WriterLock::Take(app.settings().state_dir);
   if (!lock && !lock.error().retryable) return Fail(app, lock.error());
   const auto locked = lock ? (*store)->LockAsWriter() : Result<void>(lock.error());

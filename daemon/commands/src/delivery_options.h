@@ -12,7 +12,7 @@ namespace breakwatch::commands {
 
 // Sets all options except `report`, which the caller sets.
 engine::DeliveryOptions DeliveryOptionsOf(const config::Settings& settings);
-// Opens the store session of the delivery thread, when and where it is called. `app` must outlive the result.
+// Opens a store session for a thread of delivery, when and where it is called. `app` must outlive the result.
 engine::OpenEventLog EventLogOf(const App& app);
 // The names of the configured event exporters, even if they never sent anything.
 std::vector<std::string> EventExporters(const config::Settings& settings);

@@ -147,13 +147,13 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
     record.event = DeliveryFailed(exporter, text);
     [[maybe_unused]] const bool taken = commands_.Push(std::move(record));  // queue full: the log has it
   };
-  delivery_ = std::make_unique<engine::DeliveryThread>(EventLogOf(app_), std::move(*exporters), *app_.clock, delivery);
+  delivery_ = std::make_unique<engine::DeliveryThreads>(EventLogOf(app_), std::move(*exporters), *app_.clock, delivery);
   const auto publish = [this](SnapshotPtr snapshot, bool urgent) {
     {
       const std::lock_guard guard(snapshot_mutex_);
       snapshot_ = snapshot;
     }
-    delivery_->Publish(std::move(snapshot), urgent);
+    delivery_->Publish(snapshot, urgent);
   };
   const auto reload = [this]() -> Result<engine::LoopOptions> {
     if (reload_) return reload_();

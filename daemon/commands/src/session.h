@@ -94,7 +94,7 @@ class Session {
   std::unique_ptr<CaptureRunner> runner_;
   std::map<ToolchainRef, std::unique_ptr<CaptureRunner>> further_;
   std::vector<std::string> event_exporters_;  // names
-  std::unique_ptr<engine::DeliveryThread> delivery_;
+  std::unique_ptr<engine::DeliveryThreads> delivery_;
   std::unique_ptr<engine::Loop> loop_;
 };
 

@@ -15,7 +15,7 @@ class DeliveryPump::Impl {
 
   SteadyTime Step() {
     SteadyTime next = SteadyTime::max();
-    for (MetricChannel& channel : metrics) next = std::min(next, channel.Step(clock_, [this] { return Stats(); }));
+    for (MetricChannel& channel : metrics) next = std::min(next, channel.Step(clock_, stats_of_all));
     if (!events.empty()) next = std::min(next, StepEvents());
     return next;
   }
@@ -55,6 +55,7 @@ class DeliveryPump::Impl {
 
   std::deque<MetricChannel> metrics;  // deque: references to channels stay valid
   std::deque<EventChannel> events;
+  std::function<std::vector<DeliveryStats>()> stats_of_all = [this] { return Stats(); };
 
  private:
   SteadyTime StepEvents() {
@@ -102,6 +103,9 @@ void DeliveryPump::Add(std::unique_ptr<MetricExporter> exporter, bool required) 
 }
 void DeliveryPump::Add(std::unique_ptr<EventExporter> exporter, EventDelivery how) {
   impl_->AddEvents(std::move(exporter), how);
+}
+void DeliveryPump::ShowStatsOf(std::function<std::vector<DeliveryStats>()> all) {
+  impl_->stats_of_all = std::move(all);
 }
 void DeliveryPump::SetSnapshot(SnapshotPtr snapshot, bool urgent) {
   for (MetricChannel& channel : impl_->metrics) channel.Offer(snapshot, urgent);

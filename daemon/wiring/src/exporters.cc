@@ -11,7 +11,7 @@
 namespace breakwatch::wiring {
 namespace {
 
-// The journal of gateway groups, on a store session that the delivery thread opens when it first needs it.
+// The journal of gateway groups, on a store session that the exporter opens on its thread when it first needs it.
 class StoredJournal final : public exporters::GroupJournal {
  public:
   StoredJournal(const App& app, std::string gateway) : app_(app), gateway_(std::move(gateway)) {}
@@ -82,8 +82,8 @@ Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::Lo
 
 }  // namespace
 
-Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Settings& settings) {
-  engine::DeliveryThread::Exporters out;
+Result<engine::DeliveryThreads::Exporters> MakeExporters(const App& app, const Settings& settings) {
+  engine::DeliveryThreads::Exporters out;
   const auto& s = settings.exporters;
   if (!s.pushgateway.url.empty()) {
     auto pushgateway = MakePushgateway(app, s.pushgateway);

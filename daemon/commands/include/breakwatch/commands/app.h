@@ -105,7 +105,7 @@ struct App {
   std::function<Result<Settings>(const Settings&, const ToolchainRef&)> with_toolchain;
   std::function<std::vector<std::string>(const Settings&)> toolchain_names;  // every configured one, the primary first
   std::function<Result<engine::IgnoredKeys>(const Settings&)> ignored_config_keys;
-  std::function<Result<engine::DeliveryThread::Exporters>(const Settings&)> make_exporters;
+  std::function<Result<engine::DeliveryThreads::Exporters>(const Settings&)> make_exporters;
   std::function<std::unique_ptr<net::HttpSender>()> make_sender;
   std::function<std::string(const Settings&)> hub_endpoint;            // empty: offline
   std::function<std::vector<Check>(const Settings&)> check_toolchain;  // worker, torch, sandbox

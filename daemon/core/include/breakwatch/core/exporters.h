@@ -39,7 +39,7 @@ struct Outcome {
   std::string notice{};  // for the operator, of any outcome: something changed in how the exporter works
 };
 
-// Owner and thread: the delivery thread; never called concurrently on one instance.
+// Owner and thread: its own thread of delivery; never called concurrently on one instance.
 class MetricExporter {
  public:
   virtual ~MetricExporter() = default;

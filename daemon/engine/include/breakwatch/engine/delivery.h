@@ -1,6 +1,7 @@
-// Delivery: the only thread that sends. Snapshots: latest wins, never queued. Events: in order, at least once,
-// by a cursor per exporter; refused events become dead letters, the rest is sent. A target that refuses every event of
-// a batch pauses its exporter. Queued dead letters are sent before new events.
+// Delivery: a thread for each exporter, so that none waits for another's target. Snapshots: latest wins, never queued.
+// Events: in order, at least once, by a cursor per exporter, which only the exporter's thread writes; refused events
+// become dead letters, the rest is sent. A target that refuses every event of a batch pauses its exporter. Queued dead
+// letters are sent before new events.
 #pragma once
 
 #include <chrono>
@@ -30,7 +31,8 @@ struct DeliveryOptions {
   // Of lines, for remote targets: Loki ignores a resend only within a block of 256 KiB.
   std::size_t batch_bytes = 64u << 10;
   // For the operator: an exporter fails, a snapshot or an event was refused (kWarn), or it works again (kInfo). Called
-  // on Step's thread. A dead letter that is itself a delivery_failed event is kInfo: its record would be refused too.
+  // on Step's thread: on several at once. A dead letter that is itself a delivery_failed event is kInfo: its record
+  // would be refused too.
   std::function<void(Level level, std::string_view exporter, std::string_view text)> report;
 };
 
@@ -42,7 +44,7 @@ struct EventDelivery {
 };
 
 // The logic without the thread: each step sends at most one thing per exporter and returns the next due time.
-// Each exporter has its own due time: an unreachable one delays no other. Thread: its owner's only.
+// Each exporter has its own due time: one that failed delays no other. Thread: its owner's only.
 class DeliveryPump {
  public:
   DeliveryPump(store::EventLog& log, const Clock& clock, DeliveryOptions options);
@@ -52,6 +54,8 @@ class DeliveryPump {
 
   void Add(std::unique_ptr<MetricExporter> exporter, bool required);
   void Add(std::unique_ptr<EventExporter> exporter, EventDelivery how);
+  // What snapshots get as the state of delivery. Default: Stats().
+  void ShowStatsOf(std::function<std::vector<DeliveryStats>()> all);
   void SetSnapshot(SnapshotPtr snapshot, bool urgent);  // urgent: a sweep ended, ignore metric_interval
   // Sends what is due. Returns the time of the next send; max if there is none.
   SteadyTime Step();
@@ -68,8 +72,9 @@ class DeliveryPump {
   std::unique_ptr<Impl> impl_;
 };
 
-// Owns the thread and stops and joins it in its destructor. Opens its own store session on it.
-class DeliveryThread {
+// Owns a thread for each exporter, with a pump of its own, and stops and joins them in its destructor. The thread of an
+// event exporter opens a store session.
+class DeliveryThreads {
  public:
   struct Exporters {
     struct Metric {
@@ -84,13 +89,13 @@ class DeliveryThread {
     std::vector<Events> events;
   };
 
-  DeliveryThread(OpenEventLog open_log, Exporters exporters, const Clock& clock, DeliveryOptions options);
-  ~DeliveryThread();
-  DeliveryThread(const DeliveryThread&) = delete;
-  DeliveryThread& operator=(const DeliveryThread&) = delete;
+  DeliveryThreads(OpenEventLog open_log, Exporters exporters, const Clock& clock, DeliveryOptions options);
+  ~DeliveryThreads();
+  DeliveryThreads(const DeliveryThreads&) = delete;
+  DeliveryThreads& operator=(const DeliveryThreads&) = delete;
 
   // Thread: any. Never blocks.
-  void Publish(SnapshotPtr snapshot, bool urgent);
+  void Publish(const SnapshotPtr& snapshot, bool urgent);
   void NotifyEvents();  // events were stored
   std::vector<DeliveryStats> Stats() const;
   // Waits until no required exporter has anything pending, at most `timeout` or until a stop request. Returns the names

@@ -1,7 +1,7 @@
 // EventLog: stored events, and how far each event exporter has delivered them: cursors, dead letters, pauses.
 //
-// The delivery thread reads events and writes the delivery state. The loop appends events that belong to no sweep;
-// SweepStore writes those of a sweep with their cause. Owner, thread and errors: store.h.
+// An exporter's thread reads events and writes the exporter's delivery state. The loop appends events that belong to no
+// sweep; SweepStore writes those of a sweep with their cause. Owner, thread and errors: store.h.
 #pragma once
 
 #include <cstddef>

@@ -3,9 +3,8 @@
 //
 // SQLite (WAL, synchronous=FULL) by default, PostgreSQL when shared; same code. Formats: FORMAT.md.
 // Owner: each thread opens its own. Thread: the one that opened it. One writer of sweeps at a time: the loop, which
-// holds the writer lock; the delivery thread writes the delivery state and the gateway groups only, and commands write
-// artifacts. Every method is one
-// transaction; none spans other I/O.
+// holds the writer lock; the threads of delivery write the delivery state and the gateway groups only, each of its own
+// exporter, and commands write artifacts. Every method is one transaction; none spans other I/O.
 // Error: kStore (the message names the file or server, and a full disk); kNotFound if a named thing does not exist. A
 // database with a newer schema version is refused.
 #pragma once

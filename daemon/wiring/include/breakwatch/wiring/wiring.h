@@ -43,6 +43,6 @@ Result<std::unique_ptr<ArtifactRegistry>> MakeRegistry(const App& app, const Set
                                                        const std::string& name);
 
 // exporters.cc
-Result<engine::DeliveryThread::Exporters> MakeExporters(const App& app, const Settings& settings);
+Result<engine::DeliveryThreads::Exporters> MakeExporters(const App& app, const Settings& settings);
 
 }  // namespace breakwatch::wiring
