@@ -27,6 +27,7 @@ def views(world, broken):
         "?by=family&range=year": "Overview",
         "models?sort=-breaks": "Models",
         f"models/{quote(broken['model'], safe='')}?break={site}": broken["model"],
+        f"models/{quote(broken['model'], safe='')}?mode=fix": broken["model"],
         f"models/{quote(failed, safe='')}": failed,
         f"models/{quote(HOSTILE[0], safe='')}": HOSTILE[0],
         "reasons": "Reasons",
@@ -146,6 +147,28 @@ def test_a_break_tells_why_where_and_who_else_has_it(watch, stand_in, broken):
     page.reload()
     one.settle()
     assert page.locator("#break").inner_text() == f"Break 2: {site['reason']}"
+
+
+def test_the_tried_fixes_lead_from_the_model_to_the_lines_to_write(watch, stand_in, broken):
+    one = watch(stand_in)
+    page = one.open("models/" + quote(broken["model"], safe=""))
+    page.get_by_role("link", name="Tried on default").click()
+    page.wait_for_function("() => location.hash.includes('mode=fix')")
+    one.settle()
+    rows = page.get_by_role("region", name="Fixes that were tried").locator("tbody tr").all_inner_texts()
+    assert [row.split("\t")[1] for row in rows] == ["same", "timeout", "better", "different result"]
+    assert f"{broken['breaks']} → 1" in rows[2]
+    text = page.locator("main").inner_text()
+    assert "Recommended: no_cache" in text and "Caution: no past_key_values" in text
+    assert page.locator("pre", has_text="torch._dynamo.config.no_cache = True  # <b>").count() == 1
+    left = page.get_by_role("region", name="Sites that no fix removes").locator("tbody tr")
+    assert left.count() == 1 and SITES[broken["_sites"][-1]]["file"] in left.inner_text()
+
+
+def test_a_model_without_tried_fixes_names_the_command_that_tries_them(watch, stand_in, broken):
+    page = watch(stand_in).open("models/" + quote(broken["model"], safe="") + "?mode=train")
+    assert "None was tried on this model" in page.locator("main").inner_text()
+    assert page.locator("pre", has_text="breakwatch fix " + broken["model"]).count() == 1
 
 
 @pytest.mark.parametrize("name", HOSTILE)

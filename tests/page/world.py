@@ -98,6 +98,52 @@ SITES = [
 ]
 
 
+def attempt(names, outcome, before, after, **more):
+    """An attempt of mode fix; `after` is None if it has no numbers."""
+    counts = {} if after is None else {"after": before | after}
+    return {
+        "names": names,
+        "kinds": ["setting"],
+        "status": "ok" if after else "timeout",
+        "detail": "",
+        "outcome": outcome,
+        "removed": [],
+        "added": [],
+        "python": [f"torch._dynamo.config.{name} = True  # <b>" for name in names],
+        "caution": "",
+        "max_abs": 0.0,
+        "seconds": 2.5,
+    } | counts | more
+
+
+def tried_fixes(row, sites):
+    """`mode_detail` of mode fix."""
+    before = {"breaks": row["breaks"], "sites": row["break_sites"], "graphs": row["graphs"], "ops": row["ops_captured"]}
+    last = sites[-1] if sites else {}
+    return {
+        "fix": {"names": [], "combine": True, "budget_s": 600, "attempt_s": 120},
+        "fixes_version": "0123456789ab",
+        "depth": "reduced",
+        "before": before,
+        "attempts": [
+            attempt(["capture_scalar_outputs"], "same", before, {"ops": before["ops"]}, detail="<img src=x onerror=alert(1)>"),
+            attempt(["attention_flex"], "", before, None, detail="after 120 s"),
+            attempt(["no_cache"], "better", before, {"breaks": 1, "sites": 1}, caution="no past_key_values"),
+            attempt(["outputs_as_tuple"], "different_result", before, {"breaks": 0, "sites": 0, "graphs": 1}),
+        ],
+        "best": 2,
+        "whole": False,
+        "left": [
+            {key: last[key] for key in ("site_id", "reason", "gb_id", "file", "line", "function", "stack", "hints")}
+            | {"owner": "library", "explanation": last["explanation"]}
+        ]
+        if sites
+        else [],
+        "not_applicable": [{"name": "experts_eager", "why": "it has no experts"}],
+        "stopped": "",
+    }
+
+
 def make_model(i, dice):
     org = dice.choice(["facebook", "google", "microsoft", "org", "intfloat", "openai-community", "example"])
     name = (
@@ -259,7 +305,7 @@ class World:
         start, limit = int(query.get("cursor", 0)), int(query.get("limit", 100))
         return rows[start : start + limit], str(start + limit) if start + limit < len(rows) else None
 
-    def model(self, _, name):
+    def model(self, query, name):
         row = self.by_name.get(name)
         if row is None:
             return 404, f'no result of model "{name}"'
@@ -307,7 +353,7 @@ class World:
             "architecture": "BertModel",
             "captured_params": 4_000_000,
             "status_detail": row["status_detail"],
-            "mode": "eval",
+            "mode": query.get("mode") or "eval",
             "device": "cpu",
             "dtype": "float32",
             "status": row["status"],
@@ -330,7 +376,7 @@ class World:
             "inputs_digest": "",
             "sites": sites,
             "segments": segments if found else [],
-            "mode_detail": None,
+            "mode_detail": tried_fixes(row, sites) if query.get("mode") == "fix" else None,
             "error": ""
             if found
             else "Traceback (most recent call last):\n  AttributeError: 'Config' has no attribute 'hidden_size'",
@@ -356,9 +402,21 @@ class World:
                     "breaks": 3,
                     "break_sites": 2,
                     "sweep_id": self.sweeps[0]["sweep_id"],
-                }
+                },
+                *([] if query.get("mode") == "train" else [self.fix_in_a_line(row)]),
             ],
             "differences": [],
+        }
+
+    def fix_in_a_line(self, row):
+        return {
+            "mode": "fix",
+            "toolchain": "default",
+            "status": row["status"],
+            "breaks": row["breaks"],
+            "break_sites": row["break_sites"],
+            "sweep_id": self.sweeps[0]["sweep_id"],
+            "fixes": "better with no_cache (3 breaks at 2 sites, 4 graphs -> 1 break at 1 site, 2 graphs)",
         }
 
     def history(self, query):

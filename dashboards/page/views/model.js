@@ -1,7 +1,8 @@
-// One model: numbers, anatomy, break sites, history, inputs, and the commands that show and repeat its capture.
+// One model: numbers, anatomy, break sites, fixes, history, inputs, and the commands that show and repeat its capture.
 import { html } from '../vendor/preact-htm.js';
 import { address, change } from '../address.js';
 import { segment, useRead } from '../api.js';
+import { Fixes } from './fixes.js';
 import { Badge, Body, Copy, Figure, Figures, ModelLink, Outside, Pager, ReasonLink, Section, SiteLink, SweepLink, Table, Time, counted, duration, number, place, short, visible } from '../parts.js';
 
 const kMaxSegments = 200;
@@ -31,6 +32,7 @@ function Result({ model, query }) {
     </${Figures}>`}
     <${Times} model=${model} />
     ${hasNumbers && html`<${Anatomy} model=${model} query=${query} />`}
+    <${Fixes} model=${model} />
     ${(model.error || model.output_tail) && html`<${Section} title="Error">${model.error && html`<pre tabindex="0">${model.error}</pre>`}
       ${model.output_tail && html`<details><summary>End of the output</summary><pre tabindex="0">${model.output_tail}</pre></details>`}</${Section}>`}
     <div class="columns"><${Inputs} model=${model} /><${Facts} model=${model} /></div>
@@ -159,8 +161,9 @@ function Commands({ model }) {
   const id = model.revision && model.config_source !== 'python' ? `${model.model}@${model.revision}` : model.model;
   const toolchain = model.toolchain === 'default' ? '' : ` --toolchain ${quoted(model.toolchain)}`;
   const mode = model.mode.split('+')[0];
-  const again = ['profile', 'bench'].includes(mode) ? `breakwatch ${mode} ${quoted(id)}` : `breakwatch sweep --model ${quoted(id)} --modes ${quoted(mode)}`;
+  const again = ['profile', 'bench', 'fix'].includes(mode) ? `breakwatch ${mode} ${quoted(id)}` : `breakwatch sweep --model ${quoted(id)} --modes ${quoted(mode)}`;
   const lines = [`${again}${toolchain} --rebuild always`, `breakwatch show ${quoted(model.model)} --mode ${quoted(model.mode)}${toolchain}`];
+  if (model.breaks > 0 && mode !== 'fix') lines.push(...['fix', 'repro'].map((command) => `breakwatch ${command} ${quoted(id)}${toolchain}`), `breakwatch issue ${quoted(model.model)}`);
   return html`<${Section} title="Repeat it">${lines.map((line) => html`<div class="actions"><pre tabindex="0">${line}</pre><${Copy} text=${line} /></div>`)}</${Section}>`;
 }
 
