@@ -101,19 +101,23 @@ SITES = [
 def attempt(names, outcome, before, after, **more):
     """An attempt of mode fix; `after` is None if it has no numbers."""
     counts = {} if after is None else {"after": before | after}
-    return {
-        "names": names,
-        "kinds": ["setting"],
-        "status": "ok" if after else "timeout",
-        "detail": "",
-        "outcome": outcome,
-        "removed": [],
-        "added": [],
-        "python": [f"torch._dynamo.config.{name} = True  # <b>" for name in names],
-        "caution": "",
-        "max_abs": 0.0,
-        "seconds": 2.5,
-    } | counts | more
+    return (
+        {
+            "names": names,
+            "kinds": ["setting"],
+            "status": "ok" if after else "timeout",
+            "detail": "",
+            "outcome": outcome,
+            "removed": [],
+            "added": [],
+            "python": [f"torch._dynamo.config.{name} = True  # <b>" for name in names],
+            "caution": "",
+            "max_abs": 0.0,
+            "seconds": 2.5,
+        }
+        | counts
+        | more
+    )
 
 
 def tried_fixes(row, sites):
@@ -126,7 +130,13 @@ def tried_fixes(row, sites):
         "depth": "reduced",
         "before": before,
         "attempts": [
-            attempt(["capture_scalar_outputs"], "same", before, {"ops": before["ops"]}, detail="<img src=x onerror=alert(1)>"),
+            attempt(
+                ["capture_scalar_outputs"],
+                "same",
+                before,
+                {"ops": before["ops"]},
+                detail="<img src=x onerror=alert(1)>",
+            ),
             attempt(["attention_flex"], "", before, None, detail="after 120 s"),
             attempt(["no_cache"], "better", before, {"breaks": 1, "sites": 1}, caution="no past_key_values"),
             attempt(["outputs_as_tuple"], "different_result", before, {"breaks": 0, "sites": 0, "graphs": 1}),
