@@ -63,6 +63,28 @@ class Checker {
          "the server's identity is not checked");
   }
 
+  // Of exporters that also take a bearer token.
+  template <class Exporter>
+  void Bearer(const std::string& prefix, const Exporter& exporter) {
+    const bool has_token = !exporter.bearer_token.empty() || !exporter.bearer_token_file.empty();
+    Refuse(!exporter.bearer_token.empty() && !exporter.bearer_token_file.empty(), prefix + "bearer_token_file",
+           "bearer_token and bearer_token_file are both set");
+    Refuse(has_token && !exporter.username.empty(), prefix + "username", "is set besides a bearer token");
+  }
+
+  void RemoteWrite(const RemoteWriteSettings& remote_write) {
+    const std::string prefix = "exporters.remote_write.";
+    Network(prefix, remote_write);
+    Bearer(prefix, remote_write);
+    std::set<std::string> names;
+    for (const std::string& label : remote_write.external_labels) {
+      const std::string name = label.substr(0, label.find('='));
+      Refuse(!names.insert(name).second, prefix + "external_labels", "has " + name + " twice");
+    }
+    Warn(!remote_write.url.empty() && remote_write.interval >= std::chrono::minutes(5), prefix + "interval",
+         "series disappear between two exports: Prometheus forgets them after five minutes");
+  }
+
   void Registry(const RegistrySettings& registry) {
     const std::string prefix = "artifact.registry.";
     const bool has_token = !registry.token.empty() || !registry.token_file.empty();
@@ -93,6 +115,7 @@ Findings CheckTogether(const Settings& settings, bool store_url_from_environment
   check.StateDir(settings.state_dir);
   check.Network("exporters.pushgateway.", settings.exporters.pushgateway);
   check.Network("exporters.loki.", settings.exporters.loki);
+  check.RemoteWrite(settings.exporters.remote_write);
   check.Registry(settings.artifact.registry);
   check.Web(settings.web);
   const HubSettings& hub = settings.hub;

@@ -282,6 +282,61 @@ std::vector<Key> LokiKeys() {
   };
 }
 
+std::vector<Key> RemoteWriteKeys() {
+  return {
+      {KEY(exporters.remote_write.url),
+       .doc = "URL of a remote write 1.0 receiver with its path; empty: metrics are not written.", .restart = true,
+       .check = HttpUrl},
+      {KEY(exporters.remote_write.job), .doc = "Label job of every series.", .restart = true, .check = OneLine},
+      {KEY(exporters.remote_write.instance),
+       .doc = "Label instance of every series; empty: none, so that sweeps on several machines continue one series.",
+       .restart = true, .check = OneLineOrEmpty},
+      {KEY(exporters.remote_write.pool),
+       .doc = "Label pool of every series, for daemons that share a receiver; pools hold disjoint models.",
+       .restart = true, .check = NameOrEmpty},
+      {KEY(exporters.remote_write.external_labels), .doc = "Further labels of every series, each as NAME=VALUE.",
+       .restart = true, .check = ExternalLabel},
+      {KEY(exporters.remote_write.interval),
+       .doc = "Time after which the same metrics are written again; Prometheus forgets series after five minutes.",
+       .restart = true, .min = 100, .max = kDay},
+      {KEY(exporters.remote_write.batch_series), .doc = "Maximum number of series in one request.", .restart = true,
+       .min = 1, .max = 100'000},
+      {KEY(exporters.remote_write.tenant), .doc = "Tenant (X-Scope-OrgID) of Mimir and the like; empty: none.",
+       .restart = true, .check = NameOrEmpty},
+      {KEY(exporters.remote_write.headers), .doc = "Further headers of requests, each as NAME: VALUE.", .restart = true,
+       .check = HttpHeader},
+      {KEY(exporters.remote_write.timeout), .doc = "Deadline of one request.", .restart = true, .min = 100,
+       .max = kDay},
+      {KEY(exporters.remote_write.connect_timeout), .doc = "Deadline for connecting.", .restart = true, .min = 10,
+       .max = kDay},
+      {KEY(exporters.remote_write.username), .doc = "User of basic authentication; empty: none.", .restart = true},
+      {KEY(exporters.remote_write.password), .doc = "Password of basic authentication.", .is_secret = true,
+       .restart = true},
+      {KEY(exporters.remote_write.password_file), .doc = "File with the password.", .restart = true},
+      {KEY(exporters.remote_write.bearer_token), .doc = "Bearer token, instead of a user.", .is_secret = true,
+       .restart = true},
+      {KEY(exporters.remote_write.bearer_token_file), .doc = "File with the bearer token.", .restart = true},
+      {.name = "exporters.remote_write.ca_file",
+       .field = FIELD(exporters.remote_write.tls.ca_file),
+       .doc = "Certificates to trust (PEM); empty: the system's.",
+       .restart = true},
+      {.name = "exporters.remote_write.cert_file",
+       .field = FIELD(exporters.remote_write.tls.cert_file),
+       .doc = "Client certificate (PEM).",
+       .restart = true},
+      {.name = "exporters.remote_write.key_file",
+       .field = FIELD(exporters.remote_write.tls.key_file),
+       .doc = "Key of the client certificate (PEM).",
+       .restart = true},
+      {.name = "exporters.remote_write.insecure_skip_verify",
+       .field = FIELD(exporters.remote_write.tls.insecure_skip_verify),
+       .doc = "Accept any certificate.",
+       .restart = true},
+      {KEY(exporters.remote_write.required), .doc = "A sweep whose metrics were not accepted is incomplete.",
+       .restart = true},
+  };
+}
+
 std::vector<Key> LocalExporterKeys() {
   return {
       {KEY(exporters.file.enabled), .doc = "Write events to a rotated file of JSON lines.", .restart = true},
@@ -387,7 +442,7 @@ std::vector<Key> MakeKeyTable() {
        .doc = "Directory for everything that breakwatch keeps: store, reports, logs, control socket, scratch.",
        .restart = true, .check = NotEmpty}};
   for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), MeasureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
-                    LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
+                    RemoteWriteKeys(), LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }
   return keys;

@@ -165,6 +165,7 @@ class Loader {
     constexpr std::pair<const char*, const char*> kPairs[] = {
         {"exporters.pushgateway.connect_timeout", "exporters.pushgateway.timeout"},
         {"exporters.loki.connect_timeout", "exporters.loki.timeout"},
+        {"exporters.remote_write.connect_timeout", "exporters.remote_write.timeout"},
         {"delivery.first_backoff", "delivery.max_backoff"}};
     const auto field = [&](const char* key) -> milliseconds& {
       return std::get<FieldOf<milliseconds>>(FindKey(key)->field)(loaded_.settings);

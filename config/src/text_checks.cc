@@ -7,6 +7,7 @@
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/host_port.h"
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/text.h"
 
 namespace breakwatch::config {
 namespace {
@@ -18,6 +19,8 @@ bool HasBlankOrControl(const std::string& text) {
 bool IsNameCharacter(unsigned char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool HasPort(const std::string& text) {
   const auto address = ParseHostPort(text);
@@ -95,6 +98,30 @@ Expected OneLine(const std::string& text) {
   const bool control = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
   if (!text.empty() && text.size() <= 128 && !control) return std::nullopt;
   return "1 to 128 printable characters";
+}
+
+Expected OneLineOrEmpty(const std::string& text) { return text.empty() ? std::nullopt : OneLine(text); }
+
+Expected ExternalLabel(const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const std::string name = text.substr(0, equals);
+  if (name == "job" || name == "instance" || name == "pool") return "another label: " + name + " has its own key";
+  const bool is_name =
+      !name.empty() && name.size() <= 63 && !name.starts_with("__") && !IsDigit(name.front()) &&
+      std::all_of(name.begin(), name.end(), [](char c) { return IsNameCharacter(c) && c != '-' && c != '.'; });
+  if (is_name && equals < text.size() && !OneLine(text.substr(equals + 1))) return std::nullopt;
+  return "NAME=VALUE such as cluster=eu-1";
+}
+
+Expected HttpHeader(const std::string& text) {
+  constexpr std::string_view kOurs[] = {"authorization", "content-encoding", "content-length", "content-type",
+                                        "host",          "user-agent"};
+  const std::size_t colon = std::min(text.find(": "), text.size());
+  const std::string name = text.substr(0, colon);
+  if (std::ranges::find(kOurs, Lower(name)) != std::end(kOurs)) return "another header: " + name + " is set already";
+  const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), IsNameCharacter);
+  if (is_name && colon < text.size() && !OneLine(text.substr(colon + 2))) return std::nullopt;
+  return "NAME: VALUE such as X-Group: ml";
 }
 
 std::optional<Span> PasswordIn(const std::string& url) {

@@ -19,6 +19,9 @@ Expected MetricName(const std::string& text);
 Expected ToolchainMode(const std::string& text);  // a Name, or NAME/MODE
 Expected BatchSize(const std::string& text);      // a number from 1 to 65536
 Expected OneLine(const std::string& text);        // printable, at most 128 bytes
+Expected OneLineOrEmpty(const std::string& text);
+Expected ExternalLabel(const std::string& text);  // NAME=VALUE; job, instance and pool have their own keys
+Expected HttpHeader(const std::string& text);     // NAME: VALUE; without those that a request has anyway
 
 // The position and length of the password in a URL (after "user:" or "password="), when there is one.
 struct Span {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "breakwatch/config/keys.h"
@@ -155,6 +156,48 @@ TEST(LoadTest, OneOfTwoTimesThatLimitEachOtherMayBeSetAlone) {
                      .flags = {{"exporters.loki.timeout", {"2s"}}, {"exporters.loki.connect_timeout", {"3s"}}}})
                 .find("longer than timeout"),
             std::string::npos);
+}
+
+TEST(LoadTest, ChecksLabelsAndHeadersOfRemoteWrite) {
+  const auto refused = [](const std::string& key, std::vector<std::string> values) {
+    return ErrorOf({.files = {}, .environment = {}, .flags = {{"exporters.remote_write." + key, std::move(values)}}});
+  };
+  EXPECT_TRUE(FromFlags({{"exporters.remote_write.external_labels", {"cluster=eu-1", "_team=a=b c"}},
+                         {"exporters.remote_write.headers", {"X-Group: ml: a"}},
+                         {"exporters.remote_write.instance", {"host:9723"}}})
+                  .ok());
+  for (const char* bad :
+       {"", "cluster", "cluster=", "=x", "1a=x", "__name__=x", "a-b=x", "a=x\ny", "job=x", "pool=x"}) {
+    EXPECT_THAT(refused("external_labels", {bad}), testing::HasSubstr("external_labels")) << bad;
+  }
+  EXPECT_THAT(refused("external_labels", {"pool=x"}), testing::HasSubstr("pool has its own key"));
+  EXPECT_THAT(refused("external_labels", {"a=1", "a=2"}), testing::HasSubstr("has a twice"));
+  for (const char* bad : {"", "X-Group", "X-Group:", "X-Group: ", ": x", "X Group: x", "AUTHORIZATION: x", "Host: x"})
+    EXPECT_THAT(refused("headers", {bad}), testing::HasSubstr("headers")) << bad;
+}
+
+TEST(LoadTest, TakesABearerTokenOrAUserButNotBoth) {
+  const TemporaryDirectory folder;
+  const std::string file = folder.Write("token", "secret\n");
+  EXPECT_TRUE(FromFlags({{"exporters.remote_write.bearer_token_file", {file}}}).ok());
+  EXPECT_THAT(ErrorOf({.files = {},
+                       .environment = {{"BREAKWATCH_EXPORTERS_REMOTE_WRITE_BEARER_TOKEN", "x"}},
+                       .flags = {{"exporters.remote_write.username", {"me"}}}}),
+              testing::HasSubstr("is set besides a bearer token"));
+  EXPECT_THAT(ErrorOf({.files = {},
+                       .environment = {{"BREAKWATCH_EXPORTERS_REMOTE_WRITE_BEARER_TOKEN", "x"}},
+                       .flags = {{"exporters.remote_write.bearer_token_file", {file}}}}),
+              testing::HasSubstr("are both set"));
+}
+
+TEST(LoadTest, WarnsIfSeriesWouldDisappearBetweenTwoRemoteWrites) {
+  const auto warnings = [](const char* interval) {
+    return FromFlags(
+               {{"exporters.remote_write.url", {"http://host/write"}}, {"exporters.remote_write.interval", {interval}}})
+        ->warnings.size();
+  };
+  EXPECT_EQ(warnings("4m"), 0u);
+  EXPECT_EQ(warnings("5m"), 1u);
 }
 
 // Changes the working directory for a scope.

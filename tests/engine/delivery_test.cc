@@ -130,6 +130,20 @@ TEST_F(DeliveryTest, RetriesARepetitionThatFailed) {
   EXPECT_TRUE(Pump().Behind().empty());
 }
 
+TEST_F(DeliveryTest, ReportsARefusalThatIsRepeatedOnceInAnHour) {
+  FakeMetricExporter& metrics = AddMetrics();
+  metrics.repeat_every = minutes(1);
+  for (int i = 0; i < 90; ++i) metrics.answers.push_back({Delivery::kRefused, "limit " + std::to_string(i), {}});
+  Publish("one");
+  Run(minutes(89));
+  EXPECT_EQ(metrics.attempts, 90);
+  EXPECT_EQ(Pump().Behind(), (std::vector<std::string>{"metrics"}));
+  Run(minutes(1));
+  EXPECT_TRUE(Pump().Behind().empty()) << "the same snapshot was accepted";
+  EXPECT_EQ(reports_, (std::vector<std::string>{"metrics: refused the snapshot: limit 0",
+                                                "metrics: refused the snapshot: limit 60", "metrics: works again"}));
+}
+
 TEST_F(DeliveryTest, PutsTheStateOfAllExportersIntoEverySnapshot) {
   FakeMetricExporter& metrics = AddMetrics();
   AddEvents().down = true;

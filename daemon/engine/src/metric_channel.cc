@@ -60,8 +60,10 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
   const SteadyTime now = clock.Steady();  // the send took time
   switch (outcome.delivery) {
     case Delivery::kDelivered:
-      if (backoff_.FailuresInARow() > 0) Report(Level::kInfo, "works again");
+      if (backoff_.FailuresInARow() > 0 || refusal_reported_) Report(Level::kInfo, "works again");
       backoff_.Worked();
+      refused_ = false;
+      refusal_reported_.reset();
       pending_.reset();
       urgent_ = false;
       sent_at_ = now;
@@ -77,7 +79,7 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
     case Delivery::kRefused:  // the same bytes would be refused again; the next snapshot differs
       ++stats_.failures;
       stats_.last_failure = clock.Now();
-      Report(Level::kWarn, "refused the snapshot: " + outcome.detail);
+      ReportRefusal(now, outcome.detail);
       refused_ = true;
       pending_.reset();
       urgent_ = false;
@@ -85,6 +87,13 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
       next_check_ = now + options_.check_target;
       break;
   }
+}
+
+// Not at every repetition, whose text may differ each time.
+void MetricChannel::ReportRefusal(SteadyTime now, const std::string& detail) {
+  if (refusal_reported_ && now - *refusal_reported_ < std::chrono::hours(1)) return;
+  refusal_reported_ = now;
+  Report(Level::kWarn, "refused the snapshot: " + detail);
 }
 
 void MetricChannel::Report(Level level, const std::string& text) const {

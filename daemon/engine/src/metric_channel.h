@@ -31,6 +31,7 @@ class MetricChannel {
   SteadyTime RepeatDue() const;
   void AskTarget(SteadyTime now);
   void Send(const Clock& clock, const StatsOfAll& stats);
+  void ReportRefusal(SteadyTime now, const std::string& detail);
   void Report(Level level, const std::string& text) const;
 
   std::unique_ptr<MetricExporter> exporter_;
@@ -38,7 +39,8 @@ class MetricChannel {
   const DeliveryOptions& options_;
   SnapshotPtr latest_, pending_;
   bool urgent_ = false;
-  bool refused_ = false;  // the target refused the latest snapshot
+  bool refused_ = false;                        // the target refused the latest snapshot
+  std::optional<SteadyTime> refusal_reported_;  // since the last delivery
   std::optional<SteadyTime> sent_at_;
   SteadyTime next_check_{};
   Backoff backoff_;

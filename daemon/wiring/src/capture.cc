@@ -59,10 +59,12 @@ constexpr std::string_view kSqlite = "sqlite:";
 // Paths that no worker may read: those that give control over this daemon, and its results so far.
 std::vector<std::string> Secrets(const App& app, const Settings& settings) {
   std::vector<std::string> paths = {settings.state_dir, settings.web.token_file};
-  for (const auto* exporter : {&settings.exporters.pushgateway.password_file, &settings.exporters.loki.password_file,
-                               &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file,
-                               &settings.artifact.registry.password_file, &settings.artifact.registry.token_file,
-                               &settings.artifact.registry.tls.key_file})
+  for (const auto* exporter :
+       {&settings.exporters.pushgateway.password_file, &settings.exporters.loki.password_file,
+        &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file,
+        &settings.exporters.remote_write.password_file, &settings.exporters.remote_write.bearer_token_file,
+        &settings.exporters.remote_write.tls.key_file, &settings.artifact.registry.password_file,
+        &settings.artifact.registry.token_file, &settings.artifact.registry.tls.key_file})
     paths.push_back(*exporter);
   paths.insert(paths.end(), app.loaded.files.begin(), app.loaded.files.end());
   if (const std::string url = config::StoreUrl(settings); url.starts_with(kSqlite)) {

@@ -5,6 +5,7 @@
 #include "breakwatch/exporters/event_file.h"
 #include "breakwatch/exporters/loki.h"
 #include "breakwatch/exporters/pushgateway.h"
+#include "breakwatch/exporters/remote_write.h"
 #include "breakwatch/net/http.h"
 #include "breakwatch/wiring/wiring.h"
 
@@ -44,7 +45,6 @@ Result<void> SetReach(const ExporterSettings& s, Options& options) {
   const auto password = config::ReadSecret(s.password, s.password_file);
   if (!password) return password.error();
   options.url = s.url;
-  options.gzip = s.gzip;
   options.user = s.username;
   options.password = *password;
   options.tls = {s.tls.ca_file, s.tls.cert_file, s.tls.key_file, s.tls.insecure_skip_verify};
@@ -56,6 +56,7 @@ Result<void> SetReach(const ExporterSettings& s, Options& options) {
 Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const config::PushgatewaySettings& s) {
   exporters::PushgatewayOptions options;
   if (auto reached = SetReach(s, options); !reached) return reached.error();
+  options.gzip = s.gzip;
   options.job = s.job;
   options.pool = s.pool;
   options.shards = s.shards;
@@ -66,6 +67,7 @@ Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const co
 Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::LokiSettings& s) {
   exporters::LokiOptions options;
   if (auto reached = SetReach(s, options); !reached) return reached.error();
+  options.gzip = s.gzip;
   options.tenant = s.tenant;
   options.environment = s.environment;
   options.pool = s.pool;
@@ -80,6 +82,27 @@ Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::Lo
   return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent, app.give_up.get_token()), *app.clock);
 }
 
+// "NAME: VALUE", "NAME=VALUE"; the settings are checked.
+std::pair<std::string, std::string> SplitAt(std::string_view separator, const std::string& text) {
+  const std::size_t at = text.find(separator);
+  return {text.substr(0, at), text.substr(at + separator.size())};
+}
+
+Result<std::unique_ptr<MetricExporter>> MakeRemoteWrite(const App& app, const config::RemoteWriteSettings& s) {
+  exporters::RemoteWriteOptions options;
+  if (auto reached = SetReach(s, options); !reached) return reached.error();
+  const auto token = config::ReadSecret(s.bearer_token, s.bearer_token_file);
+  if (!token) return token.error();
+  options.bearer_token = *token;
+  options.tenant = s.tenant;
+  for (const std::string& header : s.headers) options.headers.push_back(SplitAt(": ", header));
+  options.labels = {{"job", s.job}, {"instance", s.instance}, {"pool", s.pool}};
+  for (const std::string& label : s.external_labels) options.labels.push_back(SplitAt("=", label));
+  options.interval = s.interval;
+  options.batch_series = static_cast<std::size_t>(s.batch_series);
+  return exporters::MakeRemoteWrite(options, net::MakeHttpSender(kUserAgent, app.give_up.get_token()), *app.clock);
+}
+
 }  // namespace
 
 Result<engine::DeliveryThreads::Exporters> MakeExporters(const App& app, const Settings& settings) {
@@ -89,6 +112,11 @@ Result<engine::DeliveryThreads::Exporters> MakeExporters(const App& app, const S
     auto pushgateway = MakePushgateway(app, s.pushgateway);
     if (!pushgateway) return pushgateway.error();
     out.metrics.push_back({std::move(*pushgateway), s.pushgateway.required});
+  }
+  if (!s.remote_write.url.empty()) {
+    auto remote_write = MakeRemoteWrite(app, s.remote_write);
+    if (!remote_write) return remote_write.error();
+    out.metrics.push_back({std::move(*remote_write), s.remote_write.required});
   }
   if (!s.loki.url.empty()) {
     auto loki = MakeLoki(app, s.loki);

@@ -121,6 +121,22 @@ struct LokiSettings {
   bool required = true;
 };
 
+struct RemoteWriteSettings {
+  std::string url;  // with its path; empty: off
+  std::string job = "breakwatch";
+  std::string instance, pool;                // further labels of every series; empty: none
+  std::vector<std::string> external_labels;  // NAME=VALUE
+  milliseconds interval{60'000};             // between two exports of the same numbers
+  int batch_series = 2'000;                  // of one request
+  std::string tenant;                        // X-Scope-OrgID
+  std::vector<std::string> headers;          // NAME: VALUE
+  milliseconds timeout{30'000}, connect_timeout{5'000};
+  std::string username, password, password_file;  // basic auth
+  std::string bearer_token, bearer_token_file;    // instead of a user
+  TlsSettings tls;                                // keys without "tls"
+  bool required = true;
+};
+
 struct EventFileSettings {
   bool enabled = true;
   std::string path;                     // empty: logs/events.jsonl in state_dir
@@ -136,6 +152,7 @@ struct ConsoleSettings {
 struct ExporterSettings {
   PushgatewaySettings pushgateway;
   LokiSettings loki;
+  RemoteWriteSettings remote_write;
   EventFileSettings file;
   ConsoleSettings console;
 };
