@@ -1,4 +1,4 @@
-"""The Dockerfile: pinned base images, its own user, and everything that the program needs at run time."""
+"""The Dockerfiles: pinned base images, their own users, and everything that the program needs at run time."""
 
 import re
 import shutil
@@ -7,12 +7,20 @@ import subprocess
 import pytest
 
 
+def read(path):
+    """[(instruction, argument)], continuation lines joined, comments inside them dropped."""
+    text = re.sub(r"^ *#.*\n", "", path.read_text(), flags=re.MULTILINE).replace("\\\n", " ")
+    return [tuple(line.split(None, 1)) for line in text.splitlines() if line.strip()]
+
+
+@pytest.fixture(params=["docker/Dockerfile", "docker/jenkins/Dockerfile"])
+def instructions(root, request):
+    return read(root / request.param)
+
+
 @pytest.fixture
-def instructions(root):
-    """[(instruction, argument)], continuation lines joined."""
-    text = (root / "docker/Dockerfile").read_text().replace("\\\n", " ")
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return [tuple(line.split(None, 1)) for line in lines]
+def main_instructions(root):
+    return read(root / "docker/Dockerfile")
 
 
 def arguments(instructions, name):
@@ -25,18 +33,19 @@ def last_stage(instructions):
 
 
 def test_starts_from_pinned_images(instructions):
-    bases = [argument.split("=", 1)[1] for argument in arguments(instructions, "ARG") if argument.startswith("DEBIAN=")]
-    assert bases and all(re.fullmatch(r"debian:\d+\.\d+-slim(@sha256:[0-9a-f]{64})?", base) for base in bases)
+    bases = dict(argument.split("=", 1) for argument in arguments(instructions, "ARG"))
+    assert re.fullmatch(r"debian:\d+\.\d+-slim(@sha256:[0-9a-f]{64})?", bases["DEBIAN"])
     stages = set()
     for argument in arguments(instructions, "FROM"):
         base, *name = argument.split(" AS ")
-        assert base == "${DEBIAN}" or base in stages, base
+        image = bases.get(base.strip("${}"), "")
+        assert base in stages or re.fullmatch(r"[a-z/]+:\d+\.\d+[a-z0-9.-]*(@sha256:[0-9a-f]{64})?", image), base
         stages.update(name)
     assert len(arguments(instructions, "FROM")) > 1
 
 
-def test_leaves_build_tools_behind(instructions):
-    final = " ".join(argument for name, argument in last_stage(instructions) if name == "RUN")
+def test_leaves_build_tools_behind(main_instructions):
+    final = " ".join(argument for name, argument in last_stage(main_instructions) if name == "RUN")
     assert "-dev" not in final and "g++" not in final and "cmake" not in final and "python3-venv" not in final
 
 
@@ -77,14 +86,14 @@ def test_names_only_settings_that_exist(instructions, setting_variables):
             assert variable in setting_variables, variable
 
 
-def test_installs_every_library_the_program_needs(root, instructions):
+def test_installs_every_library_the_program_needs(root, main_instructions):
     program = root / "build/release/breakwatch"
     if not program.exists() or not shutil.which("dpkg") or not shutil.which("objdump"):
         pytest.skip("no program built here, or no dpkg and objdump to ask")
     linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     dynamic = subprocess.run(["objdump", "-p", program], capture_output=True, text=True, check=True).stdout
     needed = re.findall(r"\bNEEDED\s+(\S+)", dynamic)
-    installed = " ".join(arguments(last_stage(instructions), "RUN")).split()
+    installed = " ".join(arguments(last_stage(main_instructions), "RUN")).split()
     for name in needed:
         path = re.search(rf"{re.escape(name)} => (\S+)", linked)
         if not path:

@@ -15,10 +15,12 @@ abstract class Jenkins extends Script {
   static Map scenario = [:]
   static Map variables = [:]
   static String result = 'SUCCESS'
+  static Closure main
+  static Closure after
   static final List RECORDED = ['choice', 'booleanParam', 'cron', 'disableConcurrentBuilds', 'timestamps',
     'buildDiscarder', 'logRotator', 'usernamePassword', 'junit', 'recordIssues', 'issues', 'archiveArtifacts', 'mail',
     'echo', 'deleteDir', 'writeFile', 'label']
-  static final List BLOCKS = ['parameters', 'triggers', 'options', 'stages', 'steps', 'script', 'agent']
+  static final List BLOCKS = ['parameters', 'triggers', 'options', 'steps', 'script', 'agent']
 
   def getParams() { scenario.params }
   String getNone() { 'none' }
@@ -45,10 +47,12 @@ abstract class Jenkins extends Script {
   // --- blocks of a declarative pipeline
 
   void pipeline(Closure body) {
-    try { run(body) } catch (Stopped stopped) {
+    run(body)
+    try { run(main) } catch (Stopped stopped) {
       result = stopped.result
       calls << ['stopped', stopped.message, [:]]
     }
+    if (after) run(after)
   }
 
   // Jenkins evaluates a block's environment, agent and conditions before its stages, in any order of the text.
@@ -63,6 +67,12 @@ abstract class Jenkins extends Script {
   }
 
   void environment(Closure body) { run(body, new Environment(this)) }
+
+  // Whatever the order of the text, the stages come after the rest, and `post` after the stages.
+  void stages(Closure body) { main = body }
+  // The conditions of the end; only `failure` is used.
+  void post(Closure body) { after = body }
+  void failure(Closure body) { if (result == 'FAILURE') run(body) }
 
   def methodMissing(String name, arguments) {
     List given = arguments as List
@@ -140,7 +150,7 @@ class Environment {
 }
 
 Map answers = new JsonSlurper().parseText(args[1]).collectEntries { name, build ->
-  Jenkins.with { scenario = build; calls = []; result = 'SUCCESS'; variables = new LinkedHashMap(build.env) }
+  Jenkins.with { scenario = build; calls = []; result = 'SUCCESS'; after = null; variables = new LinkedHashMap(build.env) }
   def compiler = new CompilerConfiguration(scriptBaseClass: Jenkins.name)
   new GroovyShell(getClass().classLoader, new Binding(), compiler).evaluate(new File(args[0]))
   [(name): [result: Jenkins.result, calls: Jenkins.calls]]

@@ -11,7 +11,7 @@ CHOSEN = {
     "HUB": "live",
     "TOP": '10; rm -rf "$HOME"',
     "MODES": "eval,train",
-    "TOOLCHAINS": "old",
+    "TOOLCHAINS": "old, torch2.13.0-transformers5.8.0",
     "REBUILD": "always",
     "GATE": "baseline '.tsv",
     "AGENT": "gpu",
@@ -24,18 +24,28 @@ CHOSEN = {
     "MAIL_TO": "team@example.org",
 }
 
+# Global variables of Jenkins.
+CONFIGURED = {
+    "BREAKWATCH_STORE_URL": "postgresql://site/breakwatch",
+    "BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL": "http://site:9091",
+    "BREAKWATCH_EXPORTERS_LOKI_URL": "http://site:3100",
+}
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def build(*codes, previous=None, **params):
-    env = {"WORKSPACE": "/w/job", "JOB_NAME": "breakwatch", "BUILD_NUMBER": "7"}
-    return {"params": params, "env": env, "previous": previous, "codes": list(codes)}
+def build(*codes, previous=None, variables=(), **params):
+    env = {"WORKSPACE": "/w/job", "JOB_NAME": "breakwatch", "BUILD_NUMBER": "7", "BUILD_URL": "http://ci/7/"}
+    return {"params": params, "env": env | dict(variables), "previous": previous, "codes": list(codes)}
 
 
 BUILDS = {
     "first": build(0),
     "chosen": build(0, previous="SUCCESS", **CHOSEN),
+    "configured": build(0, variables=CONFIGURED),
+    "configured and chosen": build(0, variables=CONFIGURED, **CHOSEN),
     "failed": build(1),
+    "failed with mail": build(69, MAIL_TO="team@example.org"),
     "worse": build(2, GATE="breakwatch-baseline.tsv"),
     "incomplete": build(3),
     "usage": build(64),
@@ -101,7 +111,7 @@ def test_parameters_are_settings_and_never_text_of_the_shell(builds, setting_var
         "HUB_SOURCE": "live",
         "HUB_TOP": CHOSEN["TOP"],
         "CAPTURE_MODES": "eval,train",
-        "CAPTURE_EXTRA_TOOLCHAINS": "old",
+        "CAPTURE_EXTRA_TOOLCHAINS": CHOSEN["TOOLCHAINS"],
         "SWEEP_REBUILD": "always",
         "SWEEP_INTERVAL": "24h",
         "STATE_DIR": "/srv/breakwatch",
@@ -118,6 +128,30 @@ def test_parameters_are_settings_and_never_text_of_the_shell(builds, setting_var
         for argument in calls(build_made, "sh"):
             assert argument["kind"] == "String", "filled in by Groovy before the shell sees it"
     assert calls(made, "label") == ["gpu"]
+
+
+def test_an_empty_address_is_the_one_that_jenkins_is_configured_with(builds):
+    env = variables(builds["configured"])
+    assert {name: env[name] for name in CONFIGURED} == CONFIGURED
+    env = variables(builds["configured and chosen"])
+    assert env["BREAKWATCH_EXPORTERS_PUSHGATEWAY_URL"] == CHOSEN["PUSHGATEWAY_URL"]
+    assert variables(builds["first"])["BREAKWATCH_EXPORTERS_LOKI_URL"] == ""
+
+
+def test_makes_the_toolchains_whose_names_say_what_they_consist_of(builds):
+    made = [
+        env for name, argument, env in builds["chosen"]["calls"] if name == "sh" and "toolchain" in argument["script"]
+    ]
+    assert [(env["TORCH"], env["TRANSFORMERS"]) for env in made] == [("2.13.0", "5.8.0")]
+    assert "make toolchain" not in scripts(builds["first"])
+
+
+def test_a_failure_is_mailed_with_the_address_of_the_log(builds):
+    (mail,) = calls(builds["failed with mail"], "mail")
+    assert (mail["to"], mail["subject"]) == ("team@example.org", "breakwatch: breakwatch 7 failed")
+    assert "http://ci/7/console" in mail["body"]
+    assert not calls(builds["failed"], "mail"), "nobody is named"
+    assert len(calls(builds["chosen"], "mail")) == 1, "a success has its report alone"
 
 
 def test_every_parameter_of_the_tests_exists_and_the_other_way_round(builds):

@@ -4,10 +4,9 @@ runtime."""
 import json
 import os
 import shlex
-import shutil
-import subprocess
 
 import pytest
+from container import Container, mount
 
 # As capture starts it, with a program that answers at once.
 BUBBLEWRAP = shlex.split("""
@@ -16,9 +15,6 @@ BUBBLEWRAP = shlex.split("""
   --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64
   --proc /proc --dev /dev --tmpfs /tmp --remount-ro / -- /usr/bin/id -u
 """)
-# Docker covers these unless `systempaths=unconfined`.
-MASKED = ["/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/timer_list", "/sys/firmware"]
-READ_ONLY = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
 
 
 @pytest.fixture(scope="session")
@@ -42,59 +38,24 @@ def test_is_the_default_profile_and_one_rule(profile, default, docker_library):
     assert rule["action"] == "SCMP_ACT_ALLOW" and "includes" not in rule
 
 
-def mounts():
-    """Of the container: the machine's programs, and what Docker always mounts."""
-    empty = {name: (name, "tmpfs", []) for name in ("/dev", "/tmp")}
-    for destination, (source, kind, options) in {
-        "/usr": ("/usr", "bind", ["bind", "ro"]),
-        "/proc": ("proc", "proc", []),
-        **empty,
-        "/sys": ("sysfs", "sysfs", ["ro", "nosuid", "noexec", "nodev"]),
-    }.items():
-        yield {"destination": destination, "source": source, "type": kind, "options": options}
-
-
 @pytest.fixture
 def run(tmp_path, docker_library):
-    """Runs bubblewrap in a container as compose.yaml confines it: the exit code, what it printed, what it said."""
+    """Runs bubblewrap in a container with the machine's programs: the exit code, what it printed, what it said."""
     if os.geteuid() != 0:
         pytest.skip("a container with a user of its own needs root")
+    root = tmp_path / "root"
     for name in ("usr", "proc", "dev", "sys", "tmp"):
-        (tmp_path / "root" / name).mkdir(parents=True)
+        (root / name).mkdir(parents=True)
     for name in ("bin", "lib", "lib64"):
-        (tmp_path / "root" / name).symlink_to(f"usr/{name}")
+        (root / name).symlink_to(f"usr/{name}")
 
-    def container(profile, covered=False):
+    def started(profile, covered=False):
         (tmp_path / "profile.json").write_text(json.dumps(profile))
-        linux = {
-            "namespaces": [{"type": kind} for kind in ("pid", "network", "ipc", "uts", "mount")],
-            "seccomp": docker_library("resolve", tmp_path / "profile.json"),
-            "maskedPaths": MASKED if covered else [],
-            "readonlyPaths": READ_ONLY if covered else [],
-        }
-        process = {
-            "args": BUBBLEWRAP,
-            "cwd": "/",
-            "env": ["PATH=/usr/bin"],
-            "user": {"uid": 10001, "gid": 10001},
-            "capabilities": {},
-            "noNewPrivileges": True,
-        }
-        config = {
-            "ociVersion": "1.0.2",
-            "process": process,
-            "root": {"path": str(tmp_path / "root"), "readonly": True},
-            "mounts": list(mounts()),
-            "linux": linux,
-        }
-        (tmp_path / "config.json").write_text(json.dumps(config))
-        command = [shutil.which("runc"), "--root", tmp_path / "state", "run", "--bundle", tmp_path, tmp_path.name]
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
-        )
-        return done.returncode, done.stdout.strip(), done.stderr.strip()
+        seccomp = docker_library("resolve", tmp_path / "profile.json")
+        programs = [mount("/usr", "bind", "bind", "ro", source="/usr")]
+        return Container(root, tmp_path, seccomp, covered, mounts=programs).run(BUBBLEWRAP)
 
-    return container
+    return started
 
 
 def test_bubblewrap_works_with_it(run, profile):
