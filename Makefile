@@ -182,6 +182,12 @@ bench-delivery: packages ## Measure the delivery of events to a stand-in for Lok
 	@cmake --build build/release --target delivery_benchmark -j $(JOBS)
 	@build/release/tests/benchmarks/delivery_benchmark
 
+.PHONY: bench-remote-write
+bench-remote-write: packages ## Measure time and memory of remote write of a million series
+	@cmake --preset release -DBREAKWATCH_TESTS=ON -DBREAKWATCH_BENCHMARKS=ON >/dev/null
+	@cmake --build build/release --target remote_write_benchmark -j $(JOBS)
+	@build/release/tests/benchmarks/remote_write_benchmark
+
 # SCALE_FLAGS='--models 20000': see the script.
 SCALE_FLAGS ?=
 .PHONY: bench-scale
@@ -189,7 +195,7 @@ bench-scale: build ## Measure memory and time of a sweep, a push, scrapes and re
 	@python3 tests/benchmarks/bench_scale.py $(SCALE_FLAGS)
 
 .PHONY: bench
-bench: bench-delivery venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
+bench: bench-delivery bench-remote-write venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
 	@.venv/bin/python tests/benchmarks/bench_package.py
 

@@ -1,8 +1,7 @@
 // Remote write of a million series: time and memory of an export, of its repetition, and of one that marks series.
-#include <sys/resource.h>
-
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -45,6 +44,7 @@ class Accepting : public net::HttpSender {
 
 Snapshot SnapshotOf(std::size_t models) {
   Snapshot snapshot = fakes::SampleSnapshot();
+  snapshot.delivery.clear();  // as in a daemon
   for (std::size_t i = snapshot.models.size(); i < models; ++i) {
     snapshot.models.push_back(
         fakes::MakeModel("organisation-" + std::to_string(i % 997) + "/model-" + std::to_string(i),
@@ -66,11 +66,11 @@ std::size_t CountSeries(const Snapshot& snapshot) {
 void Measure(const char* what, MetricExporter& exporter, const Snapshot& snapshot, double goal_s, double goal_mib) {
   ResetPeak();
   const double before = Memory("VmRSS");
-  const auto began = std::chrono::steady_clock::now();
+  const std::clock_t began = std::clock();  // of a core: nothing is waited for, and other processes do not count
   const Outcome outcome = exporter.Export(snapshot);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  const double took = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
   if (outcome.delivery != Delivery::kDelivered) std::printf("%s\n", outcome.detail.c_str()), all_met = false;
-  Row((std::string(what) + ", seconds").c_str(), took.count(), goal_s);
+  Row((std::string(what) + ", core seconds").c_str(), took, goal_s);
   Row("  memory in addition, MiB", Memory("VmHWM") - before, goal_mib);
 }
 
@@ -82,15 +82,18 @@ int main() {
   fakes::FakeClock clock;
   auto sender = std::make_unique<Accepting>();
   const Accepting& sent = *sender;
-  const auto exporter = exporters::MakeRemoteWrite({.url = "http://receiver", .labels = {{"job", "breakwatch"}}},
-                                                   std::move(sender), clock);
-  Measure("an export", *exporter, snapshot, 8, 150);
+  exporters::RemoteWriteOptions options;
+  options.url = "http://receiver/api/v1/write";
+  options.labels = {{"job", "breakwatch"}};
+  const auto exporter = exporters::MakeRemoteWrite(options, std::move(sender), clock);
+  Measure("an export", *exporter, snapshot, 3, 50);
   std::printf("  %zu requests, %.1f MiB\n", sent.requests, static_cast<double>(sent.bytes) / (1 << 20));
   clock.Advance(std::chrono::minutes(1));
-  Measure("its repetition", *exporter, snapshot, 8, 150);
+  Measure("its repetition", *exporter, snapshot, 3, 50);
   clock.Advance(std::chrono::minutes(1));
   snapshot.taken_at += std::chrono::minutes(1);
   for (std::size_t place = 0; place < snapshot.models.size(); place += 100) snapshot.models.Own(place).numbers.clear();
-  Measure("an export in which one model in a hundred lost its numbers", *exporter, snapshot, 12, 200);
+  Measure("an export that marks the series of 1 % of the models", *exporter, snapshot, 5, 50);
+  std::puts(all_met ? "all goals are met" : "a goal was missed");
   return all_met ? 0 : 1;
 }
