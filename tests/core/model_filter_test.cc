@@ -106,6 +106,30 @@ TEST(ModelFilterTest, MatchesEverythingWithoutAnExpression) {
   EXPECT_TRUE(ModelFilter().CheckSelects({}).ok());
 }
 
+TEST(ModelFilterTest, SplitsModelsIntoShardsByTheirIdsAlone) {
+  int models[3] = {};
+  for (int i = 0; i < 600; ++i) {
+    FilterSubject subject;
+    subject.id = "org/model-" + std::to_string(i);
+    int shards = 0;
+    for (int shard = 0; shard < 3; ++shard) {
+      if (!Parsed("shard:" + std::to_string(shard + 1) + "/3").Matches(subject)) continue;
+      ++shards, ++models[shard];
+    }
+    EXPECT_EQ(shards, 1) << subject.id;
+  }
+  for (const int count : models) EXPECT_NEAR(count, 200, 60);
+  EXPECT_TRUE(Parsed("shard:1/1").Matches(Llama()));
+  EXPECT_FALSE(Parsed("not shard:1/1").Matches(Llama()));
+  // Fixed: machines of several versions must split alike.
+  EXPECT_TRUE(Parsed("shard:3/4").Matches(Llama()));
+}
+
+TEST(ModelFilterTest, RefusesWhatIsNoShard) {
+  for (const char* text : {"0/4", "5/4", "1/0", "1/65", "1", "1/", "/4", "a/b", "1/4/4", "-1/4", "*"})
+    EXPECT_THAT(ErrorOf(std::string("shard:") + text), HasSubstr("expected I/N, such as 2/4")) << text;
+}
+
 TEST(ModelFilterTest, NamesTheNearestKnownName) {
   EXPECT_THAT(ErrorOf("famly:audio"), HasSubstr("unknown key \"famly\"; did you mean \"family\"?"));
   EXPECT_THAT(ErrorOf("colour:red"), HasSubstr("unknown key \"colour\". Keys: family, arch, type, task"));

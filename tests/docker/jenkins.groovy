@@ -114,17 +114,19 @@ class Parts {
   Closure steps
   Closure inner
   Closure node
+  boolean inMatrix
+  Closure cellCondition
   String axis
   List values = [null]
   Parts(Jenkins jenkins) { this.jenkins = jenkins }
   void beforeAgent(boolean first) {}
   void when(Closure body) { body.delegate = this; body.resolveStrategy = Closure.DELEGATE_FIRST; body() }
-  void expression(Closure body) { condition = body }
+  void expression(Closure body) { if (inMatrix) cellCondition = body else condition = body }
   void environment(Closure body) { environment = body }
   void steps(Closure body) { steps = body }
   void stages(Closure body) { inner = body }
   void agent(Closure body) { node = body }
-  void matrix(Closure body) { body.delegate = this; body.resolveStrategy = Closure.DELEGATE_FIRST; body() }
+  void matrix(Closure body) { inMatrix = true; body.delegate = this; body.resolveStrategy = Closure.DELEGATE_FIRST; body() }
   void axes(Closure body) { matrix(body) }
   void axis(Closure body) { matrix(body) }
   void name(String text) { axis = text }
@@ -133,6 +135,7 @@ class Parts {
     values.each { value ->
       jenkins.inEnvironment(axis ? [(axis): value] : [:]) {
         if (axis) jenkins.binding.setVariable(axis, value)
+        if (cellCondition && !cellCondition.call()) return
         if (node) jenkins.run(node)
         if (environment) jenkins.environment(environment)
         if (steps) jenkins.run(steps)

@@ -54,7 +54,9 @@ BUILDS = {
     "after abort": build(0, previous="ABORTED"),
     "after a lost agent": build(1, 0, previous="FAILURE"),
     "still failing": build(1, 1, previous="FAILURE"),
-    "shards": build(*[0] * 6, 64, 0, SHARDS=True, STATE_DIR="/srv/breakwatch"),
+    "families": build(*[0] * 6, 64, 0, SHARDS="families", STATE_DIR="/srv/breakwatch"),
+    "four parts": build(0, 2, 0, 0, SHARDS="4"),
+    "unsharded": build(0, SHARDS="none"),
 }
 
 
@@ -218,15 +220,32 @@ def test_an_aborted_sweep_is_continued(builds):
     assert builds["after a lost agent"]["result"] == "SUCCESS", "there was nothing to continue"
 
 
+def shards(made):
+    """(pool, directory, selection) of each sweep."""
+    names = ("BREAKWATCH_EXPORTERS_PUSHGATEWAY_POOL", "BREAKWATCH_STATE_DIR", "SELECTED")
+    return [
+        tuple(env[name] for name in names)
+        for step, argument, env in made["calls"]
+        if step == "sh" and " sweep" in argument["script"]
+    ]
+
+
 def test_shards_are_families_with_a_pool_and_a_directory_of_their_own(builds, root):
-    made = builds["shards"]
+    made = builds["families"]
     names = re.search(r'"nlp".*?\}', (root / "daemon/core/src/family.cc").read_text(), re.DOTALL).group()
     families = re.findall(r'"(\w+)"', names)
-    found = [env for name, argument, env in made["calls"] if name == "sh" and " sweep" in argument["script"]]
-    assert [env["BREAKWATCH_EXPORTERS_PUSHGATEWAY_POOL"] for env in found] == families
-    assert [env["BREAKWATCH_STATE_DIR"] for env in found] == [f"/srv/breakwatch/{family}" for family in families]
-    assert [env["SELECTED"] for env in found] == [f"family:{family}" for family in families]
+    assert shards(made) == [(family, f"/srv/breakwatch/{family}", f"family:{family}") for family in families]
     assert set(sweeps(made)) == {'build/release/breakwatch sweep --model "$SELECTED" --track --quiet --local-gateway'}
     assert made["result"] == "SUCCESS", "a family without a model is no failure"
     assert len(calls(made, "junit")) == len(families) - 1
     assert "Sweep" in calls(made, "skipped") and "Shards" in calls(builds["first"], "skipped")
+
+
+def test_shards_are_equal_parts_of_the_list(builds):
+    made = builds["four parts"]
+    parts = [(f"{i}-of-4", f"/w/job@breakwatch/{i}-of-4", f"shard:{i}/4") for i in (1, 2, 3, 4)]
+    assert shards(made) == parts
+    assert made["result"] == "UNSTABLE", "one part is worse than the baseline"
+    assert len(calls(made, "junit")) == 4, "every part has its reports"
+    assert [issues["id"] for issues in calls(made, "issues")] == [f"breakwatch{pool}" for pool, *_ in parts]
+    assert "Shards" in calls(builds["unsharded"], "skipped")

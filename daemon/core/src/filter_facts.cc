@@ -1,16 +1,18 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "breakwatch/core/capture.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
+#include "exposition_labels.h"
 #include "filter_node.h"
 
 namespace breakwatch {
 namespace {
 
 // In the order of FilterKey; the id has no key.
-constexpr std::array<FilterKeyHelp, 9> kKeys = {{
+constexpr std::array<FilterKeyHelp, 10> kKeys = {{
     {"family", "family: nlp, vision, audio, multimodal, tabular, ..."},
     {"arch", "class of the model, one of config.json's architectures"},
     {"type", "model_type of config.json"},
@@ -20,6 +22,7 @@ constexpr std::array<FilterKeyHelp, 9> kKeys = {{
     {"status", "status; also failed (no numbers, and not skipped), skipped, numbers or incomplete"},
     {"mode", "mode of the result, with its call: eval, cold, eval+minimal, ..."},
     {"owner", "owner by models.file"},
+    {"shard", "part of all models, by their ids: 2/4 is the second of four"},
 }};
 
 struct StatusGroup {
@@ -42,6 +45,18 @@ std::size_t AfterCharacter(std::string_view text, std::size_t at) {
     ++at;
   } while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
   return at;
+}
+
+// "2/4" is {1, 4}.
+std::optional<Shard> ParseShard(std::string_view text) {
+  std::size_t place = 0, count = 0;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, place);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != '/') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, count);
+  if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
+  if (place < 1 || place > count || count > kMaxFilterShards) return std::nullopt;
+  return Shard{place - 1, count};
 }
 
 void Add(std::vector<std::string>& facts, const std::string& fact) {
@@ -115,6 +130,11 @@ bool Like(std::string_view text, std::string_view pattern) {
 }
 
 Result<void> CheckValue(FilterKey key, const std::string& value) {
+  if (key == FilterKey::kShard) {
+    if (ParseShard(value)) return {};
+    return Error{ErrorCode::kUsage, "invalid shard \"" + value + "\": expected I/N, such as 2/4, with N from 1 to " +
+                                        std::to_string(kMaxFilterShards) + " and I from 1 to N"};
+  }
   const auto names = AllNames(key);
   const bool known = names.empty() || std::any_of(names.begin(), names.end(),
                                                   [&](const std::string& name) { return Like(name, value); });
@@ -158,12 +178,15 @@ std::vector<std::string> Facts(FilterKey key, const FilterSubject& subject) {
       break;
     case FilterKey::kOwner:
       return subject.owners;
+    case FilterKey::kShard:
+      break;  // of the id
   }
   return facts;
 }
 
 bool TermMatches(FilterKey key, std::string_view pattern, const FilterSubject& subject) {
   if (key == FilterKey::kId) return Like(subject.id, pattern) || Like(subject.requested_id, pattern);
+  if (key == FilterKey::kShard) return IsInShard(subject.id, *ParseShard(pattern));
   const auto facts = Facts(key, subject);
   return std::any_of(facts.begin(), facts.end(), [&](const std::string& fact) { return Like(fact, pattern); });
 }

@@ -6,6 +6,7 @@
 // An ID or VALUE is compared with a whole fact of the model, ignoring case; * stands for any text, ? for one character.
 // Quotes, "..." or '...', hold blanks, parentheses and colons together; * and ? keep their meaning in them. `not` binds
 // most tightly, then `and`, then `or`. An absent fact matches nothing: `not owner:*` selects the models without owner.
+// shard:2/4 has no wildcards: it matches the models whose id hashes to the second of four equal parts, on every machine.
 //
 // Not to be confused with selector.h, the names of the user's own models. They are ids here: `python:package.*`.
 #pragma once
@@ -26,6 +27,7 @@ namespace breakwatch {
 
 inline constexpr std::size_t kMaxFilterBytes = 64u << 10, kMaxFilterFileBytes = 1u << 20;
 inline constexpr int kMaxFilterDepth = 32;  // of parentheses and nots
+inline constexpr std::size_t kMaxFilterShards = 64;
 
 // The facts by which a model is selected. Without a capture some are absent.
 struct FilterSubject {
@@ -43,7 +45,7 @@ struct FilterSubject {
   std::vector<Status> statuses;
 };
 
-enum class FilterKey { kId, kFamily, kArch, kType, kTask, kLibrary, kReason, kStatus, kMode, kOwner };
+enum class FilterKey { kId, kFamily, kArch, kType, kTask, kLibrary, kReason, kStatus, kMode, kOwner, kShard };
 
 // Thread: any; immutable.
 class ModelFilter {
@@ -53,7 +55,7 @@ class ModelFilter {
 
   ModelFilter() = default;  // matches every model
   // Without `read_file`, @FILE is refused: a request over HTTP must not read files.
-  // Error: kUsage, with the nearest name of an unknown key, family, status or mode.
+  // Error: kUsage, with the nearest name of an unknown key, family, status or mode; no shard.
   static Result<ModelFilter> Parse(std::string_view text, const ReadFile& read_file = {});
   // Matches what one of them matches. `filters` is not empty.
   static ModelFilter AnyOf(std::span<const ModelFilter> filters);
