@@ -6,7 +6,7 @@
 // An ID or VALUE is compared with a whole fact of the model, ignoring case; * stands for any text, ? for one character.
 // Quotes, "..." or '...', hold blanks, parentheses and colons together; * and ? keep their meaning in them. `not` binds
 // most tightly, then `and`, then `or`. An absent fact matches nothing: `not owner:*` selects the models without owner.
-// shard:2/4 has no wildcards: it matches the models whose id hashes to the second of four equal parts, on every machine.
+// shard:2/4, without wildcards, matches the models whose id hashes to the second of four parts, on every machine.
 //
 // Not to be confused with selector.h, the names of the user's own models. They are ids here: `python:package.*`.
 #pragma once
