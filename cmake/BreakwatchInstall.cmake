@@ -35,6 +35,22 @@ foreach(document ${documents})
   install(FILES ${document} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()
 
+# Man pages and completions, which the program makes from its own tables.
+set(docs ${CMAKE_BINARY_DIR}/docs)
+add_custom_command(OUTPUT ${docs}/man/breakwatch.yaml.5 ${docs}/breakwatch.bash ${docs}/_breakwatch ${docs}/breakwatch.fish
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${docs}/man
+  COMMAND breakwatch docs man ${docs}/man
+  COMMAND breakwatch docs completion bash >${docs}/breakwatch.bash
+  COMMAND breakwatch docs completion zsh >${docs}/_breakwatch
+  COMMAND breakwatch docs completion fish >${docs}/breakwatch.fish
+  DEPENDS breakwatch)
+add_custom_target(breakwatch_docs ALL DEPENDS ${docs}/man/breakwatch.yaml.5)
+install(DIRECTORY ${docs}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN *.1)
+install(FILES ${docs}/man/breakwatch.yaml.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
+install(FILES ${docs}/breakwatch.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME breakwatch)
+install(FILES ${docs}/_breakwatch DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${docs}/breakwatch.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 # The units name the program by its path, which the prefix decides.
 install(CODE "set(units ${CMAKE_SOURCE_DIR}/config/systemd)")
 install(CODE [[

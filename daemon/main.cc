@@ -97,6 +97,8 @@ int main(int argc, char** argv) {
   app.with_toolchain = [](const Settings& s, const ToolchainRef& t) { return wiring::WithToolchain(s, t); };
   app.toolchain_names = [](const Settings& s) { return wiring::ToolchainNames(s.capture); };
   app.ignored_config_keys = [](const Settings&) { return wiring::IgnoredConfigKeys(); };
+  app.plan_setup = wiring::PlanSetup;
+  app.set_up = wiring::SetUp;
   app.make_exporters = [&](const Settings& s) { return wiring::MakeExporters(app, s); };
   app.make_sender = [] { return net::MakeHttpSender(wiring::kUserAgent); };
   app.hub_endpoint = wiring::HubEndpoint;

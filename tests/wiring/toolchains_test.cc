@@ -1,11 +1,14 @@
 #include "breakwatch/wiring/toolchains.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "fakes/environment_variable.h"
+#include "fakes/temporary_directory.h"
 
 namespace breakwatch::wiring {
 namespace {
@@ -24,8 +27,45 @@ TEST(WithPrimary, TakesTheInterpreterOfThePrimaryToolchain) {
 }
 
 TEST(WithPrimary, TakesTheDefaultEnvironmentWhereNothingIsConfigured) {
-  const fakes::EnvironmentVariable set("BREAKWATCH_DATA_DIR", "/opt/data");
-  EXPECT_EQ(WithPrimary({}).capture.worker, (Command{"/opt/data/.venv/bin/python", "-m", "breakwatch_worker"}));
+  const fakes::EnvironmentVariable set("BREAKWATCH_DATA_DIR", BREAKWATCH_SOURCE_DIR);
+  EXPECT_EQ(WithPrimary({}).capture.worker,
+            (Command{BREAKWATCH_SOURCE_DIR "/.venv/bin/python", "-m", "breakwatch_worker"}));
+}
+
+// A folder for the program's data that is no source tree, and a home, both without toolchains.
+class InstalledTest : public testing::Test {
+ protected:
+  void Make(const std::string& python) {
+    folder_.Write(python, "#!/bin/sh\n");
+    std::filesystem::permissions(folder_ / python, std::filesystem::perms::owner_all);
+  }
+
+  const fakes::TemporaryDirectory folder_;
+  const fakes::EnvironmentVariable data_{"BREAKWATCH_DATA_DIR", folder_ / "data"};
+  const fakes::EnvironmentVariable home_{"XDG_DATA_HOME", folder_ / "home"};
+};
+
+TEST_F(InstalledTest, ExpectsTheDefaultToolchainWhereSetupMakesIt) {
+  const std::string usual =
+      geteuid() == 0 ? std::string(kSystemToolchains) + "/older" : folder_ / "home/breakwatch/toolchains/older";
+  EXPECT_EQ(NewToolchain("older"), usual);
+}
+
+TEST_F(InstalledTest, TakesTheToolchainsOfTheUserUnlessTheProgramHasItsOwn) {
+  Make("home/breakwatch/toolchains/default/bin/python");
+  Make("home/breakwatch/toolchains/older/bin/python");
+  EXPECT_EQ(DefaultPython(), folder_ / "home/breakwatch/toolchains/default/bin/python");
+  const auto older = WithToolchain({}, {"older"});
+  ASSERT_TRUE(older);
+  EXPECT_EQ(older->capture.worker.front(), folder_ / "home/breakwatch/toolchains/older/bin/python");
+  Make("data/.venv/bin/python");
+  EXPECT_EQ(DefaultPython(), folder_ / "data/.venv/bin/python");
+}
+
+TEST_F(InstalledTest, MakesToolchainsBesideASourceTree) {
+  folder_.Write("data/CMakeLists.txt", "");
+  EXPECT_EQ(NewToolchain("default"), folder_ / "data/.venv");
+  EXPECT_EQ(NewToolchain("older"), folder_ / "data/.venv-older");
 }
 
 TEST(WithPrimary, LeavesTheWorkerThatTheUserSet) {

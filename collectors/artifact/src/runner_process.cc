@@ -143,7 +143,7 @@ Result<RunnerReport> RunRunner(const RunnerOptions& options, const std::string& 
                                const std::vector<std::string>& more) {
   if (access(options.program.c_str(), X_OK) != 0) {
     return Unavailable("no program " + options.program + ": " + std::strerror(errno) +
-                       "; `make venv` and `make build` make it");
+                       "; `breakwatch setup` and, in a source tree, `make build` make it");
   }
   std::error_code error;
   const std::string real_folder = fs::canonical(folder, error);

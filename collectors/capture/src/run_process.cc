@@ -1,6 +1,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "breakwatch/capture/launcher.h"
@@ -56,10 +57,18 @@ Result<ProcessOutput> RunProcess(const std::vector<std::string>& argv, const std
   return output;
 }
 
-Result<std::string> RunProgram(const std::vector<std::string>& argv, milliseconds timeout, std::size_t max_bytes) {
+std::vector<std::string> OwnEnvironment(const std::vector<std::string_view>& without) {
   std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  auto output = RunProcess(argv, environment, timeout, max_bytes);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const bool left_out = std::find(without.begin(), without.end(), text.substr(0, text.find('='))) != without.end();
+    if (!left_out) environment.emplace_back(text);
+  }
+  return environment;
+}
+
+Result<std::string> RunProgram(const std::vector<std::string>& argv, milliseconds timeout, std::size_t max_bytes) {
+  auto output = RunProcess(argv, OwnEnvironment(), timeout, max_bytes);
   if (!output) return output.error();
   const auto failed = [&](const std::string& how) { return Error{ErrorCode::kUnavailable, argv.front() + " " + how}; };
   if (output->timed_out) return failed("did not end in time");

@@ -45,14 +45,12 @@ CLI::App* AddParent(CommandLine& line, const std::string& name, const std::strin
 
 void AddShort(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key,
               const std::string& doc) {
-  command
-      ->add_option_function<std::string>(
-          name,
-          [&line, key](const std::string& text) {
-            line.sources.flags.emplace_back(key, std::vector<std::string>{text});
-          },
-          doc)
-      ->take_last();
+  CLI::Option* option = command->add_option_function<std::string>(
+      name,
+      [&line, key](const std::string& text) { line.sources.flags.emplace_back(key, std::vector<std::string>{text}); },
+      doc);
+  option->take_last();
+  line.setting_of[option] = key;
 }
 
 void AddSwitch(CLI::App* command, CommandLine& line, const std::string& name, const std::string& key,

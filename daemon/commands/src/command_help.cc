@@ -215,6 +215,18 @@ std::vector<CommandHelp> ReadHelp() {
        .settings = {"state_dir", "store.url"},
        .examples = {{"baseline diff", "compare breakwatch-baseline.tsv with the last sweep"}},
        .exit_codes = kReads},
+      {.name = "setup",
+       .settings = {},
+       .examples = {{"setup", "make the default toolchain, from the lock file"},
+                    {"setup --dry-run", "print where it would be and how much space it needs"},
+                    {"setup --torch-index https://packages.example/cpu", "take torch from an index of CPU-only builds"},
+                    {"setup --torch 2.13.0 --transformers 5.8.0 --name older", "make another toolchain"}},
+       .exit_codes = {kExitOk, kExitFailure, kExitUsage, kExitUnavailable, kExitStore, kExitConfig, kExitInterrupted},
+       .note =
+           "As root, toolchains are made in /var/lib/breakwatch-toolchains, for all users; otherwise in\n"
+           "~/.local/share/breakwatch/toolchains. Packages are fetched by pip, with its settings (PIP_INDEX_URL,\n"
+           "HTTPS_PROXY), and checked against the hashes of the lock file. An interrupted run continues with pip's\n"
+           "cache when it is run again. After an upgrade of breakwatch, run it again: it does what is missing.\n"},
       {.name = "doctor",
        .settings = {"state_dir", "store.url", "hub.endpoint", "capture.worker", "capture.toolchain",
                     "capture.toolchains", "capture.sandbox", "exporters.pushgateway.url", "exporters.loki.url"},

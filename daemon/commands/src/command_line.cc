@@ -4,7 +4,6 @@
 
 #include <system_error>
 
-#include "breakwatch/config/keys.h"
 #include "breakwatch/core/threads.h"
 #include "signals.h"
 #include "usage_errors.h"
@@ -36,7 +35,10 @@ void AddSettings(CommandLine& line) {
       ->allow_extra_args(false)
       ->take_all();
   line.cli.add_flag("--json", line.json, "Print JSON");
-  for (const config::Flag& flag : config::Flags()) {
+  // For the test that checks the examples which it cannot run.
+  line.cli.add_flag("--parse-only", line.parse_only, "Read the command line and the settings, and end")->group("");
+  line.flags = config::Flags();
+  for (const config::Flag& flag : line.flags) {
     std::string names;
     for (const std::string& name : flag.names) names += (names.empty() ? "" : ",") + name;
     const auto take = [&line, key = flag.key](const std::vector<std::string>& values) {
@@ -75,7 +77,8 @@ int Run(App& app, int argc, char** argv) {
   line.cli.require_subcommand(1);
   line.cli.set_version_flag("--version", "breakwatch " + app.version);
   AddSettings(line);
-  for (const auto& add : {AddSweeps, AddMeasures, AddFixes, AddImport, AddReads, AddSearches, AddArtifacts, AddUpkeep})
+  for (const auto& add :
+       {AddSweeps, AddMeasures, AddFixes, AddImport, AddReads, AddSearches, AddArtifacts, AddUpkeep, AddDocs})
     add(line);
   try {
     line.cli.parse(argc, argv);
@@ -96,6 +99,7 @@ int Run(App& app, int argc, char** argv) {
   if (!line.config_check->parsed()) {  // that command prints them itself
     for (const std::string& warning : app.loaded.warnings) app.log(Level::kWarn, warning);
   }
+  if (line.parse_only) return kExitOk;
   if (line.blocks_signals) BlockSignals();
   try {
     return line.run(app);

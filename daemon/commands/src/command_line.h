@@ -4,10 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "breakwatch/config/keys.h"
 #include "commands.h"
 
 namespace breakwatch::commands {
@@ -17,8 +20,11 @@ struct CommandLine {
   CLI::App cli{"Find the graph breaks of torch.compile: in which model, for which reason, since which commit."};
   config::Sources sources;
   std::deque<std::pair<std::string, std::string>> switches;  // boolean settings by key; the text is empty if not given
+  std::vector<config::Flag> flags;                           // of the settings
+  std::map<const CLI::Option*, std::string> setting_of{};    // the key of an option that is short for a setting
   std::string server;
   bool json = false;
+  bool parse_only = false;  // end before the command runs
   bool blocks_signals = false;
   const CLI::App* config_check = nullptr;
   std::function<int(App&)> run;
@@ -55,6 +61,7 @@ void AddImport(CommandLine& line);
 void AddReads(CommandLine& line);     // show, reasons, report, trends, compare, baseline
 void AddSearches(CommandLine& line);  // discover, bisect
 void AddArtifacts(CommandLine& line);
-void AddUpkeep(CommandLine& line);  // events, dead-letters, store, config, hub, doctor, version
+void AddUpkeep(CommandLine& line);  // events, dead-letters, store, config, hub, setup, doctor, version
+void AddDocs(CommandLine& line);    // hidden
 
 }  // namespace breakwatch::commands

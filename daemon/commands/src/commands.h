@@ -173,6 +173,11 @@ int RunConfigCheck(App& app);
 int RunConfigExplain(App& app, const std::string& key);
 int RunConfigExample(App& app);
 
+struct SetupOptions {
+  SetupRequest request;
+  bool dry_run = false, quiet = false;
+};
+int RunSetup(App& app, const SetupOptions& options);
 int RunDoctor(App& app);
 int RunVersion(App& app);
 

@@ -40,21 +40,6 @@ std::string Padded(std::string_view text, std::size_t width) {
   return std::string(text) + std::string(width > text.size() ? width - text.size() : 0, ' ');
 }
 
-// What --filter and --model take, for commands with such examples.
-std::string FilterText(const CommandHelp& help) {
-  if (!help.filters) return {};
-  std::size_t width = 0;
-  for (const FilterKeyHelp& key : FilterKeys()) width = std::max(width, key.name.size());
-  std::string text =
-      "Filters select models by facts, joined with and, or, not and ( ); * is any text, ? one character:\n"
-      "  " +
-      Padded("ORG/NAME", width + 8) + "an id; org/* selects all of an organisation\n";
-  for (const FilterKeyHelp& key : FilterKeys()) {
-    text += "  " + Padded(std::string(key.name) + ":VALUE", width + 8) + std::string(key.meaning) + "\n";
-  }
-  return text + "  " + Padded("@FILE", width + 8) + "one of the filters in a file, one on each line\n\n";
-}
-
 // The first sentence, or its first clauses if it is long, to fit one line of a list.
 std::string ShortMeaning(const std::string& doc) {
   std::string text = doc.substr(0, doc.find(". "));
@@ -78,19 +63,37 @@ std::string SettingsText(const CommandHelp& help) {
 }
 
 std::string ExamplesText(const CommandHelp& help) {
-  const auto line = [](const Example& example) {
-    const bool whole = example.command.find("breakwatch ") != std::string_view::npos ||
-                       example.command.find("python ") != std::string_view::npos ||
-                       example.command.starts_with("promtool ");
-    return (whole ? "" : "breakwatch ") + std::string(example.command);
-  };
   std::size_t width = 0;
-  for (const Example& example : help.examples) width = std::max(width, line(example).size());
+  for (const Example& example : help.examples) width = std::max(width, ExampleLine(example).size());
   std::string text = "Examples:\n";
   for (const Example& example : help.examples) {
-    text += "  " + Padded(line(example), width) + "  " + std::string(example.result) + "\n";
+    text += "  " + Padded(ExampleLine(example), width) + "  " + std::string(example.result) + "\n";
   }
   return text + "\n";
+}
+
+}  // namespace
+
+// What --filter and --model take, for commands with such examples.
+std::string FilterText(const CommandHelp& help) {
+  if (!help.filters) return {};
+  std::size_t width = 0;
+  for (const FilterKeyHelp& key : FilterKeys()) width = std::max(width, key.name.size());
+  std::string text =
+      "Filters select models by facts, joined with and, or, not and ( ); * is any text, ? one character:\n"
+      "  " +
+      Padded("ORG/NAME", width + 8) + "an id; org/* selects all of an organisation\n";
+  for (const FilterKeyHelp& key : FilterKeys()) {
+    text += "  " + Padded(std::string(key.name) + ":VALUE", width + 8) + std::string(key.meaning) + "\n";
+  }
+  return text + "  " + Padded("@FILE", width + 8) + "one of the filters in a file, one on each line\n\n";
+}
+
+std::string ExampleLine(const Example& example) {
+  const bool whole = example.command.find("breakwatch ") != std::string_view::npos ||
+                     example.command.find("python ") != std::string_view::npos ||
+                     example.command.starts_with("promtool ");
+  return (whole ? "" : "breakwatch ") + std::string(example.command);
 }
 
 std::string ExitCodesText(const CommandHelp& help) {
@@ -103,8 +106,6 @@ std::string ExitCodesText(const CommandHelp& help) {
   }
   return text + line + ".";
 }
-
-}  // namespace
 
 std::span<const CommandHelp> AllCommandHelp() {
   static const std::vector<CommandHelp> all = [] {

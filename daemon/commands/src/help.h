@@ -33,4 +33,9 @@ std::vector<CommandHelp> OtherHelp();
 // Empty: no such command.
 std::string HelpFooter(std::string_view command);
 
+// The parts of a footer.
+std::string FilterText(const CommandHelp& help);  // empty if it takes none
+std::string ExampleLine(const Example& example);  // the whole line
+std::string ExitCodesText(const CommandHelp& help);
+
 }  // namespace breakwatch::commands

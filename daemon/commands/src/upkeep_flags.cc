@@ -96,6 +96,30 @@ void AddDelivery(CommandLine& line) {
              true);
 }
 
+void AddSetup(CommandLine& line) {
+  auto o = std::make_shared<SetupOptions>();
+  SetupRequest& request = o->request;
+  auto* command = AddCommand(
+      line, "setup", "Make the toolchain that captures run in: a Python environment with torch and transformers",
+      [o](App& app) { return RunSetup(app, *o); }, true);
+  command->add_option("--name", request.name, "Name of the toolchain; default: default, or the versions");
+  command->add_option("--torch-index", request.torch_index,
+                      "Take torch from the package index at this URL, without hashes; a CPU-only one saves 4 GB");
+  command->add_option("--torch", request.torch, "Install this version of torch instead of the lock file's");
+  command->add_option("--transformers", request.transformers, "Install this version of transformers, with --torch");
+  command
+      ->add_option("--package", request.packages,
+                   "Install this package too, with --torch; can be repeated; default: torchvision timm scipy pyyaml")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  command->add_option("--python", request.python, "Interpreter; default: /usr/bin/python3, else the one on PATH");
+  command->add_option("--dir", request.dir, "Make it at this path; then name its bin/python in capture.toolchains");
+  command->add_flag("--keep-old", request.keep_old, "Keep the environment that the new one replaces");
+  command->add_flag("--dry-run", o->dry_run, "Print the path, the packages and the space, and do nothing");
+  command->add_flag("--quiet", o->quiet, "Print no progress");
+}
+
 }  // namespace
 
 void AddUpkeep(CommandLine& line) {
@@ -103,6 +127,7 @@ void AddUpkeep(CommandLine& line) {
   AddStore(line);
   AddConfig(line);
   AddHub(line);
+  AddSetup(line);
   AddCommand(line, "doctor", "Check what a sweep needs, and print a fix for each problem", RunDoctor);
   AddCommand(line, "version", "Print the version", RunVersion);
 }

@@ -4,6 +4,7 @@
 #include "breakwatch/artifact/runner_process.h"
 #include "breakwatch/capture/confine.h"
 #include "breakwatch/exporters/registry.h"
+#include "breakwatch/wiring/toolchains.h"
 #include "breakwatch/wiring/wiring.h"
 #include "data_dir.h"
 
@@ -14,8 +15,8 @@ namespace fs = std::filesystem;
 
 std::string RunnerOf(const Settings& settings) {
   if (!settings.artifact.runner.empty()) return ConfiguredFile(settings.artifact.runner);
-  std::error_code ignored;
-  return (fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner").string();
+  const std::string program = RunnerProgram();
+  return program.empty() ? EnvironmentOf(DefaultPython()) + "/bin/breakwatch-runner" : program;
 }
 
 // Runs `breakwatch-runner check` in its sandbox.

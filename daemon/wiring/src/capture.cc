@@ -27,19 +27,12 @@ bool IsAuto(const std::vector<std::string>& launcher) { return launcher.size() =
 constexpr const char* kWorkerPackage = "collectors/capture/worker";
 constexpr const char* kIgnoredKeys = "collectors/capture/structure_ignored.yaml";  // a worker's version digests it
 
-// breakwatch-runner beside this program; empty if it is not built.
-std::string RunnerProgram() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path() / "breakwatch-runner";
-  return access(program.c_str(), X_OK) == 0 ? program.string() : std::string();
-}
-
 // What breakwatch-runner needs besides the system's libraries: itself, and the libtorch of the default environment,
 // which it was linked with.
 std::vector<std::string> RunnerFiles() {
   const std::string program = RunnerProgram();
   if (program.empty()) return {};
-  return {program, EnvironmentOf(DataFile(kDefaultPython))};
+  return {program, EnvironmentOf(DefaultPython())};
 }
 
 std::string ScratchOf(const Settings& settings) { return fs::absolute(settings.state_dir).string() + "/scratch"; }
@@ -178,9 +171,9 @@ Check CheckWorker(const App& app, const Settings& settings, const std::string& n
   const auto toolchain = with ? DescribeToolchain(app, *with) : Result<Toolchain>(with.error());
   if (toolchain) return {"worker", Check::State::kOk, toolchain->Key() + ", worker " + toolchain->worker, ""};
   return {"worker", Check::State::kFailed, toolchain.error().message,
-          primary ? "run `make venv`, or check capture.worker"
-                  : "create it (`make toolchain TORCH=... TRANSFORMERS=... TOOLCHAIN=" + name +
-                        "`), or check capture.toolchains"};
+          primary ? "run `breakwatch setup`, or check capture.worker"
+                  : "run `breakwatch setup --name " + name +
+                        " --torch VERSION --transformers VERSION`, or check capture.toolchains"};
 }
 
 Check CheckSandbox(const App& app, const Settings& settings) {
@@ -238,7 +231,8 @@ Result<Toolchain> DescribeToolchain(const App& app, const Settings& settings) {
   auto options = ZygotesOf(app, settings);
   const std::string& program = options.worker.front();
   if (program.find('/') != std::string::npos && access(program.c_str(), X_OK) != 0) {
-    return Error{ErrorCode::kInternal, "no worker program at " + program + "; run `make venv`, or set capture.worker"};
+    return Error{ErrorCode::kInternal,
+                 "no worker program at " + program + "; run `breakwatch setup`, or set capture.worker"};
   }
   // Nothing is imported, so it needs no sandbox; but another host's launcher has another host's toolchain.
   if (!IsAuto(settings.capture.launcher)) options.launcher = settings.capture.launcher, options.keep = {"*"};
@@ -278,8 +272,8 @@ std::vector<Check> CheckToolchain(const App& app, const Settings& settings) {
   for (const std::string& name : ToolchainNames(settings.capture)) checks.push_back(CheckWorker(app, settings, name));
   const std::string runner = RunnerVersion();
   if (runner.empty()) {
-    checks.push_back({"torch", Check::State::kWarning, "breakwatch-runner is not built or does not load libtorch",
-                      "run `make venv`, then `make build`"});
+    checks.push_back({"torch", Check::State::kWarning, "there is no breakwatch-runner that loads libtorch",
+                      "run `breakwatch setup`; in a source tree, then `make build`"});
   } else {
     checks.push_back({"torch", Check::State::kOk, runner, ""});
   }

@@ -13,6 +13,13 @@ std::string DataDir();
 // The program's own file with this path, which is relative to DataDir().
 std::string DataFile(const std::string& path);
 
+// breakwatch-runner: beside this program, as a build leaves it, else in the default toolchain, where `breakwatch setup`
+// puts it. Empty: it is in neither.
+std::string RunnerProgram();
+
+// The one of the installation, which cannot find libtorch where it is; empty: none.
+std::string InstalledRunner();
+
 // A path from the settings. It is unchanged if it is absolute, a bare command name, or exists in the working directory;
 // otherwise it is below DataDir().
 std::string ConfiguredFile(const std::string& path);

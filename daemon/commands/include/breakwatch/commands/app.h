@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "breakwatch/commands/setup.h"
 #include "breakwatch/config/load.h"
 #include "breakwatch/config/settings.h"
 #include "breakwatch/core/artifact_registry.h"
@@ -109,6 +110,8 @@ struct App {
   std::function<std::unique_ptr<net::HttpSender>()> make_sender;
   std::function<std::string(const Settings&)> hub_endpoint;            // empty: offline
   std::function<std::vector<Check>(const Settings&)> check_toolchain;  // worker, torch, sandbox
+  std::function<Result<SetupPlan>(const SetupRequest&)> plan_setup;
+  std::function<Result<MadeToolchain>(const SetupRequest&, const SetupFollow&)> set_up;
 
   // A worker's `discovered` line (PROTOCOL.md).
   std::function<Result<std::string>(const Settings&, const DiscoverRequest&)> discover;

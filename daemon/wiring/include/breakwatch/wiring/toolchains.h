@@ -10,8 +10,17 @@
 
 namespace breakwatch::wiring {
 
-// The interpreter of the environment that `make venv` makes, relative to the program's folder.
-inline constexpr const char* kDefaultPython = ".venv/bin/python";
+// Where `breakwatch setup` makes toolchains, besides the folder of the program's data, where a source tree has its own
+// (.venv and .venv-NAME): for all users, and below the user's data folder.
+inline constexpr const char* kSystemToolchains = "/var/lib/breakwatch-toolchains";
+
+// The folder that `breakwatch setup` makes a toolchain in: in a source tree beside the program's data, as root in
+// kSystemToolchains, otherwise in $XDG_DATA_HOME/breakwatch/toolchains.
+std::string NewToolchain(const std::string& name);
+
+// The interpreter of the default toolchain, in the first place that has one: beside the program's data, of this user, of
+// the system. Where it would be made if there is none.
+std::string DefaultPython();
 
 // The folder of the environment of this interpreter.
 std::string EnvironmentOf(const std::string& python);

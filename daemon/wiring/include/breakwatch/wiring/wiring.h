@@ -37,6 +37,10 @@ Result<std::string> Discover(const App& app, const Settings& settings, const com
 // Absolute folders of PYTHONPATH: the worker's own PYTHONPATH replaces it, and factories are imported from them.
 std::vector<std::string> PythonPath();
 
+// setup.cc
+Result<commands::SetupPlan> PlanSetup(const commands::SetupRequest& request);
+Result<commands::MadeToolchain> SetUp(const commands::SetupRequest& request, const commands::SetupFollow& follow);
+
 // artifacts.cc
 Result<std::unique_ptr<PackageChecker>> MakeChecker(const App& app, const Settings& settings);
 Result<std::unique_ptr<ArtifactRegistry>> MakeRegistry(const App& app, const Settings& settings,
