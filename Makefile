@@ -34,7 +34,7 @@ BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev n
   libssl-dev prometheus-cpp-dev libprotozero-dev libpugixml-dev libsnappy-dev libgtest-dev libgmock-dev \
   libbenchmark-dev bubblewrap prometheus-pushgateway python3 python3-venv ca-certificates
 TEST_PACKAGES := prometheus prometheus-alertmanager runc postgresql curl procps systemd groovy default-jre-headless \
-  libxml2-utils chromium fonts-dejavu-core
+  libxml2-utils chromium fonts-dejavu-core dpkg-dev lintian mandoc zsh fish
 LINT_PACKAGES := clang-format clang-tidy shellcheck prometheus
 
 .PHONY: help
@@ -117,6 +117,21 @@ sweep: venv build ## Sweep the top models: HUB=snapshot|live TOP=30
 .PHONY: serve
 serve: venv build ## Run the daemon on loopback
 	@exec $(PROGRAM) serve --hub.source $(HUB) --hub.top $(TOP) --local-gateway $(SWEEP_FLAGS)
+
+# --- packages ---------------------------------------------------------------------------------------------------
+
+.PHONY: deb
+deb: venv build ## Make the Debian package, build/deb/*.deb
+	@$(call install,dpkg-dev)
+	@cpack --config build/$(PRESET)/CPackConfig.cmake -B build/deb >build/deb.log || { tail -20 build/deb.log >&2; exit 1; }
+	@ls build/deb/*.deb
+
+# DEB_TEST_FLAGS=--setup also makes the real toolchain in the clean root (6 GB) and captures with it.
+DEB_TEST_FLAGS ?=
+.PHONY: deb-test
+deb-test: deb ## Install, use, upgrade and purge the Debian package in a clean root: needs root
+	@$(call install,debootstrap)
+	@python3 tests/package/check_deb.py $(DEB_TEST_FLAGS)
 
 # --- tests and figures --------------------------------------------------------------------------------------------
 
@@ -253,7 +268,7 @@ lint: test-packages ## Run clang-format, clang-tidy, ruff, shellcheck, promtool
 	@$(call install,$(LINT_PACKAGES))
 	@git ls-files '*.cc' '*.h' | xargs clang-format --dry-run --Werror
 	@$(MAKE) test-venv && .venv-test/bin/ruff check -q .
-	@shellcheck .ci/run $$(git ls-files '*.sh')
+	@shellcheck .ci/run $$(git ls-files '*.sh') config/debian/postinst config/debian/prerm config/debian/postrm
 	@promtool check rules dashboards/rules/*.yml >/dev/null
 	@cmake --preset dev >/dev/null && git ls-files 'daemon/*.cc' 'config/*.cc' 'collectors/*.cc' 'exporters/*.cc' 'dashboards/*.cc' | xargs -P $(JOBS) -n 4 clang-tidy -p build/dev --quiet
 
