@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
   app.hub_endpoint = wiring::HubEndpoint;
   app.check_toolchain = [&](const Settings& s) { return wiring::CheckToolchain(app, s); };
   app.discover = [&](const Settings& s, const commands::DiscoverRequest& r) { return wiring::Discover(app, s, r); };
+  app.keep_capture = [&](const Settings& s, const commands::KeepRequest& r) { return wiring::KeepCapture(app, s, r); };
   app.hub_record = wiring::RecordHub;
   app.hub_serve = wiring::ServeHub;
   return commands::Main(app, argc, argv);

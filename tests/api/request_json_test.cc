@@ -52,6 +52,9 @@ TEST(SweepRequestJsonTest, NamesWhatIsWrong) {
   EXPECT_NE(message(R"({"modes":["build"]})"), "") << "an artifact needs more than a mode";
   EXPECT_EQ(message(R"({"measure":{"threads":0}})"), "field \"measure\": threads: expected a number from 1 to 1024");
   EXPECT_EQ(message(R"({"measure":{"runner":"/bin/sh"}})"), "field \"measure\": unknown field \"runner\"");
+  EXPECT_NE(message(R"({"repro":{"site":"../x"}})").find("field \"repro\": site: expected the id of a site"),
+            std::string::npos);
+  EXPECT_EQ(message(R"({"repro":{"folder":"/etc"}})"), "field \"repro\": unknown field \"folder\"");
   EXPECT_NE(message((R"({"models":[")" + std::string(5000, 'm') + "\"]}").c_str()), "");
   EXPECT_EQ(message("[]"), "the request must be a JSON object");
   EXPECT_NE(message("{"), "");

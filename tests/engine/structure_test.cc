@@ -140,6 +140,16 @@ TEST(StructureTest, OfAMeasurementIsOfItsMachine) {
   EXPECT_EQ(*StructureDigest(Info(), kConfig, here, kBuildMode), *StructureDigest(Info(), kConfig, there, kBuildMode));
 }
 
+TEST(StructureTest, OfAFileIsOfItsSiteAndSize) {
+  PlanOptions site = Options(), minimal = Options();
+  site.repro.site = "0123abcd", minimal.repro.minimal = true;
+  std::set<std::string> digests;
+  for (const PlanOptions& options : {Options(), site, minimal})
+    digests.insert(*StructureDigest(Info(), kConfig, options, kReproMode));
+  EXPECT_EQ(digests.size(), 3u);
+  EXPECT_EQ(Digest(kConfig), Digest(kConfig, minimal));
+}
+
 TEST(StructureTest, OfAPinnedClassIsAnother) {
   PlanOptions pinned = Options();
   pinned.pinned_architectures = {"FakeModel"};

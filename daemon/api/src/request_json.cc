@@ -126,6 +126,12 @@ Result<void> ReadFix(const json& in, const SweepRequest& defaults, SweepRequest&
   out.fix = *std::move(options);
   return {};
 }
+Result<void> ReadReproOptions(const json& in, const SweepRequest& defaults, SweepRequest& out) {
+  auto options = ReproOptionsFromJson(JsonText(in), defaults.repro.value_or(ReproOptions()));
+  if (!options) return options.error().Within("field \"repro\"");
+  out.repro = *std::move(options);
+  return {};
+}
 Result<void> ReadPlan(const json& in, const SweepRequest&, SweepRequest& out) {
   auto plan = SavedPlanFromJson(JsonText(in));
   if (!plan) return Error{ErrorCode::kUsage, "field \"plan\": " + plan.error().message};
@@ -138,7 +144,8 @@ struct Section {
   const char* name;
   Result<void> (*read)(const json& in, const SweepRequest& defaults, SweepRequest& out);
 };
-const Section kSections[] = {{"plan", ReadPlan}, {"measure", ReadMeasure}, {"fix", ReadFix}};
+const Section kSections[] = {
+    {"plan", ReadPlan}, {"measure", ReadMeasure}, {"fix", ReadFix}, {"repro", ReadReproOptions}};
 
 // Error: kUsage, naming the field.
 Result<void> ReadField(const std::string& name, const json& in, const SweepRequest& defaults, SweepRequest& out) {
@@ -191,6 +198,7 @@ std::string ToJson(const SweepRequest& r) {
               {"models", l.ids}};
   if (r.measure) out["measure"] = json::parse(breakwatch::ToJson(*r.measure));
   if (r.fix) out["fix"] = json::parse(FixJson(*r.fix));
+  if (r.repro) out["repro"] = json::parse(ReproJson(*r.repro));
   if (r.saved_plan) out["plan"] = json::parse(breakwatch::ToJson(*r.saved_plan));
   return JsonText(out);
 }

@@ -103,12 +103,17 @@ std::vector<CommandHelp> SweepHelp() {
       {.name = "repro",
        .settings = {"capture.toolchain", "capture.limits.rss_bytes", "capture.sandbox", "sweep.rebuild"},
        .examples = {{"repro org/name --output repro.py", "write the file; run it with `python repro.py`"},
+                    {"repro org/name --site 3f2a9c1e --minimal", "show one site with as little code as it needs"},
                     {"repro org/name --toolchain older", "show what another toolchain finds"},
                     {"repro org/name --json", "the file and whether it found the same in another process"}},
        .exit_codes = kSweeps,
        .filters = true,
-       .note = "The file has the model's configuration as captured, the arguments of the call, and an assertion on the "
-               "places of\nthe breaks. It was run once before it is given.\n"},
+       .note =
+           "The file has the model's configuration as captured, the arguments of the call, and an assertion on the "
+           "number of\nbreaks at each line. It was run once in a new process before it is given.\n\n"
+           "--minimal tries smaller widths, one layer, a module of the model alone, fewer and smaller arguments and "
+           "fewer\nconfiguration values, each in a capture. Without --site, it keeps the site that breaks most "
+           "often. If it cannot\nreduce the model, it writes the whole file and reports why.\n"},
       {.name = "import",
        .settings = {"metrics.extra", "exporters.pushgateway.url", "exporters.loki.url", "store.url"},
        .examples = {{"TORCH_TRACE=/tmp/trace python train.py", "write the trace of a job"},

@@ -49,7 +49,15 @@ struct FixCommandOptions {
   bool alone = false;              // no combinations
 };
 int RunFix(App& app, const FixCommandOptions& options);
-int RunRepro(App& app, const ModeCommandOptions& options);
+
+struct ReproCommandOptions {
+  ModeCommandOptions in_mode;
+  std::optional<std::string> site;  // a site's id or its beginning; nullopt: all sites
+  bool minimal = false;             // as small as the break allows
+  bool keep = false;                // capture again in a folder that stays
+  bool trace = false;               // the same, and leave a TORCH_TRACE directory in it
+};
+int RunRepro(App& app, const ReproCommandOptions& options);
 
 int RunDiscover(App& app, const DiscoverRequest& request);
 
@@ -99,6 +107,7 @@ struct IssueOptions {
   std::string target;   // a model, a reason or a site
   std::string tracker;  // "torch" or "transformers"; empty: by whose code has the site
   std::string sweep = "latest", mode, repro, output;
+  bool with_repro = false;  // make the file that shows the break, unless a stored one does
 };
 int RunIssue(App& app, const IssueOptions& options);
 

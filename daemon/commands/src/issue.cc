@@ -7,8 +7,12 @@
 #include <fstream>
 #include <span>
 
+#include "breakwatch/core/mode.h"
+#include "breakwatch/core/repro.h"
+#include "breakwatch/report/progress.h"
 #include "commands.h"
 #include "remote_history.h"
+#include "run_request.h"
 #include "site_evidence.h"
 
 namespace breakwatch::commands {
@@ -17,8 +21,7 @@ namespace {
 constexpr std::size_t kMaxReproBytes = 60'000;  // GitHub refuses an issue of more than 65,536 characters
 constexpr std::size_t kMaxSearched = 20;        // models whose history is searched for the oldest result
 
-Result<std::string> ReadRepro(const std::string& path) {
-  if (path.empty()) return std::string();
+Result<std::string> ReadReproFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(kMaxReproBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -53,20 +56,92 @@ Result<report::FirstSeen> FirstSeenOf(store::SweepStore& store, const report::Is
   return first;
 }
 
+// How well a file fits a report: 0 not at all, 3 best.
+int FitOf(const Repro& repro, const ModelResult& result, const report::IssueDraft& draft) {
+  const Toolchain &made = result.capture.toolchain, &wanted = draft.example->capture.toolchain;
+  if (repro.script.empty() || !repro.differs.empty() || repro.script.size() > kMaxReproBytes) return 0;
+  if (made.torch != wanted.torch || made.transformers != wanted.transformers) return 0;
+  if (repro.site_id == draft.site->site_id) return repro.minimal ? 3 : 2;
+  const auto& sites = result.capture.sites;
+  const bool has = std::any_of(sites.begin(), sites.end(),
+                               [&](const BreakSite& site) { return site.site_id == draft.site->site_id; });
+  return repro.site_id.empty() && has ? 1 : 0;
+}
+
+// The best of the newest stored files of the report's models; empty if there is none.
+Result<Repro> StoredRepro(store::SweepStore& store, const report::IssueDraft& draft) {
+  Repro best;
+  int fit = 0;
+  for (const ModelResult* model : std::span(draft.models).first(std::min(kMaxSearched, draft.models.size()))) {
+    const auto results = store.NewestResults({.model = model->info.id,
+                                              .mode = std::string(kReproMode),
+                                              .toolchain = draft.example->capture.toolchain.name,
+                                              .revision = {}});
+    if (!results) return results.error();
+    for (const ModelResult& result : *results) {
+      auto repro = ReadRepro(result.capture.mode_detail_json);
+      const int this_fit = repro ? FitOf(*repro, result, draft) : 0;
+      if (this_fit > fit) fit = this_fit, best = *std::move(repro);
+    }
+  }
+  return best;
+}
+
+// Captures the example in mode `repro`, from its config in the sweep's plan.
+Result<void> MakeRepro(App& app, store::SweepStore& store, const Sweep& sweep, const report::IssueDraft& draft) {
+  auto plan = store.LoadPlan(sweep.id);
+  if (!plan) return plan.error();
+  std::erase_if(plan->models, [&](const PlannedModel& planned) {
+    return planned.info.id != draft.example->info.id || planned.mode != draft.example->capture.mode;
+  });
+  if (plan->models.empty())
+    return Error{ErrorCode::kNotFound, "the plan of sweep " + sweep.id + " does not have " + draft.example->info.id};
+  PlannedModel& planned = plan->models.front();
+  planned.mode = kReproMode, planned.measure_json.clear(), planned.fix_json.clear(), planned.repeat = 1;
+  planned.repro_json = ReproJson({.site = draft.site->site_id, .minimal = true});
+  SweepRequest request;
+  request.modes = {std::string(kReproMode)};
+  request.toolchain.name = sweep.toolchain.name;
+  request.repro = ReproOptions{.site = draft.site->site_id, .minimal = true};
+  request.saved_plan = *std::move(plan);
+  Complain(app, "making a file that shows the break in " + draft.example->info.id + ": this takes a minute or two");
+  auto printer = report::ProgressPrinter::For(app.err, *app.clock);
+  const auto done = RunRequest(app, request, printer);
+  if (!done) return done.error();
+  return done->swept.error ? Result<void>(*done->swept.error) : Result<void>();
+}
+
+// The file to include: the user's own, a stored one, or with --with-repro a new one.
+Result<std::string> ReproFor(App& app, const IssueOptions& options, store::SweepStore& store, const Sweep& sweep,
+                             const report::IssueDraft& draft) {
+  if (!options.repro.empty()) return ReadReproFile(options.repro);
+  auto repro = StoredRepro(store, draft);
+  if (repro && options.with_repro && !(repro->minimal && repro->site_id == draft.site->site_id)) {
+    if (auto made = MakeRepro(app, store, sweep, draft); !made) return made.error();
+    auto fresh = OpenHistory(app);
+    if (!fresh) return fresh.error();
+    repro = StoredRepro(**fresh, draft);
+    if (repro && repro->script.empty())
+      Complain(app, "no file shows the break: see `breakwatch show " + draft.example->info.id + " --mode repro`");
+  }
+  if (!repro) return repro.error();
+  return std::move(repro->script);
+}
+
 }  // namespace
 
 int RunIssue(App& app, const IssueOptions& options) {
   const auto tracker = options.tracker == "torch"          ? report::Tracker::kTorch
                        : options.tracker == "transformers" ? report::Tracker::kTransformers
                                                            : report::Tracker::kAuto;
-  const auto repro = ReadRepro(options.repro);
-  if (!repro) return Fail(app, repro.error());
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto evidence = LoadEvidence(app, **store, options.sweep, options.mode, {});
   if (!evidence) return Fail(app, evidence.error());
   const auto draft = report::DraftIssue(evidence->View(), options.target, tracker);
   if (!draft) return Fail(app, draft.error());
+  const auto repro = ReproFor(app, options, **store, evidence->sweep, *draft);
+  if (!repro) return Fail(app, repro.error());
   const auto first = FirstSeenOf(**store, *draft);
   if (!first) return Fail(app, first.error());
   return Write(app, options.output, report::RenderIssue(*draft, evidence->View(), *first, *repro, FormatOf(app)));

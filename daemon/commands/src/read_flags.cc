@@ -40,15 +40,20 @@ void AddShows(CommandLine& line) {
   AddSelection(command, reasons->selection, "Count only models");
 
   auto issue = std::make_shared<IssueOptions>();
-  command =
-      AddCommand(line, "issue", "Write a bug report about a model, a reason or a line, for PyTorch or transformers",
-                 [issue](App& app) { return RunIssue(app, *issue); });
+  command = AddCommand(
+      line, "issue", "Write a bug report about a model, a reason or a line, for PyTorch or transformers",
+      [issue](App& app) { return RunIssue(app, *issue); }, true);
   command->add_option("target", issue->target, "Id of a model, of a reason (GB0170), its text, or id of a site")
       ->required();
   AddServer(command, line);
   command->add_option("--for", issue->tracker, "The project that gets it; default: the one whose code has the line")
       ->check(CLI::IsMember({"torch", "transformers"}));
-  command->add_option("--repro", issue->repro, "Include this file, which `breakwatch repro` wrote");
+  auto* file = command->add_option(
+      "--repro", issue->repro, "Include this file; default: the newest that `breakwatch repro` stored for the break");
+  command
+      ->add_flag("--with-repro", issue->with_repro,
+                 "Make the smallest file that shows the break, if none is stored; takes a minute or two")
+      ->excludes(file);
   command->add_option("--sweep", issue->sweep, "Id of the sweep")->capture_default_str();
   command->add_option("--mode", issue->mode, "Use results of this mode instead of eval");
   command->add_option("--output", issue->output, "Write to this file instead of standard output");

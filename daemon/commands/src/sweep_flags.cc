@@ -153,11 +153,19 @@ void AddFixes(CommandLine& line) {
       ->delimiter(',');
   command->add_flag("--alone", o->alone, "Try no combinations of fixes");
 
-  auto r = std::make_shared<ModeCommandOptions>();
+  auto r = std::make_shared<ReproCommandOptions>();
   command = AddCommand(
       line, "repro", "Write a Python file that shows a model's breaks with torch and transformers alone",
       [r](App& app) { return RunRepro(app, *r); }, true);
-  AddInMode(command, line, r);
+  AddInMode(command, line, {r, &r->in_mode});
+  command->add_option("--site", r->site,
+                      "Show one break site only: its id, or at least the first 8 digits of it, as `show` prints it");
+  command->add_flag(
+      "--minimal", r->minimal,
+      "Reduce the model, its configuration and its arguments to what the break needs; takes a minute or two");
+  command->add_flag("--keep", r->keep,
+                    "Capture once more in a folder that stays, and print the command that repeats this capture");
+  command->add_flag("--trace", r->trace, "As --keep, and leave a TORCH_TRACE directory in the folder");
 }
 
 void AddImport(CommandLine& line) {

@@ -64,7 +64,7 @@ void DescribeJob(V& v, T& j) {
   v("family", WhenAny{j.family});
   v("call", WhenAny{j.call}), v("dtype", WhenAny{j.dtype}), v("attention", WhenAny{j.attention});
   v("measure", RawWhenAny{j.measure_json}), v("build", RawWhenAny{j.build_json});
-  v("fix", RawWhenAny{j.fix_json});
+  v("fix", RawWhenAny{j.fix_json}), v("repro", RawWhenAny{j.repro_json});
   v("depth", j.depth), v("repeat", j.repeat), v("inputs_spec", Raw{j.inputs_spec_json}), v("structure", j.structure);
   v("limits", j.limits);
 }
@@ -127,7 +127,8 @@ void DescribePlanned(V& v, T& p) {
   v("reason", p.reason), v("status", p.status), v("status_detail", p.detail), v("capture_id", p.capture_id);
   v("shared_from", p.shared_from), v("depth", p.depth), v("repeat", p.repeat);
   v("inputs_spec", Raw{p.inputs_spec_json}), v("dtype", WhenAny{p.dtype}), v("attention", WhenAny{p.attention});
-  v("measure", RawWhenAny{p.measure_json}), v("fix", RawWhenAny{p.fix_json}), v("limits", WhenAny{p.limits});
+  v("measure", RawWhenAny{p.measure_json}), v("fix", RawWhenAny{p.fix_json});
+  v("repro", RawWhenAny{p.repro_json}), v("limits", WhenAny{p.limits});
 }
 
 template <class V, class T>

@@ -10,6 +10,7 @@
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/repro.h"
 #include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
 #include "json_enums.h"
@@ -294,6 +295,17 @@ Result<ModelResult> ModelResultFromJson(std::string_view text) {
 Result<Plan> PlanFromJson(std::string_view text) {
   return Document<Plan>(text, [](Reader& r, Plan& p) { json_fields::DescribePlan(r, p); });
 }
+
+// The options of a mode in a plan. Error: kInvalid, naming the field.
+template <class Options>
+Result<void> CheckOptions(const std::string& at, const char* name, const std::string& text,
+                          Result<Options> (*read)(std::string_view, Options)) {
+  if (text.empty()) return {};
+  if (auto options = read(text, {}); !options)
+    return Error{ErrorCode::kInvalid, at + "\"" + name + "\": " + options.error().message};
+  return {};
+}
+
 Result<Plan> SavedPlanFromJson(std::string_view text) {
   int schema = 0;
   auto plan = Document<Plan>(
@@ -305,21 +317,17 @@ Result<Plan> SavedPlanFromJson(std::string_view text) {
   }
   for (std::size_t i = 0; i < plan->models.size(); ++i) {
     const std::string at = "models[" + std::to_string(i) + "]: field ";
-    const auto& [config, measure, fix] =
-        std::tie(plan->models[i].config_json, plan->models[i].measure_json, plan->models[i].fix_json);
-    if (!config.empty() && config.front() != '{') {
+    const PlannedModel& planned = plan->models[i];
+    if (!planned.config_json.empty() && planned.config_json.front() != '{') {
       return Error{ErrorCode::kInvalid, at + "\"config\": expected an object"};
     }
-    if (!measure.empty()) {
-      if (auto options = MeasureOptionsFromJson(measure); !options) {
-        return Error{ErrorCode::kInvalid, at + "\"measure\": " + options.error().message};
-      }
-    }
-    if (!fix.empty()) {
-      if (auto options = FixOptionsFromJson(fix); !options) {
-        return Error{ErrorCode::kInvalid, at + "\"fix\": " + options.error().message};
-      }
-    }
+    if (auto checked = CheckOptions<MeasureOptions>(at, "measure", planned.measure_json, MeasureOptionsFromJson);
+        !checked)
+      return checked.error();
+    if (auto checked = CheckOptions<FixOptions>(at, "fix", planned.fix_json, FixOptionsFromJson); !checked)
+      return checked.error();
+    if (auto checked = CheckOptions<ReproOptions>(at, "repro", planned.repro_json, ReproOptionsFromJson); !checked)
+      return checked.error();
   }
   return plan;
 }

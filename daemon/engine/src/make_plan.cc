@@ -159,6 +159,7 @@ class Planner {
     planned.dtype = DtypeOf(rule, options_, mode), planned.attention = rule.attention;
     if (mode == kProfileMode || mode == kBenchMode) planned.measure_json = MeasureJson(options_.measure);
     if (mode == kFixMode) planned.fix_json = FixJson(options_.fix);
+    if (mode == kReproMode) planned.repro_json = ReproJson(options_.repro);
     planned.limits = rule.limits;
     Decide(planned);
     return planned;

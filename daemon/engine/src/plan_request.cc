@@ -119,6 +119,14 @@ std::optional<FixOptions> FixOf(const SweepRequest& request) {
   }
   return std::nullopt;
 }
+std::optional<ReproOptions> ReproOf(const SweepRequest& request) {
+  if (request.repro || !request.saved_plan) return request.repro;
+  for (const PlannedModel& planned : request.saved_plan->models) {
+    if (planned.repro_json.empty()) continue;
+    if (auto options = ReproOptionsFromJson(planned.repro_json)) return *std::move(options);
+  }
+  return std::nullopt;
+}
 
 // The options of the settings, with what the request changes.
 PlanOptions OptionsOf(const SweepRequest& request, const RankedList& list, const PlanInputs& inputs) {
@@ -135,6 +143,7 @@ PlanOptions OptionsOf(const SweepRequest& request, const RankedList& list, const
   if (!request.modes.empty()) options.modes = request.modes;
   if (const auto measure = MeasureOf(request)) options.measure = *measure;
   if (const auto fix = FixOf(request)) options.fix = *fix;
+  if (const auto repro = ReproOf(request)) options.repro = *repro;
   options.modes_of = request.saved_plan ? ModesOf(*request.saved_plan) : ModesOf(list, options.rules);
   return options;
 }

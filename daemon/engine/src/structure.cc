@@ -52,6 +52,23 @@ CaptureJob JobFor(const ModelInfo& info, const std::string& config_json) {
   return job;
 }
 
+CaptureJob JobOf(const PlannedModel& planned, const CaptureLimits& limits) {
+  CaptureJob job = JobFor(planned.info, planned.config_json);
+  job.mode = SplitMode(planned.mode).mode;
+  job.call = SplitMode(planned.mode).call;
+  job.depth = planned.depth;
+  job.repeat = planned.repeat;
+  job.inputs_spec_json = planned.inputs_spec_json;
+  job.dtype = planned.dtype;
+  job.attention = planned.attention;
+  job.measure_json = planned.measure_json;
+  job.fix_json = planned.fix_json;
+  job.repro_json = planned.repro_json;
+  job.structure = planned.structure;
+  job.limits = planned.limits.Over(limits);
+  return job;
+}
+
 std::string InputsSpecOf(const ModelInfo& info, const PlanOptions& options) {
   if (std::string spec = OverrideOf(info, options.rules).inputs_json; !spec.empty()) return spec;
   auto found = options.inputs_specs.find(info.id);
@@ -100,7 +117,10 @@ Result<std::string> StructureDigest(const ModelInfo& info, const std::string& co
     structure["dtype"] = dtype;
   }
   if (!rule.attention.empty()) structure["attention"] = rule.attention;
-  if (mode == kReproMode) return Sha256Hex(JsonText(structure));
+  if (mode == kReproMode) {
+    if (options.repro != ReproOptions{}) structure["repro"] = json::parse(ReproJson(options.repro));
+    return Sha256Hex(JsonText(structure));
+  }
   if (mode == kFixMode) {
     structure["fix"] = json::parse(FixJson(options.fix));
     return Sha256Hex(JsonText(structure));

@@ -322,19 +322,8 @@ ModelResult SweepRun::ResultOf(std::size_t index) const {
 
 CaptureJob SweepRun::JobOf(std::size_t index) const {
   const PlannedModel& planned = plan_.models[index];
-  CaptureJob job = JobFor(planned.info, planned.config_json);
+  CaptureJob job = engine::JobOf(planned, limits_);
   job.id = CaptureId(sweep_id_, index);
-  job.mode = SplitMode(planned.mode).mode;
-  job.call = SplitMode(planned.mode).call;
-  job.depth = planned.depth;
-  job.repeat = planned.repeat;
-  job.inputs_spec_json = planned.inputs_spec_json;
-  job.dtype = planned.dtype;
-  job.attention = planned.attention;
-  job.measure_json = planned.measure_json;
-  job.fix_json = planned.fix_json;
-  job.structure = planned.structure;
-  job.limits = planned.limits.Over(limits_);
   if (planned.mode == kFixMode) {
     job.limits.capture = TimeForFixes(planned.fix_json, job.limits.capture);
   } else if (IsMeasureMode(planned.mode)) {

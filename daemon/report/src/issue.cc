@@ -16,7 +16,15 @@
 namespace breakwatch::report {
 namespace {
 
-constexpr std::size_t kMaxModels = 20, kMaxSites = 20, kLeastIdDigits = 8;
+constexpr std::size_t kLeastIdDigits = 8;
+constexpr std::size_t kMaxBytes = 65'536;  // GitHub's limit on the characters of an issue
+
+// What a report lists; the first that fits is used.
+struct Extent {
+  std::size_t models, sites;
+  bool repro;
+};
+constexpr Extent kExtents[] = {{20, 20, true}, {5, 5, true}, {5, 5, false}};
 
 using Sites = std::map<std::string, std::pair<const BreakSite*, const ModelResult*>>;  // by id; the first with it
 
@@ -94,21 +102,20 @@ std::string StackOf(const BreakSite& site) {
   return "The calls of user code, from the model's forward down:\n\n" + Fenced(lines, "text");
 }
 
-std::string SitesOf(const IssueDraft& draft, const Sites& sites) {
+std::string SitesOf(const IssueDraft& draft, const Sites& sites, std::size_t most) {
   if (draft.site_ids.size() < 2) return {};
   std::string text = "\nOther lines of it:\n\n";
   std::size_t shown = 0;
   for (const std::string& id : draft.site_ids) {
     if (id == draft.site->site_id) continue;
-    if (shown++ == kMaxSites)
-      return text + "- and " + std::to_string(draft.site_ids.size() - 1 - kMaxSites) + " more\n";
+    if (shown++ == most) return text + "- and " + std::to_string(draft.site_ids.size() - 1 - most) + " more\n";
     const BreakSite& site = *sites.at(id).first;
     text += "- " + MarkdownText(PlaceOf(site)) + ", " + MarkdownText(site.reason) + "\n";
   }
   return text;
 }
 
-std::string ModelsOf(const IssueDraft& draft) {
+std::string ModelsOf(const IssueDraft& draft, std::size_t most) {
   Table table{.title = {},
               .columns = {{"model", "model"},
                           {"commit", "commit"},
@@ -117,13 +124,12 @@ std::string ModelsOf(const IssueDraft& draft) {
               .rows = {}};
   std::int64_t downloads = 0;
   for (const ModelResult* model : draft.models) downloads += DownloadsOf(*model);
-  for (const ModelResult* model : std::span(draft.models).first(std::min(kMaxModels, draft.models.size())))
+  for (const ModelResult* model : std::span(draft.models).first(std::min(most, draft.models.size())))
     table.rows.push_back({model->info.id, model->info.sha.substr(0, 12), model->capture.architecture,
                           model->info.downloads ? Cell(*model->info.downloads) : Cell()});
   const auto count = static_cast<std::int64_t>(draft.models.size());
   std::string text = Counted(count, "model") + " of those captured, with " + std::to_string(downloads) +
-                     " downloads in 30 days" + (draft.models.size() > kMaxModels ? "; the most downloaded:" : ":") +
-                     "\n\n";
+                     " downloads in 30 days" + (draft.models.size() > most ? "; the most downloaded:" : ":") + "\n\n";
   return text + Render(table, Format::kMarkdown);
 }
 
@@ -159,18 +165,46 @@ std::string FixesOf(const IssueDraft& draft, const SiteEvidence& evidence) {
          " and " + Counted(tried->before.graphs, "graph") + ":\n\n" + Render(table, Format::kMarkdown);
 }
 
-std::string VersionsOf(const ModelResult& example) {
-  const Toolchain& t = example.capture.toolchain;
-  return Fenced("torch " + OneLine(t.torch) + "\ntransformers " + OneLine(t.transformers) + "\nPython " +
-                    OneLine(t.python) + "\ndevice " + OneLine(t.device) + ", mode " + OneLine(example.capture.mode) +
-                    ", " + OneLine(example.capture.dtype) + "\n",
-                "text");
+// "13.2" of "2.15.0+cu132"; "None" of "2.15.0+cpu"; empty if the version does not have it.
+std::string CudaOf(const std::string& torch) {
+  const std::size_t plus = torch.find('+');
+  const std::string build = plus == std::string::npos ? "" : torch.substr(plus + 1);
+  if (build == "cpu") return "None";
+  if (!build.starts_with("cu") || build.size() < 4) return {};
+  return build.substr(2, build.size() - 3) + "." + build.back();
 }
 
-std::string ReproText(const IssueDraft& draft, std::string_view repro) {
-  if (!repro.empty()) return Fenced(std::string(repro), "python");
-  return "Put the file here that `breakwatch repro " + OneLine(draft.example->info.id) +
-         " --output repro.py` writes; or repeat this command with `--repro repro.py`.\n";
+std::string CaptureOf(const ModelResult& example) {
+  const CaptureResult& c = example.capture;
+  return "Captured on " + OneLine(c.toolchain.device) + ", " + OneLine(c.dtype) + ", mode " + OneLine(c.mode);
+}
+
+// The fields that torch.utils.collect_env and `transformers env` print, as far as a capture depends on them.
+std::string VersionsOf(const ModelResult& example, Tracker tracker) {
+  const Toolchain& t = example.capture.toolchain;
+  const std::string torch = OneLine(t.torch), transformers = OneLine(t.transformers), python = OneLine(t.python);
+  if (tracker == Tracker::kTransformers) {
+    return "- `transformers` version: " + transformers + "\n- Platform: Linux\n- Python version: " + python +
+           "\n- PyTorch version: " + torch + "\n- " + CaptureOf(example) + "\n";
+  }
+  std::string lines = "PyTorch version: " + torch + "\n";
+  if (const std::string cuda = CudaOf(torch); !cuda.empty()) lines += "CUDA used to build PyTorch: " + cuda + "\n";
+  lines += "OS: Linux\nPython version: " + python + "\n" + CaptureOf(example) +
+           "\n\nVersions of relevant libraries:\n" + "[pip3] torch==" + torch +
+           "\n[pip3] transformers==" + transformers + "\n";
+  return Fenced(lines, "text");
+}
+
+std::string CommandOf(const IssueDraft& draft) {
+  return "breakwatch repro " + OneLine(draft.example->info.id) + " --site " + OneLine(draft.site->site_id) +
+         " --minimal --output repro.py";
+}
+
+std::string ReproText(const IssueDraft& draft, std::string_view repro, bool fits) {
+  if (repro.empty())
+    return "Put the file here that `" + CommandOf(draft) + "` writes; or repeat this command with `--with-repro`.\n";
+  if (fits) return Fenced(std::string(repro), "python");
+  return "Attach the file that `" + CommandOf(draft) + "` writes: it is too long for the text of an issue.\n";
 }
 
 std::string Part(const std::string& title, const std::string& text) { return "\n### " + title + "\n\n" + text; }
@@ -190,6 +224,31 @@ Json JsonOf(const IssueDraft& draft, const FirstSeen& first, const std::string& 
           {"site_ids", draft.site_ids},
           {"models", std::move(models)},
           {"first_seen", first.at == SystemTime{} ? Json() : Json(FormatTime(first.at))}};
+}
+
+std::string BodyOf(const IssueDraft& draft, const SiteEvidence& evidence, const FirstSeen& first,
+                   std::string_view repro, const Extent& extent) {
+  Sites sites;
+  for (const ModelResult* model : draft.models) {
+    for (const BreakSite& site : model->capture.sites) sites.try_emplace(site.site_id, &site, model);
+  }
+  const std::string about = DescriptionOf(draft) + SitesOf(draft, sites, extent.sites);
+  const std::string script = ReproText(draft, repro, extent.repro);
+  const std::string more = Part("Models affected", ModelsOf(draft, extent.models) + FirstText(first)) +
+                           Part("Changes tried", FixesOf(draft, evidence));
+  const std::string versions = VersionsOf(*draft.example, draft.tracker), stack = StackOf(*draft.site);
+  if (draft.tracker == Tracker::kTorch) {
+    return Part("🐛 Describe the bug", about + "\n**Minimal reproduction**\n\n" + script) + Part("Error logs", stack) +
+           more + Part("Versions", versions);
+  }
+  return Part("System Info", versions) + Part("Who can help?", "") +
+         Part("Information", "- [ ] The official example scripts\n- [x] My own modified scripts\n") +
+         Part("Tasks",
+              "- [ ] An officially supported task in the `examples` folder (such as GLUE/SQuAD, ...)\n"
+              "- [x] My own task or dataset (give details below)\n") +
+         Part("Reproduction", about + "\n" + script + "\n" + stack) +
+         Part("Expected behavior", "The model compiles to one graph: `torch.compile(model, fullgraph=True)` works.\n") +
+         more;
 }
 
 }  // namespace
@@ -234,27 +293,14 @@ Result<IssueDraft> DraftIssue(const SiteEvidence& evidence, const std::string& t
 
 std::string RenderIssue(const IssueDraft& draft, const SiteEvidence& evidence, const FirstSeen& first,
                         std::string_view repro, Format format) {
-  Sites sites;
-  for (const ModelResult* model : draft.models) {
-    for (const BreakSite& site : model->capture.sites) sites.try_emplace(site.site_id, &site, model);
-  }
-  const std::string title = TitleOf(draft);
-  const std::string about = DescriptionOf(draft) + SitesOf(draft, sites);
-  const std::string affected = ModelsOf(draft) + FirstText(first);
+  const std::string title = TitleOf(draft), heading = "# " + MarkdownText(title) + "\n";
   std::string body;
-  if (draft.tracker == Tracker::kTorch) {
-    body = Part("🐛 Describe the bug", about) + Part("Minimal reproduction", ReproText(draft, repro)) +
-           Part("Error logs", StackOf(*draft.site)) + Part("Models affected", affected) +
-           Part("Changes tried", FixesOf(draft, evidence)) + Part("Versions", VersionsOf(*draft.example));
-  } else {
-    body =
-        Part("System Info", VersionsOf(*draft.example)) + Part("Reproduction", about + "\n" + ReproText(draft, repro)) +
-        Part("User stack", StackOf(*draft.site)) +
-        Part("Expected behavior", "The model compiles to one graph: `torch.compile(model, fullgraph=True)` works.\n") +
-        Part("Models affected", affected) + Part("Changes tried", FixesOf(draft, evidence));
+  for (const Extent& extent : kExtents) {
+    body = BodyOf(draft, evidence, first, repro, extent);
+    if (heading.size() + body.size() <= kMaxBytes) break;
   }
   if (format == Format::kJson) return Dump(JsonOf(draft, first, title, body));
-  return "# " + MarkdownText(title) + "\n" + body;
+  return heading + body;
 }
 
 }  // namespace breakwatch::report

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "breakwatch/capture/by_hand.h"
 #include "breakwatch/capture/compose.h"
 #include "breakwatch/capture/confine.h"
 #include "breakwatch/capture/discover.h"
@@ -264,6 +265,24 @@ Result<std::string> Discover(const App& app, const Settings& settings, const com
   auto found = capture::DiscoverModules(options, {fs::absolute(request.script).string(), request.arguments,
                                                   request.max_depth, std::chrono::seconds(request.timeout_s)});
   if (!found) return OfTheWorker(found.error());
+  return found;
+}
+
+Result<std::string> KeepCapture(const App& app, const Settings& settings, const commands::KeepRequest& request) {
+  auto options = ZygotesOf(app, settings);
+  const auto choice =
+      LauncherOf(app, settings, settings.capture.allow_factories, {.writable = request.folder, .readable = {}});
+  if (choice.used == capture::kOwnLauncher) {
+    return Error{
+        ErrorCode::kUsage,
+        "capture.launcher starts workers elsewhere, and only a worker on this machine can keep its files here; "
+        "set capture.launcher=auto for this command"};
+  }
+  UseLauncher(choice, settings, options);
+  const std::string& refused = request.job.is_source ? options.refuse_own : options.refuse_library;
+  if (!refused.empty()) return Error{ErrorCode::kInternal, refused};
+  auto found = capture::CaptureByHand(options, request.job, request.folder, request.trace);
+  if (!found && found.error().code == ErrorCode::kUnavailable) return OfTheWorker(found.error());
   return found;
 }
 

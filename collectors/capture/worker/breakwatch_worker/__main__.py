@@ -1,5 +1,5 @@
 """`python -m breakwatch_worker`: a zygote. `--describe` prints its hello line, `--discover` lists modules of a
-script."""
+script, `--capture` makes one capture."""
 
 import argparse
 import json
@@ -15,12 +15,21 @@ def main() -> int:
                         help="with --discover: also list modules called by modules, to this depth")
     parser.add_argument("--timeout", type=float, default=0,
                         help="with --discover: time limit for the script in seconds; 0: none")
+    parser.add_argument("--capture", metavar="FOLDER",
+                        help="capture the job in FOLDER/job.json, write FOLDER/result.json and keep what it writes")
+    parser.add_argument("--trace", action="store_true", help="with --capture: write a TORCH_TRACE to FOLDER/trace")
     parser.add_argument("arguments", nargs="*", help="with --discover, after --: arguments of the script")
     arguments = parser.parse_args()
     if arguments.discover:
         from .sources import discover
 
         code = discover.main(arguments.discover, arguments.arguments, arguments.max_depth, arguments.timeout)
+        os._exit(code)
+    if arguments.capture:
+        from .process import by_hand
+
+        code = by_hand.main(arguments.capture, arguments.trace)
+        sys.stderr.flush()
         os._exit(code)
     if arguments.describe:
         from . import version

@@ -35,15 +35,18 @@ def own_folder(prefix: str):
 
 
 class Scratch:
-    """Owner: the zygote's loop. `folder` belongs to this zygote and holds the files of its captures."""
+    """Owner: the zygote's loop. `folder` belongs to this zygote and holds the files of its captures. With `kept`, it is
+    this folder, which is not emptied and not removed."""
 
-    def __init__(self):
-        _remove_abandoned(tempfile.gettempdir())
-        self.folder = tempfile.mkdtemp(prefix=_PREFIX)
+    def __init__(self, kept: str = ""):
+        if not kept:
+            _remove_abandoned(tempfile.gettempdir())
+        self.folder = kept or tempfile.mkdtemp(prefix=_PREFIX)
         self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)  # ends with this process and its forks
         self.limit = int(os.environ.get(_BYTES) or _DEFAULT_BYTES)
-        self._private = [name for name in os.environ.get(_FOLDERS, "").split(":") if os.path.isabs(name)]
+        folders = "" if kept else os.environ.get(_FOLDERS, "")
+        self._private = [name for name in folders.split(":") if os.path.isabs(name)]
         self._next_count = 0.0
 
     def over(self, now: float) -> bool:

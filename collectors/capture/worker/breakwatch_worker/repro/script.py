@@ -1,127 +1,131 @@
-"""The text of the file. What it asserts is what the capture found: its sites, and Dynamo's own count of breaks."""
+"""The files: of a whole capture or one of its sites, and the smallest one that still shows a site."""
 
-import ast
 import dataclasses
 import platform
-import pprint
-import string
 import textwrap
 
 import torch
 import transformers
 
-from . import values
+from ..text import one_line
+from . import config, draft, run
+from .search import Search
+from .values import CannotWrite
 
-_FILE = string.Template('''\
-"""$title
-
-$versions
-$expected"""
-
-import logging
-import os
-import re
-
-import torch
-import torch._dynamo
-import transformers
-
-CONFIG = $config
-SITES = $sites  # file and line
-BREAKS = $breaks  # as Dynamo counts them
-
-
-class Breaks(logging.Handler):
-    """Collects the places of Dynamo's log of graph breaks."""
-
-    def __init__(self):
-        super().__init__(logging.DEBUG)
-        self.sites = set()
-
-    def emit(self, record):
-        for file, line in re.findall(r"in user code at (.+):(\\d+)$$", record.getMessage(), re.MULTILINE):
-            self.sites.add((os.path.basename(file), int(line)))
-
-
-def make_model():
-    config = transformers.$config_class.from_dict(CONFIG)
-$attention    return transformers.$model_class._from_config(config)$cast.eval()
-
-
-def make_inputs():
-    return {
-$inputs
-    }
-
-
-torch.manual_seed(0)
-torch._logging.set_logs(graph_breaks=True)
-breaks = Breaks()
-logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks").addHandler(breaks)
-model, inputs = make_model(), make_inputs()
-with torch.no_grad():
-    torch.compile(model, backend="eager")(**inputs)
-counted = sum(torch._dynamo.utils.counters["graph_break"].values())
-assert breaks.sites == SITES, breaks.sites
-assert counted == BREAKS, counted
-print(f"{counted} graph breaks at {len(breaks.sites)} lines, as expected")
-''')
+MOST_LINES = 60
+_RUN_S = 180.0  # for one run in another process
+_TEXT = 300
 
 
 @dataclasses.dataclass
-class Found:
-    """What a capture found, as the file asserts it. `sites` are those of the result."""
+class File:
+    """One file, and whether it was seen to find the same in another process."""
 
-    sites: list
-    counter_breaks: int
+    text: str
+    differs: str = ""
+    site_id: str = ""  # that it shows; empty: all
+    minimal: bool = False
+    why_full: str = ""  # why it is not minimal
+    reduced: tuple = ()  # what was reduced
 
-
-def text_of(model, arguments: dict, found: Found) -> str:
-    """The file for a model of transformers. Raises values.CannotWrite."""
-    config = _config_of(model)
-    places = sorted({(site["file"].rsplit("/", 1)[-1], site["line"]) for site in found.sites})
-    dtype = model.dtype
-    attention = getattr(model.config, "_attn_implementation", None)
-    return _FILE.substitute(
-        title=f"Graph breaks of torch.compile in {type(model).__name__}.",
-        versions=f"torch {torch.__version__}, transformers {transformers.__version__}, "
-                 f"Python {platform.python_version()}.",
-        expected="\n".join(f"{site['file']}:{site['line']} in {site['function']}: {site['reason']}"
-                           + (f" ({site['gb_id']})" if site["gb_id"] else "") for site in found.sites) + "\n",
-        config=pprint.pformat(config, width=110, sort_dicts=False, compact=True),
-        sites=pprint.pformat(set(places), width=110) if places else "set()",
-        breaks=found.counter_breaks,
-        config_class=type(model.config).__name__,
-        model_class=type(model).__name__,
-        attention=f"    config._attn_implementation = {attention!r}\n" if isinstance(attention, str) else "",
-        cast="" if dtype is torch.float32 else f".to({dtype})",
-        inputs=textwrap.indent("\n".join(f"{name!r}: {values.expression(value)}," for name, value in arguments.items()),
-                               " " * 8),
-    )
+    def described(self) -> dict:
+        fields = {name: value for name, value in dataclasses.asdict(self).items() if name != "text"}
+        return {"script": self.text, "why_not": "", **fields, "reduced": list(self.reduced)}
 
 
-def _config_of(model) -> dict:
-    """The config without what its class sets anyway, if that makes the same config. Raises CannotWrite."""
-    config = getattr(model, "config", None)
-    module = type(model).__module__
-    if config is None or not module.startswith("transformers."):
-        raise values.CannotWrite(f"{type(model).__name__} is not a model of transformers")
-    for name in (type(model).__name__, type(config).__name__):
-        if not hasattr(transformers, name):
-            raise values.CannotWrite(f"transformers does not export {name}")
-    everything = config.to_dict()
-    for written in (config.to_diff_dict(), everything):
-        if not _is_literal(written):
-            continue
-        if type(config).from_dict(dict(written)).to_dict() == everything:
-            return written
-    if not _is_literal(everything):
-        raise values.CannotWrite("the config has a value that is no literal of Python")
-    return everything
+def draft_of(call, attention: str) -> draft.Draft:
+    """Raises CannotWrite."""
+    model = call.model
+    made_of = getattr(model, "config", None)
+    if made_of is None or not type(model).__module__.startswith("transformers."):
+        raise CannotWrite(f"{type(model).__name__} is not a model of transformers")
+    if call.positional:
+        raise CannotWrite("its call has positional arguments")
+    for each in (type(model), type(made_of)):
+        config.class_expression(each)
+    return draft.Draft(type(made_of), config.written(made_of), type(model), named=dict(call.arguments),
+                       dtype=model.dtype, attention=attention, eager_first=True)
 
 
-def _is_literal(value) -> bool:
-    try:
-        return ast.literal_eval(repr(value)) == value
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return False
+def whole(drafted: draft.Draft, model: str, sites: list, site, counter_breaks: int) -> File:
+    """The file of the capture as it is. `site`: the one that it shows; None: all."""
+    shown = sites if site is None else [site]
+    name = drafted.model_class.__name__
+    text = _text(drafted, _about(f"Graph breaks of torch.compile in {name}", shown, model), draft.events_of(shown),
+                 counter_breaks if site is None else None, "")
+    differs, _ = run.new_process(text, _RUN_S)
+    return File(text, differs, site["site_id"] if site else "")
+
+
+def minimal(drafted: draft.Draft, model: str, site: dict, end: float):
+    """The smallest file that shows the site, found before `end`; or why there is none."""
+    search = Search(dataclasses.replace(drafted, eager_first=False), site["site_id"], end)
+    if not search.run(_inside(site, drafted)):
+        return f"it could not be reduced: {search.seen.error or 'the break is gone in a model built by the file'}"
+    why = ""
+    for smallest in reversed([*search.kept, search.best]):
+        file = _checked(smallest, model, site, search)
+        if isinstance(file, File):
+            return file
+        why = why or file
+    return f"it could not be reduced: the smaller file does not find the same in another process: {why}"
+
+
+def _inside(site: dict, drafted: draft.Draft) -> str:
+    """The path of the module whose code breaks; empty: the model itself."""
+    return "" if site["module_path"] == drafted.model_class.__name__ else site["module_path"]
+
+
+def _checked(smallest: draft.Draft, model: str, site: dict, search: Search):
+    """The file if it shows the site in another process; what goes wrong otherwise."""
+    shown = search.site()
+    reason = site["reason"] if search.seen.reasons.get(site["site_id"]) else ""
+    place, why = draft.place_of(site), ""
+    about = _about(f"Graph break of torch.compile in {smallest.model_class.__name__}", [site], model, search.done)
+    for eager_first in (False, True):
+        events = shown["occurrences"]
+        for _ in range(2):  # again with what the first run found
+            text = _text(dataclasses.replace(smallest, eager_first=eager_first), about, {place: events}, None, reason)
+            differs, found = run.new_process(text, _RUN_S)
+            if not differs:
+                return _file(text, site, search)
+            why, again = why or differs, (found or {}).get(place)
+            if not again or again == events:
+                break
+            events = again
+    return why
+
+
+def _file(text: str, site: dict, search: Search) -> File:
+    lines = text.count("\n")
+    why = [] if lines <= MOST_LINES else [f"the smallest file found has {lines} lines, more than {MOST_LINES}"]
+    why += ["there was no time to try everything"] if search.stopped else []
+    return File(text, "", site["site_id"], True, "; ".join(why), tuple(search.done))
+
+
+def _text(drafted: draft.Draft, about: str, events: dict, counter_breaks, reason: str) -> str:
+    return drafted.setup(about) + drafted.call(events) + draft.check(counter_breaks, reason)
+
+
+def _about(title: str, sites: list, model: str, reduced=()) -> str:
+    lines = [f"{title}.", ""]
+    for site in sites:
+        reason = site["reason"] + (f" ({site['gb_id']})" if site["gb_id"] else "")
+        lines += [f"{site['file']}:{site['line']} in {site['function']}, site {site['site_id']}: {reason}"]
+        lines += [f"    {site['source_line']}"] if site["source_line"] else []
+    lines += ["", f"From a capture of {model}." if model else "From a capture."]
+    if reduced:
+        lines[-1] = f"{lines[-1][:-1]}, reduced: {', '.join(reduced)}."
+    lines.append(f"torch {torch.__version__}, transformers {transformers.__version__}, Python "
+                 f"{platform.python_version()}.")
+    text = "\n".join(textwrap.fill(_plain(line), draft.WIDTH, subsequent_indent="    ", break_long_words=False)
+                     for line in lines)
+    return f"{text}\n"
+
+
+def _plain(line: str) -> str:
+    """As it can stand in a docstring."""
+    indent = line[:len(line) - len(line.lstrip())]
+    return indent + one_line(line, _TEXT).strip().replace("\\", "\\\\").replace('"""', "'''")
+
+

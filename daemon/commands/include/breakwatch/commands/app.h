@@ -58,6 +58,13 @@ struct DiscoverRequest {
   int timeout_s = 600;
 };
 
+// One capture outside any sweep, in a folder that stays.
+struct KeepRequest {
+  CaptureJob job;
+  std::string folder;  // absolute; it exists
+  bool trace = false;  // also leave a TORCH_TRACE directory in it
+};
+
 // The content of a job's trace; capture.toolchain is the job's.
 struct ReadTrace {
   CaptureResult capture;
@@ -115,6 +122,8 @@ struct App {
 
   // A worker's `discovered` line (PROTOCOL.md).
   std::function<Result<std::string>(const Settings&, const DiscoverRequest&)> discover;
+  // Writes the job and the script `repeat.sh` into the folder, and runs that: the worker's line, "STATUS: DETAIL".
+  std::function<Result<std::string>(const Settings&, const KeepRequest&)> keep_capture;
   std::vector<std::string> own_folders;  // of scripts that run, visible in the sandbox
   std::function<Result<ReadTrace>(const std::string& path, const TraceProgress& progress)> read_trace;
   std::function<int(struct App&, const HubRecordOptions&)> hub_record;

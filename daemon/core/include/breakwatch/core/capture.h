@@ -85,6 +85,7 @@ struct CaptureJob {
   std::string measure_json;      // modes profile and bench: what to measure (MeasureJson); else empty
   std::string build_json;        // mode build: what to build; else empty
   std::string fix_json;          // mode fix: what to try (FixJson); else empty
+  std::string repro_json;        // mode repro: what to write (ReproJson); else empty
   std::string structure;         // digest; names the capture in logs
   CaptureLimits limits;
 };

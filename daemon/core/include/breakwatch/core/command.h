@@ -14,6 +14,7 @@
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/model_lister.h"
 #include "breakwatch/core/plan.h"
+#include "breakwatch/core/repro.h"
 #include "breakwatch/core/result.h"
 #include "breakwatch/core/sweep.h"
 
@@ -30,6 +31,7 @@ struct SweepRequest {
   std::vector<std::string> modes{};         // of each model; empty: the configured ones
   std::optional<MeasureOptions> measure{};  // of the measure modes; nullopt: the configured ones
   std::optional<FixOptions> fix{};          // of mode fix; nullopt: the configured ones
+  std::optional<ReproOptions> repro{};      // of mode repro; nullopt: the defaults
   bool try_fixes = false;                   // afterwards, in a sweep of mode fix of the models that break
   bool track = false;
   bool resume = false;               // continue the newest unfinished sweep instead

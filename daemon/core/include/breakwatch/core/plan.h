@@ -41,6 +41,7 @@ struct PlannedModel {
   std::string dtype, attention;  // as in CaptureJob
   std::string measure_json;      // as in CaptureJob
   std::string fix_json;          // as in CaptureJob
+  std::string repro_json;        // as in CaptureJob
   LimitOverrides limits;
 };
 

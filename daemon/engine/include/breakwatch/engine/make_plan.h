@@ -15,6 +15,7 @@
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/model_rules.h"
 #include "breakwatch/core/plan.h"
+#include "breakwatch/core/repro.h"
 #include "breakwatch/store/sweep_store.h"
 
 namespace breakwatch::engine {
@@ -35,6 +36,7 @@ struct PlanOptions {
   int repeat = 1;                                     // as CaptureJob::repeat; not of measure modes
   MeasureOptions measure{};                           // of modes profile and bench
   FixOptions fix{};                                   // of mode fix
+  ReproOptions repro{};                               // of mode repro
   std::string machine{};                              // MachineName(): they are reused only there
   std::map<std::string, std::string> inputs_specs{};  // JSON objects by model id or "model_type:NAME"
   ModelRules rules{};                                 // of models.file; its inputs come before inputs_specs
@@ -63,6 +65,9 @@ std::string ClassOf(const ModelInfo& info);
 
 // A job with what a model determines: id, commit, config, class, task and library.
 CaptureJob JobFor(const ModelInfo& info, const std::string& config_json);
+
+// The job of a planned model, within `limits` as far as its own do not change them. Its id is empty.
+CaptureJob JobOf(const PlannedModel& planned, const CaptureLimits& limits);
 
 // SHA-256 (hex) of the canonical JSON of everything that decides a capture's outcome. Error: kInvalid,
 // config_json is not an object.

@@ -35,8 +35,8 @@ struct IssueDraft {
 Result<IssueDraft> DraftIssue(const SiteEvidence& evidence, const std::string& target,
                               Tracker tracker = Tracker::kAuto);
 
-// `repro`: a Python file that shows the break, or empty: the text names the command that makes one. Lists of models and
-// sites are bounded.
+// `repro`: a Python file that shows the break, or empty: the text names the command that makes one. At most the 65,536
+// characters that GitHub accepts: lists of models and sites become shorter first, then the file is left out.
 std::string RenderIssue(const IssueDraft& draft, const SiteEvidence& evidence, const FirstSeen& first,
                         std::string_view repro, Format format);
 

@@ -34,6 +34,7 @@ Result<void> ComposeToolchain(const std::string& torch_python, const std::string
 Result<engine::IgnoredKeys> IgnoredConfigKeys();
 std::vector<commands::Check> CheckToolchain(const App& app, const Settings& settings);
 Result<std::string> Discover(const App& app, const Settings& settings, const commands::DiscoverRequest& request);
+Result<std::string> KeepCapture(const App& app, const Settings& settings, const commands::KeepRequest& request);
 // Absolute folders of PYTHONPATH: the worker's own PYTHONPATH replaces it, and factories are imported from them.
 std::vector<std::string> PythonPath();
 
