@@ -239,6 +239,12 @@ FIXES_FLAGS ?=
 fixes: venv ## Try the fixes on every broken model of the snapshot and every broken base class, update tests/coverage/fixes.csv
 	@.venv/bin/python tests/coverage/cover_fixes.py $(FIXES_FLAGS)
 
+# REPROS_FLAGS='--only bart --whole-only': see the script.
+REPROS_FLAGS ?=
+.PHONY: repros
+repros: venv ## Run the files of `repro` for 30 models of the snapshot, update tests/coverage/repros.csv
+	@.venv/bin/python tests/coverage/cover_repros.py $(REPROS_FLAGS)
+
 .PHONY: coverage-diffusers
 coverage-diffusers: venv ## Capture every model class of diffusers, update tests/coverage/diffusers.csv: DIFFUSERS_FLAGS='--only CLASS'
 	@.venv/bin/python tests/coverage/cover_diffusers.py $(DIFFUSERS_FLAGS)

@@ -29,9 +29,9 @@ def say(message):
     print(json.dumps(message), flush=True)
 
 
-def site(reason, gb_id, number, occurrences):
+def site(reason, gb_id, number, occurrences, ids):
     return {
-        "site_id": f"{reason}-{number}", "reason": reason, "gb_id": gb_id, "fixability": "supportable",
+        "site_id": ids.get(reason, f"{reason}-{number}"), "reason": reason, "gb_id": gb_id, "fixability": "supportable",
         "explanation": "because", "context": "", "hints": ["rewrite it"], "file": "transformers/models/fake.py",
         "line": 10 + number, "function": "forward", "source_line": f"line {number}", "frame": "library",
         "wrapped_in": "", "compile_id": "0/0", "occurrences": occurrences,
@@ -156,7 +156,7 @@ def capture(job, folder):
         say({"type": "heartbeat", "job": job["job"]})
         time.sleep(0.05)
     sites = [
-        site(reason, gb_id, place[0] if place else n, count)
+        site(reason, gb_id, place[0] if place else n, count, fake.get("site_ids", {}))
         for n, (reason, gb_id, count, *place) in enumerate(fake.get("sites", []))
     ]
     status = fake.get("status", "graph_breaks" if sites else "full_graph")
@@ -176,7 +176,9 @@ def capture(job, folder):
         if "fix" in job:
             result |= {"mode": "fix", "mode_detail": tried(job["fix"], fake, result)}
     if job.get("mode") == "repro":
-        written = {"script": "print('breaks')\n", "why_not": "", "differs": ""} | fake.get("repro", {})
+        wanted = job.get("repro", {})
+        written = {"script": "print('breaks')\n", "why_not": "", "differs": "", "site_id": wanted.get("site", ""),
+                   "minimal": wanted.get("minimal", False)} | fake.get("repro", {})  # fmt: skip
         result |= {"mode": "repro", "mode_detail": {"repro": written}}
     if job.get("mode") == "build":
         result |= build(job, fake)
@@ -217,9 +219,28 @@ def discover(script):
                       "output_tail": "", "seconds": 0.1}))  # fmt: skip
 
 
+def by_hand(folder, kept, trace):
+    """One capture in the foreground: its files, and one line."""
+    with open(os.path.join(kept, "job.json")) as file:
+        job = json.load(file)
+    with open(os.path.join(folder, "by_hand"), "a") as log:
+        log.write(json.dumps(job) + "\n")
+    fake = job["config"].get("fake", {})
+    if fake.get("dies"):
+        sys.exit("the worker is broken")
+    for name in ["scratch"] + ["trace"] * trace:
+        os.makedirs(os.path.join(kept, name), exist_ok=True)
+    with open(os.path.join(kept, "result.json"), "w") as file:
+        json.dump({"status": "graph_breaks"}, file)
+    print("graph_breaks: as its config says")
+
+
 def main():
     folder = sys.argv[1]
     read_versions()
+    if "--capture" in sys.argv:
+        by_hand(folder, sys.argv[sys.argv.index("--capture") + 1], "--trace" in sys.argv)
+        return
     if "--discover" in sys.argv:
         discover(sys.argv[sys.argv.index("--discover") + 1])
         return

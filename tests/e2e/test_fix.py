@@ -132,6 +132,29 @@ def test_an_issue_names_the_line_the_models_and_what_was_tried(broken):
     assert "cannot read" in broken.run("issue", "GB0170", "--repro", "/nowhere", code=64).stderr
 
 
+def test_an_issue_has_the_stored_file_that_shows_the_break_or_makes_it(breakwatch, hub):
+    hub.model("org/one", 100, sites=[["branching", "GB0170", 2]], site_ids={"branching": "0123456789abcdef"})
+    breakwatch.run("sweep", "--quiet")
+    text = breakwatch.run("issue", "GB0170").stdout
+    assert "breakwatch repro org/one --site 0123456789abcdef --minimal" in text and len(breakwatch.captures()) == 1
+    done = breakwatch.run("issue", "GB0170", "--with-repro")
+    assert "```python\nprint('breaks')\n```" in done.stdout and "takes a minute or two" in done.stderr
+    job = json.loads((breakwatch.tmp_path / "jobs").read_text().splitlines()[-1])
+    assert job["repro"] == {"site": "0123456789abcdef", "minimal": True, "budget_s": 120.0}
+    again = breakwatch.run("issue", "GB0170", "--with-repro")
+    assert again.stdout == done.stdout and "takes a minute" not in again.stderr and len(breakwatch.captures()) == 2
+    assert breakwatch.run("issue", "GB0170").stdout == done.stdout
+    assert "excludes" in breakwatch.run("issue", "GB0170", "--with-repro", "--repro", "x", code=64).stderr
+
+
+def test_an_issue_without_a_file_says_why(breakwatch, hub):
+    hub.model("org/one", 100, sites=[["branching", "GB0170", 2]], site_ids={"branching": "0123456789abcdef"},
+              repro={"script": "", "why_not": "no"})
+    breakwatch.run("sweep", "--quiet")
+    done = breakwatch.run("issue", "GB0170", "--with-repro")
+    assert "no file shows the break" in done.stderr and "Put the file here" in done.stdout
+
+
 def test_csv_has_a_row_per_attempt(broken):
     lines = broken.run("fix", "org/broken", "--format", "csv", "--quiet").stdout.splitlines()
     assert lines[0].startswith("model,revision,fix,outcome,status,breaks_before,breaks,") and len(lines) == 4

@@ -1,8 +1,12 @@
 """`repro` writes a file that shows the breaks of a model, and says where there is none."""
 
 import json
+import os
+import subprocess
+from pathlib import Path
 
 import pytest
+from e2e_support import REAL_WORKER, ROOT, Program, needs
 
 
 @pytest.fixture
@@ -39,7 +43,8 @@ def test_json_has_a_row_per_model(broken):
 
 def test_a_site_and_minimal_reach_the_worker(broken):
     broken.run("repro", "org/broken", "--site", "0123abcd", "--minimal", "--quiet")
-    assert broken.captures()[-1]["repro"] == {"site": "0123abcd", "minimal": True, "budget_s": 120.0}
+    job = json.loads((broken.tmp_path / "jobs").read_text().splitlines()[-1])
+    assert job["repro"] == {"site": "0123abcd", "minimal": True, "budget_s": 120.0}
 
 
 @pytest.mark.parametrize("site", ["abc", "xyz12345", "../../etc/passwd", "ABCDEF0123", "a" * 65, "", "\x1b[31m"])
@@ -62,3 +67,62 @@ def test_a_file_that_could_not_be_reduced_is_given_with_the_reason(breakwatch, h
     assert done.stdout == "print('breaks')\n" and "org/large: the smallest file found has 71 lines" in done.stderr
     model = json.loads(breakwatch.run("repro", "org/large", "--minimal", "--json", "--quiet").stdout)["models"][0]
     assert model["why_full"].startswith("the smallest") and model["minimal"] is False and model["reduced"] == []
+
+
+def test_the_folder_of_a_capture_stays_with_the_command_that_repeats_it(broken):
+    done = broken.run("repro", "org/broken", "--keep", "--trace", "--quiet")
+    folder = Path(done.stdout.splitlines()[0])
+    assert folder.parent == broken.state / "repro" and folder.name.startswith("org--broken-")
+    assert (folder / "repro.py").read_text() == "print('breaks')\n" and (folder / "trace").is_dir()
+    assert "graph_breaks: as its config says" in done.stdout and "a TORCH_TRACE directory" in done.stdout
+    command = done.stdout.splitlines()[-1].strip()
+    assert command == f"sh {folder}/repeat.sh"
+    assert subprocess.run(command.split(), capture_output=True, text=True, check=True).stdout.startswith("graph_breaks")
+    jobs = [json.loads(line) for line in (broken.tmp_path / "by_hand").read_text().splitlines()]
+    assert len(jobs) == 2 and jobs[0] == jobs[1] and jobs[0]["mode"] == "eval" and "repro" not in jobs[0]
+    assert {path.stat().st_mode & 0o077 for path in (folder, folder / "repeat.sh")} == {0}
+
+
+def test_json_names_the_folder(broken):
+    document = json.loads(broken.run("repro", "org/broken", "--keep", "--json", "--quiet").stdout)
+    kept = document["models"][0]["kept"]
+    assert Path(kept["folder"]).is_dir() and kept["trace"] is None and kept["found"].startswith("graph_breaks: ")
+
+
+def test_a_model_without_a_file_has_a_folder_too(broken):
+    done = broken.run("repro", "org/other", "--keep", "--quiet", code=1)
+    folder = Path(done.stdout.splitlines()[0])
+    assert "no file for org/other" in done.stderr and not (folder / "repro.py").exists()
+    assert (folder / "repeat.sh").exists()
+
+
+def test_a_worker_that_ends_without_a_result_is_an_error_that_names_the_folder(breakwatch, hub):
+    hub.model("org/dies", 10, dies=True)
+    done = breakwatch.run("repro", "org/dies", "--keep", "--quiet", code=1)
+    assert "exited with code 1" in done.stderr and "files are in " in done.stderr
+    folder = Path(done.stderr.split("files are in ")[1].split(":")[0])
+    assert "the worker is broken" in (folder / "worker.log").read_text()
+
+
+def test_a_folder_is_for_one_model_and_for_this_machine(broken):
+    done = broken.run("repro", "org/broken", "org/other", "--keep", "--quiet", code=64)
+    assert "name one model" in done.stderr and not (broken.state / "repro").exists()
+    done = broken.run("repro", "org/broken", "--trace", "--server", "http://127.0.0.1:1", code=64)
+    assert "leave out --server" in done.stderr
+
+
+def test_the_folder_is_left_out_of_the_sandbox_too(program, tmp_path):
+    """A real capture in bubblewrap, of which nothing else stays."""
+    needs("bwrap")
+    if not os.access(ROOT / ".venv/bin/python", os.X_OK):
+        pytest.skip("no .venv: make venv")
+    config = tmp_path / "tiny"
+    config.mkdir()
+    (config / "config.json").write_text(json.dumps({
+        "model_type": "bert", "architectures": ["BertModel"], "hidden_size": 32, "num_hidden_layers": 1,
+        "num_attention_heads": 2, "intermediate_size": 64, "vocab_size": 99}))  # fmt: skip
+    watch = Program(program, tmp_path, *REAL_WORKER, "--hub.source", "directory", "--hub.path", str(tmp_path),
+                    "--capture.sandbox", "require", timeout_s=600)  # fmt: skip
+    folder = Path(watch.run("repro", "tiny", "--trace", "--quiet").stdout.splitlines()[0])
+    assert "bwrap" in (folder / "repeat.sh").read_text() and (folder / "scratch/capture").is_dir()
+    assert any((folder / "trace").iterdir()) and json.loads((folder / "result.json").read_text())["graphs"] == 1

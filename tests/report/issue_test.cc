@@ -78,7 +78,32 @@ TEST_F(IssueTest, TheFileIsIncludedAndNothingEndsItsBlock) {
   const std::string text = Text("GB9001", Tracker::kTorch, "import torch\ntext = '```'\n");
   EXPECT_THAT(text, HasSubstr("````python\nimport torch\ntext = '```'\n````\n"));
   EXPECT_THAT(text, Not(HasSubstr("breakwatch repro")));
-  EXPECT_THAT(Text("GB9001"), HasSubstr("`breakwatch repro org/many --output repro.py`"));
+  EXPECT_THAT(Text("GB9001"), HasSubstr("`breakwatch repro org/many --site "));
+}
+
+TEST_F(IssueTest, HasNoMoreCharactersThanAnIssueMay) {
+  const std::string line(200, 'x'), script = "import torch\n" + std::string(50'000, '#') + "\n";
+  EXPECT_THAT(Text("GB9001", Tracker::kTorch, script), HasSubstr(script));
+  BreakSite& site = results_[1].capture.sites[0];
+  for (int i = 0; i < 100; ++i) site.stack.push_back(line), site.stack_source.push_back(line);
+  results_[0].capture.sites.clear();
+  const std::string text = Text("GB9001", Tracker::kTorch, script);
+  EXPECT_LE(text.size(), 65'536u);
+  EXPECT_THAT(text, HasSubstr("Attach the file"));
+  EXPECT_THAT(text, HasSubstr("### Versions"));
+}
+
+TEST_F(IssueTest, VersionsAreThoseThatTheFormAsksFor) {
+  for (ModelResult& result : results_) {
+    result.capture.toolchain.torch = "2.15.0+cu132", result.capture.toolchain.transformers = "5.23.0";
+  }
+  const std::string torch = Text("GB9001", Tracker::kTorch), transformers = Text("GB9001", Tracker::kTransformers);
+  EXPECT_THAT(torch, HasSubstr("PyTorch version: 2.15.0+cu132\nCUDA used to build PyTorch: 13.2\n"));
+  EXPECT_THAT(torch, HasSubstr("[pip3] transformers==5.23.0"));
+  EXPECT_THAT(transformers, HasSubstr("- `transformers` version: 5.23.0\n"));
+  EXPECT_THAT(transformers, HasSubstr("- PyTorch version: 2.15.0+cu132\n"));
+  for (const char* section : {"### Who can help?", "### Information", "### Tasks"})
+    EXPECT_THAT(transformers, HasSubstr(section));
 }
 
 TEST_F(IssueTest, SaysWhatWasTriedAndSinceWhen) {

@@ -9,7 +9,7 @@ import pytest
 import torch
 from breakwatch_worker import modes
 from breakwatch_worker.model.architecture import Stop
-from breakwatch_worker.repro import config, options, script, values
+from breakwatch_worker.repro import config, options, run, script, values
 
 transformers = pytest.importorskip("transformers")
 
@@ -32,7 +32,7 @@ def one_thread():
 def capture(model, arguments: dict, **repro) -> tuple:
     """(what was found, the part of mode_detail)."""
     mode = modes.mode_of({"mode": "repro", "model": "org/name", "repro": repro})
-    call = modes.Call(model.eval(), arguments)
+    call = modes.Call(model.eval(), arguments, limit_s=7200)
     mode.ready(call)
     mode.eager(call)
     found = mode.capture(call)
@@ -50,6 +50,12 @@ def bart() -> tuple:
 @pytest.fixture(scope="module")
 def found_in_bart(bart) -> tuple:
     return capture(*bart)
+
+
+@pytest.fixture
+def unchecked(monkeypatch):
+    """Files are given without a run in another process, which another test checks."""
+    monkeypatch.setattr(run, "new_process", lambda text, seconds: ("", None))
 
 
 def fresh_process(tmp_path, text: str) -> subprocess.CompletedProcess:
@@ -80,12 +86,12 @@ def test_the_config_has_only_what_its_class_does_not_set(found_in_bart):
     assert "d_model=16" in text and "dropout" not in text and "id2label" not in text
 
 
-def test_a_file_of_one_site_asserts_the_breaks_of_that_site_and_names_it(bart, found_in_bart):
+def test_a_file_of_one_site_asserts_the_breaks_of_that_site_and_names_it(bart, found_in_bart, unchecked):
     sites = found_in_bart[0].numbers()["sites"]
     assert len(sites) > 1
     for site in sites:
         _, repro = capture(*bart, site=site["site_id"][:8])
-        assert repro["site_id"] == site["site_id"] and site["site_id"] in repro["script"] and repro["differs"] == ""
+        assert repro["site_id"] == site["site_id"] and site["site_id"] in repro["script"]
         events = next(line for line in repro["script"].splitlines() if line.startswith("EVENTS = "))
         assert events.startswith(f"EVENTS = {{'{site['file']}:{site['line']}': {site['occurrences']}}}")
 
@@ -113,31 +119,29 @@ def test_wrong_options_are_refused_by_name(repro):
         modes.mode_of({"mode": "repro", "repro": repro})
 
 
-def test_a_minimal_file_is_short_and_finds_its_site_in_a_fresh_process(tmp_path, bart):
-    _, repro = capture(*bart, minimal=True)
+def test_a_minimal_file_is_short_and_finds_its_site_in_a_fresh_process(bart):
+    _, repro = capture(*bart, minimal=True, budget_s=3600)  # which runs it
     assert repro["minimal"] and repro["differs"] == repro["why_full"] == "" and repro["reduced"]
     text = repro["script"]
     assert text.count("\n") <= script.MOST_LINES and "encoder_layers=1" in text and "attention_mask" not in text
-    done = fresh_process(tmp_path, text)
-    assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_a_module_that_breaks_alone_is_built_without_the_model(tmp_path):
+def test_a_module_that_breaks_alone_is_built_without_the_model(tmp_path, unchecked):
     made_of = transformers.BigBirdConfig(hidden_size=16, num_attention_heads=2, num_hidden_layers=2, vocab_size=64,
                                          intermediate_size=32, block_size=2, num_random_blocks=1)  # fmt: skip
     tokens = torch.randint(5, 64, (1, 24))
-    found, repro = capture(transformers.BigBirdModel(made_of), {"input_ids": tokens}, minimal=True)
+    found, repro = capture(transformers.BigBirdModel(made_of), {"input_ids": tokens}, minimal=True, budget_s=3600)
     inside = max(found.numbers()["sites"], key=lambda site: site["occurrences"])["module_path"]
     assert f"{inside} alone" in repro["reduced"]
     assert "BigBirdModel" not in repro["script"] and fresh_process(tmp_path, repro["script"]).returncode == 0
 
 
-def test_without_time_the_file_of_the_whole_capture_is_given(bart):
+def test_without_time_the_file_of_the_whole_capture_is_given(bart, unchecked):
     _, repro = capture(*bart, minimal=True, budget_s=1e-6)
     assert not repro["minimal"] and "could not be reduced" in repro["why_full"] and repro["script"]
 
 
-def test_a_model_without_breaks_has_a_file_too(tmp_path):
+def test_a_model_without_breaks_has_a_file_too(tmp_path, unchecked):
     model = transformers.BertModel(transformers.BertConfig(**SMALL))
     found, repro = capture(model, {"input_ids": torch.tensor([[5, 6, 7]])}, minimal=True)
     assert (found.numbers()["breaks"], repro["differs"], repro["minimal"]) == (0, "", False)

@@ -105,6 +105,7 @@ std::vector<CommandHelp> SweepHelp() {
        .examples = {{"repro org/name --output repro.py", "write the file; run it with `python repro.py`"},
                     {"repro org/name --site 3f2a9c1e --minimal", "show one site with as little code as it needs"},
                     {"repro org/name --toolchain older", "show what another toolchain finds"},
+                    {"repro org/name --trace", "leave a folder with the capture's files and a TORCH_TRACE directory"},
                     {"repro org/name --json", "the file and whether it found the same in another process"}},
        .exit_codes = kSweeps,
        .filters = true,
@@ -113,7 +114,10 @@ std::vector<CommandHelp> SweepHelp() {
            "number of\nbreaks at each line. It was run once in a new process before it is given.\n\n"
            "--minimal tries smaller widths, one layer, a module of the model alone, fewer and smaller arguments and "
            "fewer\nconfiguration values, each in a capture. Without --site, it keeps the site that breaks most "
-           "often. If it cannot\nreduce the model, it writes the whole file and reports why.\n"},
+           "often. If it cannot\nreduce the model, it writes the whole file and reports why.\n\n"
+               "--keep and --trace capture the model once more, as a sweep does, in a new folder below the state "
+               "directory, and\nprint what is in it and the command that repeats the capture. Remove the folder when it is "
+               "no longer needed.\n"},
       {.name = "import",
        .settings = {"metrics.extra", "exporters.pushgateway.url", "exporters.loki.url", "store.url"},
        .examples = {{"TORCH_TRACE=/tmp/trace python train.py", "write the trace of a job"},
@@ -160,10 +164,13 @@ std::vector<CommandHelp> ReadHelp() {
        .settings = {"state_dir", "store.url"},
        .examples = {{"issue org/name", "report the breaks of a model"},
                     {"issue GB0170 --for torch", "report a reason to PyTorch, with all models that have it"},
-                    {"issue 3f2a9c1e --repro repro.py --output issue.md", "report a line, with the file of `repro`"}},
+                    {"issue 3f2a9c1e --with-repro --output issue.md",
+                     "report a line, and make the smallest file that shows the break"},
+                    {"issue 3f2a9c1e --repro repro.py", "include a file of your own"}},
        .exit_codes = kFetches,
        .note = "Nothing is sent: read the text, and file it yourself. It has the versions, the stack, the models with "
-               "their\ndownloads, the oldest stored capture with the break, and what the tried fixes did.\n"},
+               "their\ndownloads, the oldest stored capture with the break, and what the tried fixes did. A file that `repro` "
+               "stored for\nthe break is included. The text has at most the 65,536 characters that GitHub accepts.\n"},
       {.name = "report",
        .settings = {"state_dir", "store.url"},
        .examples = {{"report --format html --output sweep.html", "write the last sweep as a page"},

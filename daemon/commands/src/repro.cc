@@ -79,7 +79,7 @@ Json JsonOf(const std::vector<Written>& all) {
   return {{"schema", 1}, {"models", std::move(models)}};
 }
 
-Result<void> Check(const App& app, const ReproCommandOptions& options, const ReproOptions& repro) {
+Result<void> CheckOptions(const App& app, const ReproCommandOptions& options, const ReproOptions& repro) {
   if (options.site && options.site->empty()) return Error{ErrorCode::kUsage, "--site: expected the id of a site"};
   if ((options.keep || options.trace) && !app.server.empty())
     return Error{ErrorCode::kUsage, "--keep and --trace use a worker of this machine: leave out --server"};
@@ -90,7 +90,7 @@ Result<void> Check(const App& app, const ReproCommandOptions& options, const Rep
 
 int RunRepro(App& app, const ReproCommandOptions& options) {
   const ReproOptions repro{.site = options.site.value_or(""), .minimal = options.minimal};
-  if (auto checked = Check(app, options, repro); !checked) return Fail(app, checked.error());
+  if (auto checked = CheckOptions(app, options, repro); !checked) return Fail(app, checked.error());
   const bool keeps = options.keep || options.trace;
   int code = kExitOk;
   const auto render = [&](const std::vector<ModelResult>& results, report::Format format) {

@@ -7,6 +7,7 @@
 #include "breakwatch/core/fix.h"
 #include "breakwatch/core/fixability.h"
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/model_line.h"
 #include "breakwatch/core/reason_url.h"
 #include "breakwatch/core/text.h"
 #include "document.h"
@@ -100,6 +101,25 @@ std::string StackOf(const BreakSite& site) {
   }
   if (lines.empty()) lines = CodeLine(PlaceOf(site) + " in " + site.function);
   return "The calls of user code, from the model's forward down:\n\n" + Fenced(lines, "text");
+}
+
+// Where models lead to the line, if it is in a helper that they call.
+std::string CallersOf(const IssueDraft& draft, std::size_t most) {
+  std::set<std::string> lines;
+  for (const ModelResult* model : draft.models) {
+    for (const BreakSite& site : model->capture.sites) {
+      if (site.site_id != draft.site->site_id) continue;
+      if (std::string line = ModelLine(site); !line.empty()) lines.insert(std::move(line));
+    }
+  }
+  if (lines.empty()) return {};
+  std::string text = "\nThe models call it from:\n\n";
+  std::size_t shown = 0;
+  for (const std::string& line : lines) {
+    if (shown++ == most) return text + "- and " + std::to_string(lines.size() - most) + " more lines\n";
+    text += "- " + MarkdownText(line) + "\n";
+  }
+  return text;
 }
 
 std::string SitesOf(const IssueDraft& draft, const Sites& sites, std::size_t most) {
@@ -232,7 +252,7 @@ std::string BodyOf(const IssueDraft& draft, const SiteEvidence& evidence, const 
   for (const ModelResult* model : draft.models) {
     for (const BreakSite& site : model->capture.sites) sites.try_emplace(site.site_id, &site, model);
   }
-  const std::string about = DescriptionOf(draft) + SitesOf(draft, sites, extent.sites);
+  const std::string about = DescriptionOf(draft) + CallersOf(draft, extent.sites) + SitesOf(draft, sites, extent.sites);
   const std::string script = ReproText(draft, repro, extent.repro);
   const std::string more = Part("Models affected", ModelsOf(draft, extent.models) + FirstText(first)) +
                            Part("Changes tried", FixesOf(draft, evidence));

@@ -41,6 +41,17 @@ struct SiteCost {
 
 constexpr std::size_t kPlaceColumn = 8;  // of SiteCostTable: place, function, source_line
 
+constexpr std::size_t kMaxCallers = 64;
+
+std::string FirstOf(const std::set<std::string>& lines) {
+  std::set<std::string> first;
+  for (const std::string& line : lines) {
+    if (first.size() == kMaxCallers) break;
+    first.insert(line);
+  }
+  return Joined(first);
+}
+
 using Costs = std::map<std::string, SiteCost>;  // by site id
 
 std::int64_t DownloadsOf(const ModelResult& result) {
@@ -206,6 +217,7 @@ Table SiteCostTable(const SiteEvidence& evidence, const SiteOptions& options) {
                           {"source_line", ""},
                           {.name = "model_line", .title = "CALLED FROM", .widest = 64, .keep_end = true},
                           {"callers", "", true},
+                          {"caller_lines", ""},
                           {"fix", "FIX", false, 48},
                           {"not_with", "NOT WITH", false, 32},
                           {"example_model", "EXAMPLE", false, 40}},
@@ -217,7 +229,8 @@ Table SiteCostTable(const SiteEvidence& evidence, const SiteOptions& options) {
     table.rows.push_back({site.site_id, site.reason, text(site.gb_id), static_cast<std::int64_t>(cost->models.size()),
                           cost->downloads, cost->leverage, cost->events, site.frame, PlaceOf(site), site.function,
                           site.source_line, text(ModelLine(site)), static_cast<std::int64_t>(cost->callers.size()),
-                          FixText(*cost), text(Joined(cost->not_with)), cost->example->info.id});
+                          text(FirstOf(cost->callers)), FixText(*cost), text(Joined(cost->not_with)),
+                          cost->example->info.id});
   }
   return table;
 }

@@ -12,8 +12,8 @@ PROTOCOL = 1
 
 # Files whose content does not affect what a capture finds. The worker's version has a digest of all others, so that
 # results of other recipes are never reused.
-_UNDIGESTED = {"__main__.py", "process/child_run.py", "process/ends.py", "process/host.py", "process/lines.py",
-               "process/zygote.py", "suggestions.py", "version.py"}
+_UNDIGESTED = {"__main__.py", "process/by_hand.py", "process/child_run.py", "process/ends.py",
+               "process/host.py", "process/lines.py", "process/zygote.py", "suggestions.py", "version.py"}
 _OUTSIDE = ("../../structure_ignored.yaml",)
 # Libraries whose models are captured, other than transformers.
 _LIBRARIES = ("diffusers", "timm")

@@ -25,12 +25,13 @@ def main(folder: str, trace: bool) -> int:
         job = _job_of(os.path.join(folder, "job.json"))
         for name in (_SCRATCH, *([_TRACE] if trace else [])):
             os.makedirs(os.path.join(folder, name), exist_ok=True)
+        scratch = Scratch(os.path.join(folder, _SCRATCH))
     except (OSError, ValueError) as error:
         print(f"breakwatch_worker: {error}", file=sys.stderr)
         return 1
     said = os.dup(1)
     os.dup2(2, 1)  # what libraries print is no result
-    result = _captured(job, folder, trace, said)
+    result = _captured(job, scratch, os.path.join(folder, _TRACE) if trace else "", said)
     with open(os.path.join(folder, "result.json"), "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
     os.write(said, f"{result['status']}: {result['detail']}\n".encode("utf-8", "replace"))
@@ -50,10 +51,9 @@ def _job_of(path: str) -> dict:
     return job
 
 
-def _captured(job: dict, folder: str, trace: bool, said: int) -> dict:
+def _captured(job: dict, scratch: Scratch, trace: str, said: int) -> dict:
     host.shield()
     host.scrub_environment()
-    scratch = Scratch(os.path.join(folder, _SCRATCH))
     sources.keep_hub_cache()
     os.environ["HF_HOME"] = os.path.join(scratch.folder, "hf")
     from . import child, warm_up
@@ -63,7 +63,7 @@ def _captured(job: dict, folder: str, trace: bool, said: int) -> dict:
     gc.freeze()
     body_of = functools.partial(child.body, scratch=scratch.folder, protocol=said)
     if trace:
-        body_of = _tracing(body_of, os.path.join(folder, _TRACE))
+        body_of = _tracing(body_of, trace)
     return _run(Capture(job, body_of, lambda message: print(message["phase"], file=sys.stderr)), scratch)
 
 

@@ -43,7 +43,8 @@ class Scratch:
             _remove_abandoned(tempfile.gettempdir())
         self.folder = kept or tempfile.mkdtemp(prefix=_PREFIX)
         self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)  # ends with this process and its forks
+        # Ends with this process and its forks. Raises BlockingIOError if another process uses a kept folder.
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self.limit = int(os.environ.get(_BYTES) or _DEFAULT_BYTES)
         folders = "" if kept else os.environ.get(_FOLDERS, "")
         self._private = [name for name in folders.split(":") if os.path.isabs(name)]

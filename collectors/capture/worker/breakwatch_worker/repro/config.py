@@ -9,7 +9,7 @@ from .values import CannotWrite
 
 # They change nothing that a file makes from a config.
 _IGNORED = ("architectures", "transformers_version", "dtype", "torch_dtype", "_name_or_path", "model_type")
-_LABELS = ("id2label", "label2id")
+_LABELS, _IDS = "id2label", "label2id"
 
 
 def written(config) -> dict:
@@ -29,7 +29,8 @@ def written(config) -> dict:
     tree = copy.deepcopy(everything)
     if not makes_equal(tree):
         raise CannotWrite("its config class makes another config of the same values")
-    tree = _with_number_of_labels(tree, makes_equal)
+    if (labels := tree.pop(_LABELS, None)) is not None:
+        tree = {**{name: value for name, value in tree.items() if name != _IDS}, "num_labels": len(labels)}
     return _without_defaults(tree, tree, makes_equal)
 
 
@@ -58,17 +59,11 @@ def _without_defaults(root: dict, node: dict, makes_equal) -> dict:
     return root
 
 
-def _with_number_of_labels(tree: dict, makes_equal) -> dict:
-    labels = tree.get("id2label")
-    if not isinstance(labels, dict):
-        return tree
-    short = {name: value for name, value in tree.items() if name not in _LABELS}
-    return next((each for each in (short, {**short, "num_labels": len(labels)}) if makes_equal(each)), tree)
-
-
 def _comparable(tree):
+    """Of labels only their number: no name changes a model."""
     if isinstance(tree, dict):
-        return {str(key): _comparable(value) for key, value in tree.items() if key not in _IGNORED}
+        return {str(key): len(value) if key == _LABELS and isinstance(value, dict) else _comparable(value)
+                for key, value in tree.items() if key not in (*_IGNORED, _IDS)}
     return [_comparable(item) for item in tree] if isinstance(tree, (list, tuple)) else tree
 
 

@@ -1,6 +1,7 @@
 """What a file builds and calls, and the text of the file. It asserts the break events that a capture found."""
 
 import dataclasses
+import keyword
 import pprint
 import sys
 import textwrap
@@ -118,7 +119,7 @@ def _cast(dtype: torch.dtype) -> str:
 
 
 def _config_text(cls: str, tree: dict) -> str:
-    if not all(name.isidentifier() for name in tree):
+    if not all(name.isidentifier() and not keyword.iskeyword(name) for name in tree):
         return f"config = {cls}(**{pprint.pformat(tree, width=WIDTH, sort_dicts=False, compact=True)})\n"
     arguments = [f"{name}={_pretty(value, len(name) + 1)}" for name, value in tree.items()]
     line = f"config = {cls}({', '.join(arguments)})"

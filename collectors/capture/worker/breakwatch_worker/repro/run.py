@@ -20,6 +20,7 @@ from ..text import one_line
 from .draft import Draft
 
 _DETAIL = 400
+_ERRORS = 64 << 10  # of what a file writes
 _FOUND = re.compile(r"^AssertionError: found (\{.*\})$", re.MULTILINE)
 
 
@@ -100,21 +101,22 @@ def new_process(text: str, seconds: float) -> tuple:
         path = os.path.join(folder, "repro.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        try:
-            done = subprocess.run([sys.executable, path], cwd=folder, env=environment, capture_output=True, text=True,
-                                  errors="replace", stdin=subprocess.DEVNULL, timeout=max(seconds, 1))
-        except subprocess.TimeoutExpired:
-            return f"the file did not end within {seconds:.0f} s", None
-        except OSError as error:
-            return f"no other process could be started: {error}", None
-    if done.returncode == 0:
-        return "", None
-    return _end_of(done), _found_in(done.stderr)
+        with open(os.path.join(folder, "errors"), "w+b") as errors:
+            try:
+                done = subprocess.run([sys.executable, path], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=errors, timeout=max(seconds, 1))
+            except subprocess.TimeoutExpired:
+                return f"the file did not end within {seconds:.0f} s", None
+            except OSError as error:
+                return f"no other process could be started: {error}", None
+            errors.seek(max(0, errors.seek(0, os.SEEK_END) - _ERRORS))
+            said = errors.read().decode("utf-8", "replace")
+    return ("", None) if done.returncode == 0 else (_end_of(said, done.returncode), _found_in(said))
 
 
-def _end_of(done: subprocess.CompletedProcess) -> str:
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return one_line(lines[-1] if lines else f"it ended with code {done.returncode}", _DETAIL)
+def _end_of(errors: str, code: int) -> str:
+    lines = [line for line in errors.splitlines() if line.strip()]
+    return one_line(lines[-1] if lines else f"it ended with code {code}", _DETAIL)
 
 
 def _found_in(errors: str):

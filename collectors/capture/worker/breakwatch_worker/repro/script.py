@@ -15,6 +15,7 @@ from .values import CannotWrite
 MOST_LINES = 60
 _RUN_S = 180.0  # for one run in another process
 _TEXT = 300
+_MOST_BYTES = 512 << 10
 
 
 @dataclasses.dataclass
@@ -53,6 +54,8 @@ def whole(drafted: draft.Draft, model: str, sites: list, site, counter_breaks: i
     name = drafted.model_class.__name__
     text = _text(drafted, _about(f"Graph breaks of torch.compile in {name}", shown, model), draft.events_of(shown),
                  counter_breaks if site is None else None, "")
+    if len(text) > _MOST_BYTES:
+        raise CannotWrite(f"the file would have {len(text)} bytes")
     differs, _ = run.new_process(text, _RUN_S)
     return File(text, differs, site["site_id"] if site else "")
 

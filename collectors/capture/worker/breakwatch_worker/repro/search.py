@@ -5,7 +5,6 @@ import time
 
 from . import alone, config, run, smaller
 from .draft import Draft
-from .values import CannotWrite
 
 _EACH_S = 60.0  # for one capture
 _MOST_PARTS = 48  # attempts to leave out values of the config
@@ -48,10 +47,7 @@ class Search:
         if self._left() <= 0:
             self.stopped = True
             return False
-        try:
-            seen = run.capture(draft, min(self._left(), _EACH_S))
-        except CannotWrite:
-            return False
+        seen = run.capture(draft, min(self._left(), _EACH_S))
         if seen.site(self._site_id) is None or (self.kept and seen.parameters > self.seen.parameters):
             self.seen = self.seen if self.kept else seen
             return False
