@@ -32,7 +32,7 @@ COMMANDS = {
                 ["org/one", "--batch", "{}"], ["org/one", "--format", "{}"]),
     "bench": (["{}"], ["org/one", "--backends", "{}"], ["org/one", "--dtype", "{}"], ["org/one", "--output", "/{}/b"]),
     "fix": (["{}"], ["org/one", "--fix", "{}"], ["org/one", "--output", "/{}/f"]),
-    "repro": (["{}"], ["org/one", "--format", "{}"], ["org/one", "--output", "/{}/r"]),
+    "repro": (["{}"], ["org/one", "--format", "{}"], ["org/one", "--output", "/{}/r"], ["org/one", "--site", "{}"]),
     "show": (["{}"], ["org/one", "--sweep", "{}"], ["org/one", "--mode", "{}"], ["org/one", "--format", "{}"]),
     "reasons": (["--by", "{}"], ["--sweep", "{}"], ["--mode", "{}"]),
     "issue": (["{}"], ["org/one", "--sweep", "{}"], ["org/one", "--repro", "/{}/r"], ["org/one", "--output", "/{}/i"]),

@@ -115,9 +115,9 @@ std::vector<CommandHelp> SweepHelp() {
            "--minimal tries smaller widths, one layer, a module of the model alone, fewer and smaller arguments and "
            "fewer\nconfiguration values, each in a capture. Without --site, it keeps the site that breaks most "
            "often. If it cannot\nreduce the model, it writes the whole file and reports why.\n\n"
-               "--keep and --trace capture the model once more, as a sweep does, in a new folder below the state "
-               "directory, and\nprint what is in it and the command that repeats the capture. Remove the folder when it is "
-               "no longer needed.\n"},
+           "--keep and --trace capture the model once more, as a sweep does, in a new folder below the state "
+           "directory, and\nprint what is in it and the command that repeats the capture. Remove the folder when it is "
+           "no longer needed.\n"},
       {.name = "import",
        .settings = {"metrics.extra", "exporters.pushgateway.url", "exporters.loki.url", "store.url"},
        .examples = {{"TORCH_TRACE=/tmp/trace python train.py", "write the trace of a job"},
@@ -167,9 +167,10 @@ std::vector<CommandHelp> ReadHelp() {
                     {"issue 3f2a9c1e --with-repro --output issue.md",
                      "report a line, and make the smallest file that shows the break"},
                     {"issue 3f2a9c1e --repro repro.py", "include a file of your own"}},
-       .exit_codes = kFetches,
+       .exit_codes = {kExitOk, kExitFailure, kExitUsage, kExitUnavailable, kExitStore, kExitConfig, kExitInterrupted},
        .note = "Nothing is sent: read the text, and file it yourself. It has the versions, the stack, the models with "
-               "their\ndownloads, the oldest stored capture with the break, and what the tried fixes did. A file that `repro` "
+               "their\ndownloads, the oldest stored capture with the break, and what the tried fixes did. A file that "
+               "`repro` "
                "stored for\nthe break is included. The text has at most the 65,536 characters that GitHub accepts.\n"},
       {.name = "report",
        .settings = {"state_dir", "store.url"},

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <span>
 
 #include "breakwatch/core/mode.h"
@@ -13,6 +14,7 @@
 #include "commands.h"
 #include "remote_history.h"
 #include "run_request.h"
+#include "signals.h"
 #include "site_evidence.h"
 
 namespace breakwatch::commands {
@@ -117,7 +119,9 @@ Result<std::string> ReproFor(App& app, const IssueOptions& options, store::Sweep
   if (!options.repro.empty()) return ReadReproFile(options.repro);
   auto repro = StoredRepro(store, draft);
   if (repro && options.with_repro && !(repro->minimal && repro->site_id == draft.site->site_id)) {
-    if (auto made = MakeRepro(app, store, sweep, draft); !made) return made.error();
+    const auto made = MakeRepro(app, store, sweep, draft);
+    if (!made && made.error().code == ErrorCode::kInterrupted) return made.error();
+    if (!made) Complain(app, made.error().message);  // the report is worth having without the file
     auto fresh = OpenHistory(app);
     if (!fresh) return fresh.error();
     repro = StoredRepro(**fresh, draft);
@@ -134,6 +138,8 @@ int RunIssue(App& app, const IssueOptions& options) {
   const auto tracker = options.tracker == "torch"          ? report::Tracker::kTorch
                        : options.tracker == "transformers" ? report::Tracker::kTransformers
                                                            : report::Tracker::kAuto;
+  std::optional<ExitOnSignals> at_once;  // a sweep takes signals as requests to stop
+  if (!options.with_repro) at_once.emplace();
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
   const auto evidence = LoadEvidence(app, **store, options.sweep, options.mode, {});
