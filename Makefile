@@ -129,8 +129,8 @@ deb: venv build ## Make the Debian package, build/deb/*.deb
 # DEB_TEST_FLAGS=--setup also makes the real toolchain in the clean root (6 GB) and captures with it.
 DEB_TEST_FLAGS ?=
 .PHONY: deb-test
-deb-test: deb ## Install, use, upgrade and purge the Debian package in a clean root: needs root
-	@$(call install,debootstrap)
+deb-test: venv build ## Install, use, upgrade and purge the Debian package in a clean root: needs root
+	@$(call install,dpkg-dev debootstrap)
 	@python3 tests/package/check_deb.py $(DEB_TEST_FLAGS)
 
 # --- tests and figures --------------------------------------------------------------------------------------------

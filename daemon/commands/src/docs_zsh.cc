@@ -79,7 +79,9 @@ std::string LeafBody(const DocModel& model, const DocCommand& command) {
   }
   text += "  )\n";
   // Every command takes every setting: offered once a letter is typed.
-  return text + "  [[ $PREFIX == --?* ]] && own+=($_breakwatch_settings)\n  _arguments -S $own $_breakwatch_common\n";
+  return text +
+         "  [[ $PREFIX == --?* || $words[CURRENT-1] == --*[._]* ]] && own+=($_breakwatch_settings)\n"
+         "  _arguments -S $own $_breakwatch_common\n";
 }
 
 }  // namespace
