@@ -203,14 +203,20 @@ bench-remote-write: packages ## Measure time and memory of remote write of a mil
 	@cmake --build build/release --target remote_write_benchmark -j $(JOBS)
 	@build/release/tests/benchmarks/remote_write_benchmark
 
+.PHONY: bench-exposition
+bench-exposition: packages ## Measure time and memory of writing a million series, and of prometheus-cpp on the same data
+	@cmake --preset release -DBREAKWATCH_TESTS=ON -DBREAKWATCH_BENCHMARKS=ON >/dev/null
+	@cmake --build build/release --target exposition_benchmark -j $(JOBS)
+	@build/release/tests/benchmarks/exposition_benchmark
+
 # SCALE_FLAGS='--models 20000': see the script.
 SCALE_FLAGS ?=
 .PHONY: bench-scale
-bench-scale: build ## Measure memory and time of a sweep, a push, scrapes and reports at 50,000 models
+bench-scale: build ## Measure memory and time of a sweep, a push, scrapes and reports at 100,000 models
 	@python3 tests/benchmarks/bench_scale.py $(SCALE_FLAGS)
 
 .PHONY: bench
-bench: bench-delivery bench-remote-write venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
+bench: bench-delivery bench-exposition bench-remote-write venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
 	@.venv/bin/python tests/benchmarks/bench_package.py
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
+#include <map>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -120,6 +122,21 @@ ModelRows RowsOf(const Snapshot& snapshot, Shard shard, ReasonLabels& cache) {
   return rows;
 }
 
+// The text of one label by its value, with the comma before it: a series of each model has one of a few values.
+class LabelTexts {
+ public:
+  explicit LabelTexts(std::string_view name) : name_(name) {}
+  const std::string& Of(std::string_view value) {
+    const auto known = texts_.find(value);
+    if (known != texts_.end()) return known->second;
+    return texts_.emplace(value, ',' + Labels({{name_, value}})).first->second;
+  }
+
+ private:
+  const std::string_view name_;
+  std::map<std::string, std::string, std::less<>> texts_;
+};
+
 struct NumberFamily {
   SeriesFamily family;
   std::int64_t Numbers::*value;
@@ -174,11 +191,10 @@ void WriteModels(ExpositionWriter& out, const ModelRows& all, bool phases) {
       "breakwatch_model_capture_duration_seconds", "gauge",
       "Wall time of the published capture by phase: create, inputs, eager, capture."};
   const std::vector<ModelRow>& rows = all.models;
+  LabelTexts statuses("status"), phase_labels("phase");
   out.Begin(kStatus);
-  for (const ModelRow& row : rows) {
-    out.SampleOf(row.labels, row.status_commit, ',' + Labels({{"status", StatusName(row.model->status)}}),
-                 std::int64_t{1});
-  }
+  for (const ModelRow& row : rows)
+    out.SampleOf(row.labels, row.status_commit, statuses.Of(StatusName(row.model->status)), std::int64_t{1});
   out.Begin(kRank);
   for (const ModelRow& row : rows)
     if (!row.commit.empty() && row.model->rank > 0)
@@ -197,7 +213,7 @@ void WriteModels(ExpositionWriter& out, const ModelRows& all, bool phases) {
   for (const ModelRow& row : rows) {
     if (row.numbers == nullptr) continue;
     for (const auto& [phase, seconds] : row.numbers->phase_s)
-      out.SampleOf(row.labels, row.number_commit, ',' + Labels({{"phase", phase}}), seconds);
+      out.SampleOf(row.labels, row.number_commit, phase_labels.Of(phase), seconds);
   }
 }
 
