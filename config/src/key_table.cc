@@ -98,15 +98,13 @@ std::vector<Key> CaptureKeys() {
        .doc = "Names or patterns of additional environment variables that are passed to workers.", .restart = true,
        .check = OneLine},
       {KEY(capture.worker),
-       .doc =
-           "Command that starts a worker. Empty: python -m breakwatch_worker of the primary toolchain, which is .venv "
-           "unless capture.toolchain names another.",
+       .doc = "Command that starts a worker. Empty: python -m breakwatch_worker of the primary toolchain.",
        .restart = true, .check = NotEmpty},
       {KEY(capture.toolchain), .doc = "The primary toolchain, whose numbers are published.", .restart = true,
        .check = Name},
       {KEY(capture.toolchains),
-       .doc = "Further toolchains as NAME=PYTHON; a name without an entry is .venv-NAME/bin/python.", .restart = true,
-       .check = NamedPython},
+       .doc = "Further toolchains as NAME=PYTHON; a name without an entry is one that `breakwatch setup` made.",
+       .restart = true, .check = NamedPython},
       {KEY(capture.extra_toolchains), .doc = "Toolchains to sweep the same models with, after the primary one.",
        .names = true, .check = Name},
       {KEY(capture.zygotes), .doc = "Worker processes, with one capture each at a time; 0: one for each core.",
