@@ -62,6 +62,62 @@ TEST_F(DeliveryTest, RetriesWithGrowingPausesUpToABound) {
   EXPECT_EQ(reports_, (std::vector<std::string>{"metrics: failed, will retry: away", "metrics: works again"}));
 }
 
+Outcome WrongPassword() {
+  Outcome outcome{Delivery::kTryAgain, "401, wrong password", milliseconds(60'000)};
+  outcome.needs_person = true;
+  return outcome;
+}
+
+// A server that was down first must not hide it.
+TEST_F(DeliveryTest, ReportsAWrongPasswordOnceAndRetriesSlowly) {
+  FakeMetricExporter& metrics = AddMetrics();
+  FakeEventExporter& events = AddEvents();
+  for (auto* answers : {&metrics.answers, &events.answers}) {
+    answers->assign(1, {Delivery::kTryAgain, "away", {}});
+    answers->insert(answers->end(), 1000, WrongPassword());
+  }
+  Publish("one");
+  Store(1);
+  Run(hours(1));
+  for (const int attempts : {metrics.attempts, events.attempts}) {
+    EXPECT_GE(attempts, 30);
+    EXPECT_LE(attempts, 62);
+  }
+  std::ranges::sort(reports_);
+  EXPECT_EQ(reports_, (std::vector<std::string>{
+                          "events: failed, will retry: 401, wrong password", "events: failed, will retry: away",
+                          "metrics: failed, will retry: 401, wrong password", "metrics: failed, will retry: away"}));
+  metrics.answers.clear();
+  Run(minutes(2));
+  EXPECT_EQ(reports_.back(), "metrics: works again");
+  metrics.answers = {WrongPassword()};
+  Publish("two", true);
+  Run(minutes(2));
+  EXPECT_EQ(reports_.back(), "metrics: works again");
+  EXPECT_EQ(reports_[5], "metrics: failed, will retry: 401, wrong password") << "a new failure";
+}
+
+TEST_F(DeliveryTest, ReportsAFewAnswersThatDifferEachTime) {
+  FakeMetricExporter& metrics = AddMetrics();
+  for (int i = 0; i < 100; ++i) {
+    metrics.answers.push_back(WrongPassword());
+    metrics.answers.back().detail += " " + std::to_string(i);
+  }
+  Publish("one");
+  Run(hours(1));
+  EXPECT_EQ(reports_.size(), 4u);
+}
+
+TEST_F(DeliveryTest, ReportsWhatACheckOfTheTargetFound) {
+  FakeMetricExporter& metrics = AddMetrics();
+  Publish("one");
+  Run(seconds(1));
+  metrics.notice = "another daemon pushes to this group";
+  Run(hours(1));
+  EXPECT_EQ(reports_, (std::vector<std::string>{"metrics: another daemon pushes to this group"}));
+  EXPECT_EQ(metrics.attempts, 1);
+}
+
 TEST_F(DeliveryTest, WaitsAsLongAsTheResponseRequests) {
   FakeMetricExporter& metrics = AddMetrics();
   metrics.answers = {{Delivery::kTryAgain, "slow down", milliseconds(120'000)}};

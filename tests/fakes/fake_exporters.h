@@ -27,12 +27,13 @@ class FakeMetricExporter : public MetricExporter {
     if (outcome.delivery == Delivery::kDelivered) delivered.push_back(snapshot), lost = false;
     return outcome;
   }
-  bool TargetLostState() override { return lost; }
+  TargetCheck CheckTarget() override { return {lost, std::exchange(notice, "")}; }
   std::optional<std::chrono::milliseconds> RepeatEvery() const override { return repeat_every; }
 
   int attempts = 0;
   bool down = false;  // every answer is kTryAgain
   bool lost = false;
+  std::string notice;  // of the next check
   std::optional<std::chrono::milliseconds> repeat_every;
   std::deque<Outcome> answers;
   std::vector<Snapshot> delivered;

@@ -63,6 +63,13 @@ ServerProcess::~ServerProcess() {
   waitpid(pid_, nullptr, 0);
 }
 
+void ServerProcess::Stop() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGTERM);
+  waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
 bool ServerProcess::WaitUntilReady(const std::string& url) {
   net::HttpRequest request;
   request.url = url;

@@ -21,6 +21,8 @@ class ServerProcess {
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
+  // Asks it to end, and waits until it has.
+  void Stop();
   // Waits until GET `url` answers 200, at most 20 s. False if it did not, or if the process ended.
   bool WaitUntilReady(const std::string& url);
   bool WaitUntilReady(net::HttpRequest request);

@@ -302,6 +302,36 @@ TEST_F(LokiDeliveryTest, PassesABurstThatIsSmallerThanABatch) {
   EXPECT_TRUE(Letters().empty());
 }
 
+// As three days of sweeps do it, one each hour.
+TEST_F(LokiDeliveryTest, LosesNothingInThreeDaysWithoutLoki) {
+  options_.max_backoff = std::chrono::minutes(10);
+  Start();
+  StoreLines(50);
+  Run();
+  loki_->With([](LokiStore& store) { store.limits().away = true; });
+  for (int hour = 0; hour < 72; ++hour) StoreLines(50), Run(hours(1));
+  EXPECT_EQ(StatsOf("loki").events_pending, 72 * 50);
+  EXPECT_GE(StatsOf("loki").oldest_age, hours(71));
+  loki_->With([](LokiStore& store) { store.limits().away = false; });
+  Run(std::chrono::minutes(11));
+  EXPECT_EQ(Queried(), Stored()) << "in order";
+  EXPECT_TRUE(Letters().empty());
+  ASSERT_EQ(reports_.size(), 2u);
+  EXPECT_THAT(reports_[0], HasSubstr("loki: failed, will retry"));
+  EXPECT_EQ(reports_[1], "loki: works again");
+}
+
+TEST_F(LokiDeliveryTest, DelaysNothingForAPoisonedEventAtTheHead) {
+  limits_.poison = R"("event_id":1,)";
+  limits_.may_query = false;
+  Start();
+  StoreLines(2000);
+  Run();
+  EXPECT_EQ(Letters(), EventIds{1});
+  EXPECT_EQ(Queried(), Stored({1}));
+  EXPECT_LE(loki_->Pushes(), 40u);
+}
+
 // Any faults in any order: what the store has, Loki has exactly once, or it is a dead letter that says why.
 class LokiFaultsTest : public LokiDeliveryTest, public ::testing::WithParamInterface<unsigned> {
  protected:

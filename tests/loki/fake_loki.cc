@@ -114,6 +114,7 @@ Reply FakeLoki::Answer(const SeenRequest& request) {
   if (request.Path() == "/control") return Control(request);
   if (request.method == "GET" && request.Path() == "/loki/api/v1/query_range") return Query(request);
   ++pushes_;
+  if (store_.limits().away) return {.hang_up = true};
   if (faults_.empty()) return Push(request);
   const Fault fault = faults_.front();
   faults_.pop_front();
@@ -183,6 +184,7 @@ Reply FakeLoki::Control(const SeenRequest& request) {
   Set(of_limits, "reject_older_than_ns", limits.reject_older_than_ns);
   Set(of_limits, "burst_bytes", limits.burst_bytes);
   Set(of_limits, "blocked", limits.blocked);
+  Set(of_limits, "away", limits.away);
   Set(of_limits, "may_query", limits.may_query);
   Set(of_limits, "poison", limits.poison);
   if (control.contains("answer")) {

@@ -49,6 +49,7 @@ struct LokiLimits {
   std::size_t burst_bytes = 6u << 20, stream_burst_bytes = 15u << 20;
   std::string tenant;         // required in X-Scope-OrgID; empty: any
   bool blocked = false;       // answers 260
+  bool away = false;          // not Loki's: closes each connection
   bool hides_errors = false;  // not Loki's: names no refused entry
   bool may_query = true;      // false: answers queries with 403
   std::string poison;         // not Loki's: lines with this text are refused by an answer that does not name them

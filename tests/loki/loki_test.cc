@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "breakwatch/core/event.h"
+#include "fakes/bad_answers.h"
 #include "fakes/fake_clock.h"
 #include "loki/fake_loki.h"
 
@@ -17,6 +18,7 @@ using fakes::LokiLimits;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::int64_t kNow = 1'763'690'000'000'000'000;
@@ -183,6 +185,32 @@ TEST_F(LokiTest, RetriesIfLokiHangsClosesTheConnectionOrIsGone) {
   EXPECT_EQ(ExportWith(hang).delivery, Delivery::kTryAgain);
   loki.reset();
   EXPECT_EQ(Export(MakeEvents(1, 1)).delivery, Delivery::kTryAgain);
+}
+
+TEST_F(LokiTest, KeepsEverythingAfterEveryBadAnswer) {
+  options.timeout = milliseconds{500};
+  Start();
+  for (const auto& [name, reply, needs_person, detail] : fakes::BadAnswers()) {
+    const Outcome outcome = ExportWith(reply);
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << name;
+    EXPECT_EQ(outcome.needs_person, needs_person) << name << ": " << outcome.detail;
+    EXPECT_EQ(outcome.after.value_or(seconds{0}) >= seconds{60}, needs_person) << name;
+    EXPECT_THAT(outcome.detail, HasSubstr(detail)) << name;
+    EXPECT_THAT(outcome.detail, Not(HasSubstr("secret"))) << name;
+    EXPECT_LT(outcome.detail.size(), fakes::kMaxDetailBytes) << name;
+    EXPECT_EQ(outcome.detail.find('\n'), std::string::npos) << name;
+  }
+  EXPECT_EQ(Export(MakeEvents(1, 1)).delivery, Delivery::kDelivered);
+  EXPECT_THAT(loki->Entries(), SizeIs(1));
+}
+
+TEST_F(LokiTest, KeepsTheReasonOfADeadLetterShort) {
+  limits.may_query = false;
+  Start();
+  const Outcome outcome = ExportWith({400, {}, "no such thing\n" + std::string(100'000, 'e')});
+  EXPECT_EQ(outcome.delivery, Delivery::kRefused);
+  EXPECT_THAT(outcome.detail, HasSubstr("no such thing"));
+  EXPECT_LT(outcome.detail.size(), fakes::kMaxDetailBytes);
 }
 
 TEST_F(LokiTest, SendsValidTextWhateverTheBytes) {

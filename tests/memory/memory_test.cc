@@ -55,14 +55,14 @@ TEST_F(MemoryTest, AnswersAsConfiguredAndKeepsOnlyWhatItAccepted) {
 
 TEST_F(MemoryTest, HasLostItsStateUntilASnapshotArrives) {
   const auto metrics = MakeMemoryMetrics({}, record_);
-  EXPECT_FALSE(metrics->TargetLostState());
+  EXPECT_FALSE(metrics->CheckTarget().lost_state);
   record_->LoseState();
-  EXPECT_TRUE(metrics->TargetLostState());
+  EXPECT_TRUE(metrics->CheckTarget().lost_state);
   record_->AnswerNext({Delivery::kTryAgain, "busy", {}});
   metrics->Export({});
-  EXPECT_TRUE(metrics->TargetLostState());
+  EXPECT_TRUE(metrics->CheckTarget().lost_state);
   metrics->Export({});
-  EXPECT_FALSE(metrics->TargetLostState());
+  EXPECT_FALSE(metrics->CheckTarget().lost_state);
 }
 
 }  // namespace

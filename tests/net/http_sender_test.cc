@@ -278,6 +278,39 @@ TEST(HttpSenderTest, RejectsAnIncompleteBody) {
   EXPECT_TRUE(answer.error().retryable);
 }
 
+TEST(HttpSenderTest, GivesABodyInPiecesAndEndsWhenItIsEnough) {
+  const std::string packed = *Gzip(std::string(8 << 20, 'y'));
+  int status = 200;
+  ScriptedServer server([&](const SeenRequest&) { return Reply{status, {{"Content-Encoding", "gzip"}}, packed}; });
+  const auto sender = MakeHttpSender("t");
+  std::size_t bytes = 0, enough = SIZE_MAX;
+  HttpRequest request = Get(server.Url());
+  request.on_body = [&](std::string_view piece) { return (bytes += piece.size()) < enough; };
+  auto answer = sender->Send(request);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(bytes, 8u << 20);
+  EXPECT_EQ(answer->body, "");
+  bytes = 0, enough = 1000;
+  answer = sender->Send(request);
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_LT(bytes, 1u << 20);
+  request.max_response_bytes = 1 << 20;
+  bytes = 0, enough = SIZE_MAX;
+  EXPECT_EQ(sender->Send(request).error().code, ErrorCode::kInvalid);
+  request.max_response_bytes = 16 << 20;
+  bytes = 0, status = 500;
+  EXPECT_EQ(sender->Send(request)->body.size(), 8u << 20) << "the text of an error";
+  EXPECT_EQ(bytes, 0u);
+}
+
+TEST(HttpSenderTest, RejectsAnAnswerThatEndsInItsHeaders) {
+  ScriptedServer server([](const SeenRequest&) { return Reply{.raw = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n"}; });
+  const auto answer = MakeHttpSender("t")->Send(Get(server.Url()));
+  ASSERT_FALSE(answer.ok());
+  EXPECT_TRUE(answer.error().retryable);
+}
+
 TEST(HttpSenderTest, RefusesOtherSchemes) {
   for (const char* url : {"file:///etc/passwd", "gopher://127.0.0.1/", "", "::"}) {
     const auto answer = MakeHttpSender("t")->Send(Get(url));

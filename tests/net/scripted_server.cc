@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <stdexcept>
 
 namespace breakwatch::testing {
@@ -31,6 +32,16 @@ bool ReadMore(int socket, std::string& buffer) {
   const ssize_t got = recv(socket, chunk, sizeof chunk, 0);
   if (got <= 0) return false;
   buffer.append(chunk, static_cast<std::size_t>(got));
+  return true;
+}
+
+// True if everything was sent.
+bool SendAll(int socket, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = send(socket, text.data(), text.size(), MSG_NOSIGNAL);
+    if (n <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
   return true;
 }
 
@@ -159,6 +170,15 @@ void ScriptedServer::Serve(int socket) {
   close(socket);
 }
 
+bool ScriptedServer::Dribble(int socket, const std::string& text) {
+  for (const char c : text) {
+    if (!SendAll(socket, {&c, 1})) return false;
+    std::unique_lock lock(mutex_);
+    if (stopped_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_.load(); })) return false;
+  }
+  return true;
+}
+
 bool ScriptedServer::Answer(int socket, const Reply& reply, bool is_head) {
   if (reply.hang) {
     std::unique_lock lock(mutex_);
@@ -166,6 +186,7 @@ bool ScriptedServer::Answer(int socket, const Reply& reply, bool is_head) {
     return false;
   }
   if (reply.hang_up) return false;
+  if (!reply.raw.empty()) return SendAll(socket, reply.raw), false;
   std::string text = "HTTP/1.1 " + std::to_string(reply.status) + " Scripted\r\n";
   bool has_length = false;
   for (const auto& [name, value] : reply.headers) {
@@ -177,12 +198,8 @@ bool ScriptedServer::Answer(int socket, const Reply& reply, bool is_head) {
   }
   text += "\r\n";
   if (!is_head) text += reply.cut_short ? reply.body.substr(0, reply.body.size() / 2) : reply.body;
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n = send(socket, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-    if (n <= 0) return false;
-    sent += static_cast<std::size_t>(n);
-  }
-  return !reply.cut_short;
+  if (reply.dribbles) return Dribble(socket, text);
+  return SendAll(socket, text) && !reply.cut_short;
 }
 
 }  // namespace breakwatch::testing

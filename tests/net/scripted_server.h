@@ -32,6 +32,8 @@ struct Reply {
   bool hang = false;       // sends nothing until the server stops
   bool hang_up = false;    // closes the connection without an answer
   bool cut_short = false;  // announces the complete body, sends half, closes
+  bool dribbles = false;   // sends one byte a second
+  std::string raw{};       // sent in place of all this, then the connection is closed
 };
 
 // Thread: the handler runs on a thread of the server, one request at a time. The destructor ends its threads, including
@@ -51,6 +53,7 @@ class ScriptedServer {
   void Accept();
   void Serve(int socket);
   bool Answer(int socket, const Reply& reply, bool is_head);
+  bool Dribble(int socket, const std::string& text);
 
   const Handler handler_;
   int listener_ = -1;

@@ -8,9 +8,11 @@
 #include <mutex>
 
 #include "breakwatch/core/exposition.h"
+#include "fakes/bad_answers.h"
 #include "fakes/exposition_reader.h"
 #include "fakes/sample_snapshot.h"
 #include "net/scripted_server.h"
+#include "push_time.h"
 
 namespace breakwatch::exporters {
 namespace {
@@ -23,6 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kStatus[] = R"({"status":"success","data":{"start_time":"2026-11-21T02:00:00.1Z"}})";
 
@@ -247,6 +250,34 @@ TEST_F(PushgatewayTest, RetriesIfTheGatewayHangsClosesTheConnectionOrSendsTooMuc
   }
 }
 
+TEST_F(PushgatewayTest, KeepsTheSnapshotAfterEveryBadAnswer) {
+  options.timeout = milliseconds{500};
+  const auto exporter = Make();
+  for (const auto& [name, reply, needs_person, detail] : fakes::BadAnswers()) {
+    Answer([&reply = reply](const SeenRequest&) { return reply; });
+    const Outcome outcome = exporter->Export(SampleSnapshot());
+    EXPECT_EQ(outcome.delivery, Delivery::kTryAgain) << name;
+    EXPECT_EQ(outcome.needs_person, needs_person) << name << ": " << outcome.detail;
+    EXPECT_EQ(outcome.after.value_or(seconds{0}) >= seconds{60}, needs_person) << name;
+    EXPECT_THAT(outcome.detail, HasSubstr(detail)) << name;
+    EXPECT_THAT(outcome.detail, Not(HasSubstr("secret"))) << name;
+    EXPECT_LT(outcome.detail.size(), fakes::kMaxDetailBytes) << name;
+    EXPECT_EQ(outcome.detail.find('\n'), std::string::npos) << name;
+  }
+  Answer([](const SeenRequest&) { return Reply{}; });
+  EXPECT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
+}
+
+TEST_F(PushgatewayTest, SaysWhatToDoIfAnotherGroupHasItsSeries) {
+  const Outcome outcome = ExportWith(
+      {400,
+       {},
+       "pushed metrics are invalid or inconsistent with existing metrics: collected metric \"compile_graphs\" "
+       "{ ... } was collected before with the same name and label values\n"});
+  EXPECT_EQ(outcome.delivery, Delivery::kRefused);
+  EXPECT_THAT(outcome.detail, HasSubstr("set a different exporters.pushgateway.pool in each"));
+}
+
 // Sends nothing, and notes how long each request may take.
 class TimedSender : public net::HttpSender {
  public:
@@ -281,14 +312,43 @@ TEST_F(PushgatewayTest, GivesALongPushMoreTime) {
 
 TEST_F(PushgatewayTest, DetectsThatTheGatewayRestarted) {
   const auto exporter = Make();
-  EXPECT_FALSE(exporter->TargetLostState()) << "nothing was published yet";
+  EXPECT_FALSE(exporter->CheckTarget().lost_state) << "nothing was published yet";
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
-  EXPECT_FALSE(exporter->TargetLostState());
+  EXPECT_FALSE(exporter->CheckTarget().lost_state);
   ShowStatus({200, {}, R"({"status":"success","data":{"start_time":"2026-11-21T03:00:00Z"}})"});
-  EXPECT_TRUE(exporter->TargetLostState());
-  EXPECT_TRUE(exporter->TargetLostState()) << "until it is pushed again";
+  EXPECT_TRUE(exporter->CheckTarget().lost_state);
+  EXPECT_TRUE(exporter->CheckTarget().lost_state) << "until it is pushed again";
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
-  EXPECT_FALSE(exporter->TargetLostState());
+  EXPECT_FALSE(exporter->CheckTarget().lost_state);
+}
+
+class PushTimeFinderTest : public PushgatewayTest {
+ protected:
+  // What is found in a text that comes in pieces of `step` bytes.
+  std::optional<std::string> Find(const std::string& text, std::size_t step) {
+    PushTimeFinder finder(options, 0);
+    for (std::size_t at = 0; at < text.size(); at += step) {
+      if (!finder.Take(std::string_view(text).substr(at, step))) break;
+    }
+    return finder.time();
+  }
+};
+
+TEST_F(PushTimeFinderTest, FindsTheTimeOfItsGroupInPiecesOfAnySize) {
+  options.pool = "a\"b";
+  const std::string text = "# TYPE push_time_seconds gauge\npush_time_seconds{instance=\"\",job=\"breakwatch\"} 1\n" +
+                           std::string(200'000, 'x') +
+                           "\npush_time_seconds{instance=\"\",job=\"breakwatch\",pool=\"a\\\"b\"} 2.5e+09\n";
+  for (const std::size_t step : {1u, 7u, 4096u, 1u << 20}) EXPECT_EQ(Find(text, step), "2.5e+09") << step;
+  EXPECT_EQ(Find(text.substr(0, text.size() - 1), 100), std::nullopt) << "a line without its end";
+}
+
+TEST_F(PushTimeFinderTest, TakesNoOtherGroup) {
+  options.shards = 2;
+  EXPECT_EQ(Find("push_time_seconds{instance=\"\",job=\"breakwatch\"} 1\n"
+                 "push_time_seconds{instance=\"\",job=\"breakwatch\",shard=\"1\"} 2\n",
+                 5),
+            std::nullopt);
 }
 
 TEST_F(PushgatewayTest, IgnoresAnInvalidStatusPage) {
@@ -296,10 +356,10 @@ TEST_F(PushgatewayTest, IgnoresAnInvalidStatusPage) {
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
   for (const char* body : {"", "[]", "{", R"({"data":{"start_time":5}})", R"({"data":[]})", "\xff"}) {
     ShowStatus({200, {}, body});
-    EXPECT_FALSE(exporter->TargetLostState()) << body;
+    EXPECT_FALSE(exporter->CheckTarget().lost_state) << body;
   }
   ShowStatus(Reply{503});
-  EXPECT_FALSE(exporter->TargetLostState());
+  EXPECT_FALSE(exporter->CheckTarget().lost_state);
 }
 
 }  // namespace

@@ -1,15 +1,21 @@
 // The exporter, the packaged Pushgateway and the packaged Prometheus: the result of a user's query.
+#include <arpa/inet.h>
 #include <crypt.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "breakwatch/exporters/pushgateway.h"
+#include "breakwatch/net/url.h"
 #include "fakes/sample_snapshot.h"
 #include "fakes/server_process.h"
 
@@ -54,12 +60,12 @@ class RealGatewayTest : public ::testing::Test {
   }
   // `more`: further flags. After the first start the port stays the same; before, a port that is in use is replaced.
   void StartGateway(const std::vector<std::string>& more = {}) {
-    const bool ran = gateway_ != nullptr;
+    const bool ran = port_ != 0;
     gateway_.reset();
     for (int attempt = 0; attempt < (ran ? 1 : 3); ++attempt) {
       if (!ran) port_ = fakes::FreePort();
-      std::vector<std::string> argv = {
-          gateway_program_, "--persistence.file=", "--web.listen-address=127.0.0.1:" + std::to_string(port_)};
+      std::vector<std::string> argv = {gateway_program_, "--persistence.file=" + file_,
+                                       "--web.listen-address=127.0.0.1:" + std::to_string(port_)};
       argv.insert(argv.end(), more.begin(), more.end());
       gateway_ = std::make_unique<ServerProcess>(argv, folder_ / "gateway.log");
       if (gateway_->WaitUntilReady(Request("/-/ready"))) return;
@@ -93,6 +99,9 @@ class RealGatewayTest : public ::testing::Test {
   std::string PrometheusUrl() const { return "http://127.0.0.1:" + std::to_string(prometheus_port_); }
 
   std::unique_ptr<MetricExporter> Make(PushgatewayOptions options = {}) {
+    return Make(std::move(options), net::MakeHttpSender("breakwatch/test"));
+  }
+  std::unique_ptr<MetricExporter> Make(PushgatewayOptions options, std::unique_ptr<net::HttpSender> sender) {
     options.url = Url();
     // All exporters of a test share one journal, like restarts of one daemon.
     class Shared : public GroupJournal {
@@ -107,14 +116,30 @@ class RealGatewayTest : public ::testing::Test {
      private:
       std::vector<std::string>& groups_;
     };
-    return MakePushgateway(std::move(options), std::make_unique<Shared>(journal_),
-                           net::MakeHttpSender("breakwatch/test"));
+    return MakePushgateway(std::move(options), std::make_unique<Shared>(journal_), std::move(sender));
   }
   json Get(const std::string& url) {
     net::HttpRequest request;
     request.url = url;
     const auto answer = sender_->Send(request);
     return answer ? json::parse(answer->body, nullptr, false) : json();
+  }
+  // Of the sample snapshot, with its first model at this commit.
+  static Snapshot SnapshotAt(const std::string& commit) {
+    Snapshot snapshot = SampleSnapshot();
+    snapshot.models.Own(0) = MakeModel("org/breaking", commit, {{"Data-dependent branching", "GB0170", "", 1, 1}});
+    return snapshot;
+  }
+  // The commits of that model on the gateway.
+  std::set<std::string> Commits() {
+    std::set<std::string> commits;
+    for (const json& group : Groups()) {
+      if (!group.contains("compile_graphs")) continue;
+      for (const json& metric : group["compile_graphs"]["metrics"]) {
+        if (metric["labels"].value("model", "") == "org/breaking") commits.insert(metric["labels"].value("commit", ""));
+      }
+    }
+    return commits;
   }
   json Groups() { return Get(Url() + "/api/v1/metrics")["data"]; }
   // The labels of `sum by(model, commit, reason) (compile_breaks_total)`, as Prometheus has them now.
@@ -154,6 +179,7 @@ class RealGatewayTest : public ::testing::Test {
 
   std::filesystem::path folder_;
   std::string gateway_program_;
+  std::string file_;  // in which the gateway keeps its groups; empty: none
   int port_ = 0, prometheus_port_ = 0;
   std::string scheme_ = "http";
   PushgatewayOptions secrets_;  // user, password and TLS of the gateway
@@ -182,13 +208,101 @@ TEST_F(RealGatewayTest, AnswersTheUsersQueryWithTheSnapshotsNumbersZerosIncluded
 TEST_F(RealGatewayTest, PushesAgainToAGatewayThatRestartedEmpty) {
   const auto exporter = Make();
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
-  EXPECT_FALSE(exporter->TargetLostState());
+  EXPECT_FALSE(exporter->CheckTarget().lost_state);
   StartGateway();
   EXPECT_THAT(Groups(), SizeIs(0));
-  ASSERT_TRUE(exporter->TargetLostState());
+  ASSERT_TRUE(exporter->CheckTarget().lost_state);
   ASSERT_EQ(exporter->Export(SampleSnapshot()).delivery, Delivery::kDelivered);
-  EXPECT_FALSE(exporter->TargetLostState());
+  EXPECT_FALSE(exporter->CheckTarget().lost_state);
   EXPECT_THAT(Groups(), SizeIs(1));
+}
+
+TEST_F(RealGatewayTest, ReplacesWhatAGatewayReadFromAnOldFile) {
+  file_ = (folder_ / "groups").string();
+  StartGateway();
+  const auto exporter = Make();
+  ASSERT_EQ(exporter->Export(SnapshotAt(Commit('a'))).delivery, Delivery::kDelivered);
+  gateway_->Stop();
+  std::filesystem::copy_file(file_, file_ + ".old");
+  StartGateway();
+  ASSERT_TRUE(exporter->CheckTarget().lost_state);
+  ASSERT_EQ(exporter->Export(SnapshotAt(Commit('b'))).delivery, Delivery::kDelivered);
+  gateway_->Stop();
+  std::filesystem::rename(file_ + ".old", file_);
+  StartGateway();
+  EXPECT_EQ(Commits(), std::set{Commit('a')}) << "from the file";
+  ASSERT_TRUE(exporter->CheckTarget().lost_state);
+  ASSERT_EQ(exporter->Export(SnapshotAt(Commit('b'))).delivery, Delivery::kDelivered);
+  EXPECT_EQ(Commits(), std::set{Commit('b')});
+}
+
+// Sends the first half of a PUT and kills the gateway.
+class KillingSender : public net::HttpSender {
+ public:
+  explicit KillingSender(std::function<void()> kill) : kill_(std::move(kill)) {}
+  Result<net::HttpResponse> Send(const net::HttpRequest& request) override {
+    if (request.method != "PUT" || killed_) return inner_->Send(request);
+    killed_ = true;
+    const auto url = net::ParseUrl(request.url);
+    std::string text = "PUT " + url->path +
+                       " HTTP/1.1\r\nHost: gateway\r\nContent-Length: " + std::to_string(request.body.size()) + "\r\n";
+    for (const auto& [name, value] : request.headers) text += name + ": " + value + "\r\n";
+    text += "\r\n" + request.body.substr(0, request.body.size() / 2);
+    const int socket = Connect(std::stoi(url->port));
+    EXPECT_EQ(send(socket, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+    kill_();
+    close(socket);
+    return Error{ErrorCode::kUnavailable, "connection reset", true};
+  }
+
+ private:
+  static int Connect(int port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    return socket;
+  }
+
+  const std::function<void()> kill_;
+  bool killed_ = false;
+  std::unique_ptr<net::HttpSender> inner_ = net::MakeHttpSender("breakwatch/test");
+};
+
+TEST_F(RealGatewayTest, ReplacesEverythingAfterAGatewayWasKilledInAPut) {
+  file_ = (folder_ / "groups").string();
+  StartGateway();
+  ASSERT_EQ(Make()->Export(SnapshotAt(Commit('a'))).delivery, Delivery::kDelivered);
+  gateway_->Stop();  // writes the file
+  StartGateway();
+  const auto exporter = Make({}, std::make_unique<KillingSender>([this] { gateway_.reset(); }));
+  EXPECT_EQ(exporter->Export(SnapshotAt(Commit('b'))).delivery, Delivery::kTryAgain);
+  StartGateway();
+  EXPECT_EQ(Commits(), std::set{Commit('a')}) << "nothing of the half PUT";
+  ASSERT_EQ(exporter->Export(SnapshotAt(Commit('b'))).delivery, Delivery::kDelivered);
+  EXPECT_EQ(Commits(), std::set{Commit('b')});
+  EXPECT_THAT(Groups(), SizeIs(1));
+}
+
+TEST_F(RealGatewayTest, NamesAnotherDaemonThatPushesToItsGroup) {
+  const auto first = Make(), second = Make();
+  ASSERT_EQ(first->Export(SnapshotAt(Commit('a'))).delivery, Delivery::kDelivered);
+  EXPECT_EQ(first->CheckTarget().notice, "");
+  ASSERT_EQ(first->Export(SnapshotAt(Commit('b'))).delivery, Delivery::kDelivered);
+  const auto notices = [](MetricExporter& exporter) {
+    std::string text;
+    for (int i = 0; i < 60; ++i) text += exporter.CheckTarget().notice;
+    return text;
+  };
+  EXPECT_EQ(notices(*first), "") << "these were its own pushes";
+  ASSERT_EQ(second->Export(SnapshotAt(Commit('c'))).delivery, Delivery::kDelivered);
+  const std::string notice = notices(*first);
+  EXPECT_THAT(notice, HasSubstr("another program pushed to the group /metrics/job/breakwatch"));
+  EXPECT_THAT(notice, HasSubstr("exporters.pushgateway.pool"));
+  EXPECT_EQ(notice.find("another program"), notice.rfind("another program")) << "once";
+  EXPECT_EQ(notices(*second), "");
 }
 
 TEST_F(RealGatewayTest, ReportsThatTheGatewayIsUnavailable) {
@@ -197,7 +311,7 @@ TEST_F(RealGatewayTest, ReportsThatTheGatewayIsUnavailable) {
   const Outcome outcome = exporter->Export(SampleSnapshot());
   EXPECT_EQ(outcome.delivery, Delivery::kTryAgain);
   EXPECT_THAT(outcome.detail, HasSubstr("127.0.0.1"));
-  EXPECT_FALSE(exporter->TargetLostState());
+  EXPECT_FALSE(exporter->CheckTarget().lost_state);
 }
 
 TEST_F(RealGatewayTest, LeavesNoGroupOfAnOldLayout) {
@@ -280,10 +394,24 @@ TEST_F(RealGatewayTest, UsesTlsAndBasicAuth) {
   const Outcome unknown = Make(wrong)->Export(SampleSnapshot());
   EXPECT_EQ(unknown.delivery, Delivery::kTryAgain);
   EXPECT_THAT(unknown.detail, HasSubstr("401"));
+  EXPECT_TRUE(unknown.needs_person);
   wrong = secrets_;
   wrong.tls.ca_file.clear();
-  EXPECT_EQ(Make(wrong)->Export(SampleSnapshot()).delivery, Delivery::kTryAgain)
-      << "a certificate that nobody vouches for";
+  const Outcome unsigned_certificate = Make(wrong)->Export(SampleSnapshot());
+  EXPECT_EQ(unsigned_certificate.delivery, Delivery::kTryAgain) << "a certificate that nobody vouches for";
+  EXPECT_TRUE(unsigned_certificate.needs_person);
+
+  // Another certificate for the same key. The gateway reads it for each connection.
+  const std::string expire = "cd " + folder_.string() +
+                             " && openssl req -new -key key.pem -subj /CN=127.0.0.1 -out request.pem && openssl x509 "
+                             "-req -in request.pem -key key.pem -days -1 -out cert.pem 2>/dev/null";
+  ASSERT_EQ(std::system(expire.c_str()), 0);
+  const Outcome expired = Make(secrets_)->Export(SampleSnapshot());
+  EXPECT_EQ(expired.delivery, Delivery::kTryAgain);
+  EXPECT_TRUE(expired.needs_person) << expired.detail;
+  EXPECT_GE(expired.after.value_or(std::chrono::seconds{0}), std::chrono::seconds{60});
+  EXPECT_THAT(expired.detail, HasSubstr("certificate has expired"));
+  EXPECT_THAT(expired.detail, HasSubstr(Url())) << "names the server";
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ Result<void> EventChannel::Send(store::EventLog& log, const Clock& clock) {
     case Delivery::kTryAgain:
       ++stats_.failures;
       stats_.last_failure = clock.Now();
-      if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
+      if (reported_.IsNews(outcome)) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
       backoff_.Failed(clock.Steady(), outcome.after);
       NoteError(log, outcome.detail);
       if (outcome.smaller) {
@@ -193,6 +193,7 @@ Result<void> EventChannel::Delivered(store::EventLog& log, const Clock& clock, c
 Result<void> EventChannel::Accepted(store::EventLog& log, const Clock& clock) {
   if (backoff_.FailuresInARow() > 0) Report(Level::kInfo, "works again");
   backoff_.Worked();
+  reported_ = {};
   stats_.last_success = clock.Now();
   return Resume(log);
 }

@@ -9,6 +9,7 @@
 
 #include "backoff.h"
 #include "breakwatch/engine/delivery.h"
+#include "reported_failures.h"
 
 namespace breakwatch::engine {
 
@@ -100,6 +101,7 @@ class EventChannel {
   SteadyTime linger_until_{};
   std::string noted_error_;  // the last one that was stored
   Backoff backoff_;
+  ReportedFailures reported_;
   DeliveryStats stats_;
 };
 

@@ -46,7 +46,9 @@ SteadyTime MetricChannel::Step(const Clock& clock, const StatsOfAll& stats) {
 // A target that lost its state shows nothing, so it gets the latest snapshot at once.
 void MetricChannel::AskTarget(SteadyTime now) {
   next_check_ = now + options_.check_target;
-  if (refused_ || !exporter_->TargetLostState()) return;
+  const TargetCheck check = exporter_->CheckTarget();
+  if (!check.notice.empty()) Report(Level::kWarn, check.notice);
+  if (refused_ || !check.lost_state) return;
   pending_ = latest_;
   urgent_ = true;
   Report(Level::kInfo, "the target lost the metrics; sending them again");
@@ -58,12 +60,14 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
   ++stats_.attempts;
   const Outcome outcome = exporter_->Export(snapshot);
   const SteadyTime now = clock.Steady();  // the send took time
+  if (!outcome.notice.empty()) Report(Level::kWarn, outcome.notice);
   switch (outcome.delivery) {
     case Delivery::kDelivered:
       if (backoff_.FailuresInARow() > 0 || refusal_reported_) Report(Level::kInfo, "works again");
       backoff_.Worked();
       refused_ = false;
       refusal_reported_.reset();
+      reported_ = {};
       pending_.reset();
       urgent_ = false;
       sent_at_ = now;
@@ -73,7 +77,7 @@ void MetricChannel::Send(const Clock& clock, const StatsOfAll& stats) {
     case Delivery::kTryAgain:
       ++stats_.failures;
       stats_.last_failure = clock.Now();
-      if (backoff_.FailuresInARow() == 0) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
+      if (reported_.IsNews(outcome)) Report(Level::kWarn, "failed, will retry: " + outcome.detail);
       backoff_.Failed(now, outcome.after);
       break;
     case Delivery::kRefused:  // the same bytes would be refused again; the next snapshot differs

@@ -7,6 +7,7 @@
 
 #include "backoff.h"
 #include "breakwatch/engine/delivery.h"
+#include "reported_failures.h"
 
 namespace breakwatch::engine {
 
@@ -44,6 +45,7 @@ class MetricChannel {
   std::optional<SteadyTime> sent_at_;
   SteadyTime next_check_{};
   Backoff backoff_;
+  ReportedFailures reported_;
   DeliveryStats stats_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "breakwatch/core/text.h"
+#include "breakwatch/net/url.h"
 
 namespace breakwatch::net {
 namespace {
@@ -15,7 +16,13 @@ constexpr std::size_t kMaxDetailBytes = 500;
 
 Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what,
                   std::span<const AnswerMeaning> meanings) {
-  if (!answer) return {Delivery::kTryAgain, what + ": " + answer.error().message, answer.error().after};
+  if (!answer) {
+    const Error& error = answer.error();
+    Outcome outcome{Delivery::kTryAgain, what + ": " + error.message, error.after};
+    outcome.needs_person = !error.retryable;  // a certificate, a URL, a server of another kind
+    if (outcome.needs_person && !outcome.after) outcome.after = kSlow;
+    return outcome;
+  }
   const auto covers = [&](const AnswerMeaning& meaning) {
     if (meaning.only_without_body && !Trim(answer->body).empty()) return false;
     return meaning.from <= answer->status && answer->status <= meaning.to;
@@ -25,6 +32,8 @@ Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what,
   if (meaning.delivery == Delivery::kDelivered) return {};
   Outcome outcome{
       meaning.delivery, what + ": " + std::to_string(answer->status) + ", " + std::string(meaning.advice), {}};
+  const auto target = answer->Header("location");
+  if (target && answer->status / 100 == 3) outcome.detail += ": " + ShortLine(PrintableUrl(*target), kMaxDetailBytes);
   if (const std::string body = ShortLine(Trim(answer->body), kMaxDetailBytes); !body.empty()) {
     // If a success must have no body, the content type of a body indicates who answered.
     if (answer->status < 300)
@@ -33,6 +42,7 @@ Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what,
   }
   if (meaning.delivery == Delivery::kTryAgain) {
     outcome.after = RetryAfter(*answer);
+    outcome.needs_person = meaning.slow;
     if (!outcome.after && meaning.slow) outcome.after = kSlow;
   }
   return outcome;

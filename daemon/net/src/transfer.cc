@@ -70,7 +70,7 @@ Result<void> Transfer::Prepare(HttpRequest request, const std::string& user_agen
   request_ = std::move(request);
   response_ = {};
   header_bytes_ = 0;
-  body_over_bound_ = headers_over_bound_ = false;
+  body_over_bound_ = headers_over_bound_ = headers_ended_ = has_enough_ = false;
   disk_error_ = 0;
   received_size_ = 0;
   if (auto opened = OpenFiles(); !opened) return opened;
@@ -220,8 +220,10 @@ std::size_t Transfer::OnHeader(char* data, std::size_t size, std::size_t count, 
 void Transfer::TakeHeaderLine(std::string_view line) {
   if (line.starts_with("HTTP/")) {  // a status line: what came before was an interim answer
     response_.headers.clear();
+    headers_ended_ = false;
     return;
   }
+  if (Trim(line).empty()) headers_ended_ = true;
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   response_.headers.emplace_back(Lower(Trim(line.substr(0, colon))), std::string(Trim(line.substr(colon + 1))));
@@ -238,21 +240,27 @@ int Transfer::OnSeek(void* self, curl_off_t offset, int origin) {
   return fseeko(file, offset, origin) == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
-bool Transfer::WritesFile() {
-  if (!received_) return false;
-  long status = 0;
-  curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
-  return status == 200 || status == 206;
+bool Transfer::IsAnswered(int status) {
+  long answered = 0;
+  curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &answered);
+  return answered == status;
 }
+
+bool Transfer::WritesFile() { return received_ && (IsAnswered(200) || IsAnswered(206)); }
 
 std::size_t Transfer::OnBody(char* data, std::size_t size, std::size_t count, void* self) {
   // Counts decoded bytes, so that a small compressed answer cannot expand without limit.
   auto& transfer = *static_cast<Transfer*>(self);
-  if (transfer.WritesFile()) {
+  const bool streams = transfer.request_.on_body && transfer.IsAnswered(200);
+  if (streams || transfer.WritesFile()) {
     transfer.received_size_ += size * count;
     if (transfer.received_size_ > transfer.request_.max_response_bytes) {
       transfer.body_over_bound_ = true;
       return 0;
+    }
+    if (streams) {
+      transfer.has_enough_ = !transfer.request_.on_body({data, size * count});
+      return transfer.has_enough_ ? 0 : size * count;
     }
     const std::size_t written = std::fwrite(data, 1, size * count, transfer.received_.get());
     if (written != size * count) transfer.disk_error_ = errno;
@@ -272,7 +280,9 @@ Result<HttpResponse> Transfer::Finish(CURLcode code) {
   if (std::FILE* file = received_.release(); file != nullptr && std::fclose(file) != 0 && disk_error_ == 0)
     disk_error_ = errno;
   if (disk_error_ != 0) return DiskError(request_.response_file, disk_error_);
-  if (code != CURLE_OK) return MakeError(code);
+  if (code != CURLE_OK && !has_enough_) return MakeError(code);
+  if (!headers_ended_)
+    return Error{ErrorCode::kUnavailable, PrintableUrl(request_.url) + ": the answer ends in its headers", true};
   long status = 0;
   curl_easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
   response_.status = static_cast<int>(status);

@@ -41,6 +41,7 @@ class Transfer {
   static std::size_t OnRead(char* data, std::size_t size, std::size_t count, void* self);
   static int OnSeek(void* self, curl_off_t offset, int origin);
   Result<void> OpenFiles();
+  bool IsAnswered(int status);
   bool WritesFile();
   void TakeHeaderLine(std::string_view line);
   Result<void> SetHeaders();
@@ -61,7 +62,9 @@ class Transfer {
   std::size_t received_size_ = 0;
   int disk_error_ = 0;  // of `received_`: errno
   bool body_over_bound_ = false;
+  bool has_enough_ = false;  // HttpRequest::on_body needs no more
   bool headers_over_bound_ = false;
+  bool headers_ended_ = false;  // libcurl takes an answer that ends in its headers for a complete one
 };
 
 }  // namespace breakwatch::net

@@ -66,9 +66,9 @@ class MemoryMetrics : public MetricExporter {
     }
     return outcome;
   }
-  bool TargetLostState() override {
+  TargetCheck CheckTarget() override {
     const std::lock_guard lock(record_->mutex_);
-    return record_->lost_;
+    return {record_->lost_};
   }
 
  private:

@@ -25,7 +25,13 @@ constexpr net::AnswerMeaning kMeanings[] = {
 }  // namespace
 
 Outcome OutcomeOfPush(const Result<net::HttpResponse>& answer, const std::string& what) {
-  return net::OutcomeOf(answer, what, kMeanings);
+  Outcome outcome = net::OutcomeOf(answer, what, kMeanings);
+  if (outcome.delivery == Delivery::kRefused && answer->body.find("was collected before") != std::string::npos) {
+    outcome.detail +=
+        "; another group has the same series: if two daemons push to this gateway, set a different "
+        "exporters.pushgateway.pool in each; if the group is of an earlier layout, delete it";
+  }
+  return outcome;
 }
 
 }  // namespace breakwatch::exporters

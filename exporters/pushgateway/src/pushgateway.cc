@@ -9,6 +9,7 @@
 #include "breakwatch/core/exposition.h"
 #include "breakwatch/core/gzip.h"
 #include "breakwatch/core/json.h"
+#include "push_time.h"
 
 namespace breakwatch::exporters {
 namespace {
@@ -17,6 +18,9 @@ using net::HttpRequest;
 
 // What a gateway reads and checks at least, of the text: a slow one needs 9 s for 20 MB.
 constexpr std::size_t kBytesPerSecond = 2u << 20;
+// Look at the exposition at every twentieth check: each five minutes.
+constexpr int kChecksPerLook = 20;
+constexpr std::size_t kLargestExposition = 1u << 30;
 
 class Pushgateway : public MetricExporter {
  public:
@@ -31,7 +35,7 @@ class Pushgateway : public MetricExporter {
 
   std::string Name() const override { return options_.name; }
   Outcome Export(const Snapshot& snapshot) override;
-  bool TargetLostState() override;
+  TargetCheck CheckTarget() override;
 
  private:
   Outcome Prepare();
@@ -41,6 +45,8 @@ class Pushgateway : public MetricExporter {
   HttpRequest Request(const char* method, const std::string& path) const;
   Outcome Delete(const std::string& group);
   std::string StartTime();
+  std::string LookForOthers();
+  std::optional<std::string> PushTime();
 
   PushgatewayOptions options_;
   std::unique_ptr<GroupJournal> journal_;
@@ -49,7 +55,10 @@ class Pushgateway : public MetricExporter {
   bool prepared_ = false;         // the journal lists our groups, and all retired ones are deleted
   std::set<std::string> pushed_;  // groups that contain our metrics
   bool published_ = false;
-  std::string published_start_;  // the gateway's start_time before the last delivered PUT; empty: unknown
+  std::string published_start_;           // the gateway's start_time before the last delivered PUT; empty: unknown
+  std::optional<std::string> push_time_;  // of our group, after the last PUT
+  int checks_ = 0;                        // since the last PUT
+  bool named_others_ = false;
 };
 
 Outcome JournalFault(const Error& error) {
@@ -153,13 +162,41 @@ Outcome Pushgateway::Export(const Snapshot& snapshot) {
   }
   published_ = true;
   published_start_ = start;
+  push_time_.reset();
+  checks_ = 0;
   return {};
 }
 
-bool Pushgateway::TargetLostState() {
-  if (!published_) return false;
+TargetCheck Pushgateway::CheckTarget() {
+  if (!published_) return {};
   const std::string start = StartTime();
-  return !start.empty() && start != published_start_;
+  if (start.empty()) return {};
+  if (start != published_start_) return {.lost_state = true};
+  return {.notice = LookForOthers()};
+}
+
+// A gateway accepts pushes of two programs to one group, and each replaces the series of the other. Only its time of
+// the last push shows it, which costs a scrape.
+std::string Pushgateway::LookForOthers() {
+  if (named_others_ || checks_++ % kChecksPerLook != 0) return {};
+  const auto time = PushTime();
+  if (!time) return {};
+  const std::string before = push_time_.value_or(*time);
+  push_time_ = time;
+  if (*time == before) return {};
+  named_others_ = true;
+  return "another program pushed to the group " + groups_.front() +
+         " after this daemon, and replaced its series. If two daemons push to one gateway, set a different "
+         "exporters.pushgateway.pool (or job) in each";
+}
+
+std::optional<std::string> Pushgateway::PushTime() {
+  PushTimeFinder finder(options_, 0);
+  HttpRequest request = Request("GET", "/metrics?name[]=push_time_seconds");  // old gateways send everything
+  request.max_response_bytes = kLargestExposition;
+  request.on_body = [&finder](std::string_view piece) { return finder.Take(piece); };
+  const auto answer = sender_->Send(request);
+  return answer && answer->status == 200 ? finder.time() : std::nullopt;
 }
 
 // Empty if the gateway is unavailable or does not report it.

@@ -36,7 +36,13 @@ struct Outcome {
   bool smaller = false;       // of a kTryAgain: fewer events at once may be accepted
   // Of a kDelivered: events that the target refused permanently, in order. It is done with all others of the batch.
   std::vector<RefusedEvent> refused{};
-  std::string notice{};  // for the operator, of any outcome: something changed in how the exporter works
+  std::string notice{};       // for the operator, of any outcome: something changed in how the exporter works
+  bool needs_person = false;  // of a kTryAgain: fails until somebody changes a setting, a password or a certificate
+};
+
+struct TargetCheck {
+  bool lost_state = false;  // the series are gone (a restarted Pushgateway): the latest snapshot is sent again
+  std::string notice{};     // for the operator
 };
 
 // Owner and thread: its own thread of delivery; never called concurrently on one instance.
@@ -46,8 +52,8 @@ class MetricExporter {
   virtual std::string Name() const = 0;
   // Replaces everything published before by this snapshot. Bounded in time by its own settings.
   virtual Outcome Export(const Snapshot& snapshot) = 0;
-  // True if the target lost the series (a restarted Pushgateway): the latest snapshot is sent again.
-  virtual bool TargetLostState() { return false; }
+  // Called from time to time while there is nothing to send.
+  virtual TargetCheck CheckTarget() { return {}; }
   // For targets that forget series which are not repeated: the latest snapshot is sent again this long after the last
   // send, also one that was refused. Nothing: it is sent once.
   virtual std::optional<std::chrono::milliseconds> RepeatEvery() const { return std::nullopt; }

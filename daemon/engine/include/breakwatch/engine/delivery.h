@@ -22,7 +22,7 @@ using OpenEventLog = std::function<Result<std::unique_ptr<store::EventLog>>()>;
 
 struct DeliveryOptions {
   std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
-  std::chrono::milliseconds check_target{15'000};                     // interval of MetricExporter::TargetLostState
+  std::chrono::milliseconds check_target{15'000};                     // interval of MetricExporter::CheckTarget
   std::chrono::milliseconds metric_interval{30'000};  // shortest time between two snapshots during a sweep
   bool stats_in_snapshots = true;  // false: the process shows the state of delivery in its own /metrics
   std::chrono::milliseconds linger{

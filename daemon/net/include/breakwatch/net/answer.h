@@ -19,7 +19,8 @@ struct AnswerMeaning {
 };
 
 // The first row that covers the status decides; without one it is kTryAgain, slowly. `what` begins the detail, which
-// is one line and quotes the answer's body. Retry-After is respected.
+// is one line and quotes the answer's body. Retry-After is respected. An error that no retry fixes, such as an expired
+// certificate, is retried slowly too.
 Outcome OutcomeOf(const Result<HttpResponse>& answer, const std::string& what, std::span<const AnswerMeaning> meanings);
 
 }  // namespace breakwatch::net

@@ -45,6 +45,9 @@ struct HttpRequest {
   // the answer has an empty body. Bodies of other answers stay in the answer. Error: kStore.
   std::string response_file;
   std::int64_t response_offset = 0;
+  // Gets the body of an answer 200 in pieces, for bodies that must not be in memory as a whole; the answer has an empty
+  // body. False: the rest is not needed, and the exchange ends with the answer. Thread: the sender's.
+  std::function<bool(std::string_view)> on_body;
   std::size_t max_response_bytes = 64u << 20;  // a longer body is an Error (kInvalid)
 };
 
