@@ -215,6 +215,12 @@ SCALE_FLAGS ?=
 bench-scale: build ## Measure memory and time of a sweep, a push, scrapes and reports at 100,000 models
 	@python3 tests/benchmarks/bench_scale.py $(SCALE_FLAGS)
 
+# START_FLAGS='--mib 4096': see the script.
+START_FLAGS ?=
+.PHONY: bench-start
+bench-start: build ## Measure the start of a daemon on a store of 1 GiB whose state must be computed again
+	@python3 tests/benchmarks/bench_start.py $(START_FLAGS)
+
 .PHONY: bench
 bench: bench-delivery bench-exposition bench-remote-write venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)

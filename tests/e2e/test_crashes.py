@@ -48,6 +48,7 @@ def test_a_report_missing_after_a_kill_is_written_by_the_next_start(breakwatch, 
     assert_reported()
     start_again()
     child, _ = breakwatch.serve()
+    assert eventually((breakwatch.state / "latest").is_symlink), "written while it serves"
     assert_reported()
     child.send_signal(signal.SIGTERM)
     assert child.wait() == 0

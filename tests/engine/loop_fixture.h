@@ -41,6 +41,8 @@ class LoopFixture : public ::testing::Test {
                     .publish = publish,
                     .count_workers = count_workers_,
                     .events_stored = [this] { ++events_notified_; },
+                    .open_current = open_current_,
+                    .show = [this](SnapshotPtr snapshot) { shown_.push_back(std::move(snapshot)); },
                     .reload = [this] { return reload_(); },
                     .open_toolchain = open_toolchain_,
                     .held = held_};
@@ -115,6 +117,8 @@ class LoopFixture : public ::testing::Test {
   std::vector<std::pair<SnapshotPtr, bool>> published_;  // with whether it was urgent
   std::function<void(const WorkersOfAll&)> count_workers_;
   int events_notified_ = 0;
+  std::function<Result<std::unique_ptr<store::CurrentState>>()> open_current_;
+  std::vector<SnapshotPtr> shown_;  // the state of an older program
   std::function<Result<FurtherToolchain>(const ToolchainRef&)> open_toolchain_;
   std::function<Result<void>()> held_;
   bool asked_ = false;  // for hooks that act once

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <thread>
 
 #include "breakwatch/api/control_socket.h"
 #include "breakwatch/api/event_feed.h"
@@ -130,7 +131,6 @@ int RunServe(App& app, const ServeOptions& options) {
   auto session = Session::Open(app, progress, Session::Use::kDaemon);
   if (!session) return Fail(app, session.error());
   Session& parts = **session;
-  files.WriteMissing();
   const auto request = MakeRequest(settings, {});
   if (!request) return Fail(app, request.error());
   Reloads reloads(app, files, *request);
@@ -168,8 +168,10 @@ int RunServe(App& app, const ServeOptions& options) {
       parts.commands(), [&] { return reloads.Request(); }, Command::Kind::kReload);
   app.log(Level::kInfo, "listening on http://" + (*server)->Address() + ", state in " + settings.state_dir);
   Notify("READY=1\nSTATUS=listening on " + (*server)->Address());
+  std::jthread writes_missing([&files](const std::stop_token& stop) { files.WriteMissing(stop); });
   const auto served = parts.loop().Serve();
   Notify("STOPPING=1");
+  writes_missing.request_stop();
   // If the state directory was removed, there is nothing to send. Another daemon may now use that path.
   if (parts.Held()) parts.Drain(kLastDrain);
   if (!served && served.error().code != ErrorCode::kInterrupted) return Fail(app, served.error());

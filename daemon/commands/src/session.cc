@@ -173,15 +173,26 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
                           .publish = publish,
                           .count_artifacts = [this] { return store_->CountArtifacts(); },
                           .events_stored = [this] { delivery_->NotifyEvents(); },
+                          .show =
+                              [this](SnapshotPtr snapshot) {
+                                const std::lock_guard guard(snapshot_mutex_);
+                                snapshot_ = std::move(snapshot);
+                              },
                           .reload = reload,
                           .open_toolchain = [this](const ToolchainRef& ref) { return OpenToolchain(ref); },
                           .held = [this] { return lock_.TakeChanges(), Held(); },
                           .held_fd = lock_.WatchFd()};
-  if (use == Use::kDaemon)
+  if (use == Use::kDaemon) {
+    parts.open_current = [this]() -> Result<std::unique_ptr<store::CurrentState>> {
+      auto another = app_.open_store(app_.settings(), /*read_only=*/true);
+      if (!another) return another.error();
+      return std::unique_ptr<store::CurrentState>(*std::move(another));
+    };
     parts.count_workers = [this](const WorkersOfAll& workers) {
       const std::lock_guard guard(snapshot_mutex_);
       workers_ = workers;
     };
+  }
   if (here) parts.available_memory = engine::AvailableMemory;
   loop_ = std::make_unique<engine::Loop>(std::move(parts), *options);
   if (auto started = loop_->Start(); !started) return started;

@@ -29,6 +29,7 @@ bool AreReported(const std::string& state_dir, const std::vector<Sweep>& sweeps)
 
 void SweepFiles::OnFinished(const Sweep& sweep) {
   if (!HasReport(sweep)) return;
+  std::unique_lock lock(mutex_);
   const std::string& state = app_.settings().state_dir;
   auto store = app_.open_store(app_.settings(), /*read_only=*/true);
   const auto written = store ? Write(**store, sweep) : Result<bool>(store.error());
@@ -43,11 +44,14 @@ void SweepFiles::OnFinished(const Sweep& sweep) {
       report::TrimSweepDirectories(state, static_cast<std::size_t>(Kept()), ids);
     }
   }
-  if (trim_events_) trim_events_(Kept());
+  const int kept = Kept();
+  lock.unlock();
+  if (trim_events_) trim_events_(kept);
 }
 
-std::vector<Sweep> SweepFiles::WriteMissing() {
+std::vector<Sweep> SweepFiles::WriteMissing(const std::stop_token& stop) {
   const std::string& state = app_.settings().state_dir;
+  std::unique_lock lock(mutex_);
   report::RemoveUnfinishedDirectories(state);
   const auto store = app_.open_store(app_.settings(), /*read_only=*/true);
   if (!store) return {};  // no store yet, or the next write reports the error
@@ -59,6 +63,10 @@ std::vector<Sweep> SweepFiles::WriteMissing() {
   std::reverse(sweeps->begin(), sweeps->end());
   std::vector<Sweep> made;
   for (Sweep& sweep : *sweeps) {
+    lock.unlock();  // a sweep that ended meanwhile may be written first
+    lock.lock();
+    if (stop.stop_requested()) break;
+    if (report::HasSweepDirectory(state, sweep.id)) continue;
     const auto written = Write(**store, sweep);
     if (!written) {
       Note(written.error());
@@ -113,6 +121,7 @@ int SweepFiles::Kept() const {
 std::string SweepFiles::SettingsJson() const { return config::ShowJson(loaded_ ? *loaded_ : app_.loaded); }
 
 void SweepFiles::Use(const config::Loaded& loaded, const Settings& settings) {
+  const std::lock_guard lock(mutex_);
   loaded_ = loaded;
   loaded_->settings = settings;
 }

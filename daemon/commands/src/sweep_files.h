@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,15 +14,16 @@
 namespace breakwatch::commands {
 
 // Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes, and removes sweeps beyond retention.sweeps.
-// Owner: the command, which holds the writer lock; thread: the loop's.
+// Owner: the command, which holds the writer lock; thread: the loop's, but WriteMissing may run on another.
 class SweepFiles final : public ProgressListener {
  public:
   explicit SweepFiles(App& app) : app_(app) {}
   void OnFinished(const Sweep& sweep) override;
   // Writes missing directories of the newest retention.sweeps finished sweeps. They are missing if the process ended
-  // between the store and the report, or if the disk was full. Returns their sweeps, oldest first.
-  std::vector<Sweep> WriteMissing();
-  // The first directory that could not be written; it was logged.
+  // between the store and the report, or if the disk was full. Returns their sweeps, oldest first. A stop request ends
+  // it before the next one.
+  std::vector<Sweep> WriteMissing(const std::stop_token& stop = {});
+  // The first directory that could not be written; it was logged. Not while WriteMissing runs.
   const std::optional<Error>& failed() const { return failed_; }
   // Uses new settings after a reload.
   void Use(const config::Loaded& loaded, const Settings& settings);
@@ -36,6 +39,7 @@ class SweepFiles final : public ProgressListener {
   std::string SettingsJson() const;
 
   App& app_;
+  std::mutex mutex_;                      // held while one directory is written
   std::optional<config::Loaded> loaded_;  // absent: the program's own
   std::function<void(int)> trim_events_;
   std::optional<Error> failed_;

@@ -24,9 +24,8 @@ class Loop::Impl {
   Impl(LoopParts parts, LoopOptions options) : state_(std::move(parts), std::move(options)) {}
 
   Result<void> Start() {
-    if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded;
-    // An empty fold must not clear what an earlier run of this daemon published.
-    if (state_.aggregate().HasTracked()) state_.Publish(/*urgent=*/true);
+    if (auto loaded = state_.BeginAggregate(); !loaded) return loaded;
+    if (!state_.folds()) PublishTracked();
     return {};
   }
 
@@ -44,6 +43,12 @@ class Loop::Impl {
   void ScheduleRetry(const Request& request, const Swept& swept);
   Result<void> ScheduleFirst();
   std::optional<Request> NextDue();
+  // An empty fold must not clear what an earlier run of this daemon published.
+  void PublishTracked() {
+    if (state_.aggregate().HasTracked()) state_.Publish(/*urgent=*/true);
+  }
+  // False: the history is still folded. Error: it cannot be.
+  Result<bool> HasState();
   void PublishNextDue();
   bool HasUnfinished();
   // Between sweeps, stops the zygotes and returns unused memory to the system.
@@ -124,13 +129,27 @@ void Loop::Impl::TryFixes(const Request& request, const Plan& plan, Swept& out) 
     out.error = swept.error().Within("sweep of mode fix");
 }
 
+Result<bool> Loop::Impl::HasState() {
+  if (!state_.folds()) return true;
+  if (auto ended = state_.EndFold(); !ended) return ended.error();
+  if (!state_.folds()) PublishTracked();
+  return !state_.folds();
+}
+
 Result<void> Loop::Impl::Serve() {
-  if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded;
+  if (!state_.folds()) {
+    if (auto loaded = state_.EnsureAggregate(); !loaded) return loaded;
+  }
   if (auto scheduled = ScheduleFirst(); !scheduled) return scheduled;
   while (true) {
     state_.TakeCommands();
     if (state_.stopping()) return {};
     if (auto held = state_.Held(); !held) return held;
+    if (auto has_state = HasState(); !has_state || !*has_state) {
+      if (!has_state) return has_state.error();
+      (void)state_.Wait(SteadyTime::max());
+      continue;
+    }
     const auto request = NextDue();
     if (!request) {
       if (state_.options.release_when_idle) Release();
@@ -194,14 +213,13 @@ std::optional<Request> Loop::Impl::NextDue() {
   return state_.requests.Next();
 }
 
-// Publishes the time of the next tick when it changed. Not before something is tracked, because an empty snapshot would
-// clear what an earlier run of this daemon published.
+// Publishes the time of the next tick when it changed.
 void Loop::Impl::PublishNextDue() {
   const auto tick = schedule_.NextTick();
   if (tick == noted_tick_) return;
   noted_tick_ = tick;
   state_.next_due = tick ? parts().clock.Now() + (*tick - parts().clock.Steady()) : SystemTime{};
-  if (state_.EnsureAggregate() && state_.aggregate().HasTracked()) state_.Publish(/*urgent=*/true);
+  if (state_.EnsureAggregate()) PublishTracked();
 }
 
 bool Loop::Impl::HasUnfinished() {

@@ -112,6 +112,38 @@ Result<void> LoopState::EnsureAggregate() {
   return parts.current.ReplaceCurrent(aggregate_->ToCurrent(), loaded->trends);
 }
 
+Result<void> LoopState::BeginAggregate() {
+  if (!parts.open_current) return EnsureAggregate();
+  auto loaded = LoadAggregate(parts.current, options.aggregate, /*fold_again=*/false);
+  if (!loaded) return loaded.error();
+  if (loaded->is_stored) {
+    aggregate_ = std::move(loaded->aggregate);
+    return {};
+  }
+  if (parts.show && loaded->aggregate.HasTracked())
+    parts.show(std::make_shared<const Snapshot>(SnapshotOf(loaded->aggregate)));
+  parts.progress.OnWarning(
+      "the current state was stored by another version or is damaged: it is computed from the history in the "
+      "background, and sweeps wait for it");
+  refold_ = std::make_unique<Refold>(parts.open_current, options.aggregate);
+  wake.Add(refold_->Fd());
+  return {};
+}
+
+Result<void> LoopState::EndFold() {
+  auto folded = refold_->Take();
+  if (!folded) return {};
+  wake.Remove(refold_->Fd());
+  refold_.reset();
+  if (!*folded) return folded->error();
+  FoldedHistory& history = **folded;
+  if (auto stored = parts.current.ReplaceCurrent(history.aggregate.ToCurrent(), history.trends); !stored) return stored;
+  history.aggregate.Use(options.aggregate);
+  aggregate_ = std::move(history.aggregate);
+  parts.progress.OnWarning("the current state is computed");
+  return {};
+}
+
 void LoopState::CountWorkers() {
   const std::optional<WorkerCounts> counts = runner_->Workers();
   if (counts) workers_[further_.empty() ? options.plan.toolchain.name : further_] = *counts;
@@ -124,11 +156,14 @@ void LoopState::NoteFailure() {
 
 void LoopState::Publish(bool urgent) {
   published_at = parts.clock.Steady();
-  if (!parts.publish) return;
+  if (parts.publish) parts.publish(std::make_shared<const Snapshot>(SnapshotOf(*aggregate_)), urgent);
+}
+
+Snapshot LoopState::SnapshotOf(const Aggregate& aggregate) {
   if (!last_failure_) {
     if (auto known = parts.sweeps.LastFailure()) last_failure_ = *known;
   }
-  Snapshot snapshot = aggregate_->MakeSnapshot(parts.clock.Now());
+  Snapshot snapshot = aggregate.MakeSnapshot(parts.clock.Now());
   snapshot.sandbox = parts.runner.Sandbox().used;
   CountWorkers();
   if (parts.count_workers)
@@ -145,7 +180,7 @@ void LoopState::Publish(bool urgent) {
   snapshot.sweep.last_failure = last_failure_.value_or(SystemTime{});
   snapshot.sweep.interval = options.sweep_interval.value_or(std::chrono::seconds(0));
   snapshot.sweep.next_due = next_due;
-  parts.publish(std::make_shared<const Snapshot>(std::move(snapshot)), urgent);
+  return snapshot;
 }
 
 }  // namespace breakwatch::engine

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "breakwatch/engine/loop.h"
+#include "refold.h"
 #include "requests.h"
 #include "wake_set.h"
 
@@ -28,6 +29,11 @@ class LoopState {
   // Loads `current` if it is not loaded, or if a failed write left it ahead of the store. Stores it if it had to be
   // folded again (LoadAggregate).
   Result<void> EnsureAggregate();
+  // The same before a daemon serves: if it has to be folded again, that begins on a thread of its own.
+  Result<void> BeginAggregate();
+  bool folds() const { return refold_ != nullptr; }
+  // Stores what was folded meanwhile, if it has ended.
+  Result<void> EndFold();
   Aggregate& aggregate() { return *aggregate_; }
   void ForgetAggregate() { aggregate_.reset(); }
 
@@ -60,8 +66,10 @@ class LoopState {
   void Reload(const std::string& command_id);
   void Cancel(const std::string& command_id);
   void CountWorkers();
+  Snapshot SnapshotOf(const Aggregate& aggregate);
 
   std::optional<Aggregate> aggregate_;
+  std::unique_ptr<Refold> refold_;
   std::unique_ptr<CaptureRunner> import_;
   CaptureRunner* runner_;  // never null
   std::string further_;    // toolchain of `runner_`; empty: the primary one

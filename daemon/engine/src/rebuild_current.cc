@@ -36,12 +36,13 @@ class LastOfEachDay {
 
 }  // namespace
 
-Result<FoldedHistory> FoldHistory(store::CurrentState& state, AggregateOptions options) {
+Result<FoldedHistory> FoldHistory(store::CurrentState& state, AggregateOptions options, std::stop_token stop) {
   const int keep_days = options.trend_days;
   Aggregate aggregate({}, std::move(options));
   LastOfEachDay trends;
   std::int64_t steps = 0, last_step = 0;
   auto folded = state.ReplayHistory([&](const store::HistoryStep& step) -> Result<void> {
+    if (stop.stop_requested()) return Error{ErrorCode::kInterrupted, "stopped"};
     ++steps, last_step = step.seq;
     switch (step.kind) {
       case store::HistoryStep::Kind::kBegun:
@@ -67,12 +68,13 @@ Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options
   return state.ReplaceCurrent(folded->aggregate.ToCurrent(), folded->trends);
 }
 
-Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options) {
+Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options, bool fold_again) {
   auto current = state.LoadCurrent();
   if (!current) return current.error();
   const bool damaged = current->damaged;
   Aggregate loaded(*std::move(current), options);
   if (loaded.IsOfThisFold() && !damaged) return LoadedAggregate{std::move(loaded)};
+  if (!fold_again) return LoadedAggregate{std::move(loaded), /*is_stored=*/false};
   auto folded = FoldHistory(state, options);
   if (!folded) return folded.error();
   return LoadedAggregate{std::move(folded->aggregate), /*is_stored=*/false, std::move(folded->trends)};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,12 +78,12 @@ class Aggregate {
   AggregateOptions options_;
 };
 
-// The whole history of a store, folded.
+// The whole history of a store, folded. Error kInterrupted: after a stop request.
 struct FoldedHistory {
   Aggregate aggregate;
   TrendChange trends;
 };
-Result<FoldedHistory> FoldHistory(store::CurrentState& state, AggregateOptions options);
+Result<FoldedHistory> FoldHistory(store::CurrentState& state, AggregateOptions options, std::stop_token stop = {});
 // The same, and replaces the store's `current` and the trends of the days that the history has.
 Result<void> RebuildCurrent(store::CurrentState& state, AggregateOptions options);
 
@@ -92,7 +93,8 @@ struct LoadedAggregate {
   bool is_stored = true;  // false: it was folded again, and `current` is out of date
   TrendChange trends{};   // if it was folded again
 };
-// Writes nothing.
-Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options);
+// Without `fold_again`, it is in that case the stored one as far as it can be read. Writes nothing.
+Result<LoadedAggregate> LoadAggregate(store::CurrentState& state, const AggregateOptions& options,
+                                      bool fold_again = true);
 
 }  // namespace breakwatch::engine

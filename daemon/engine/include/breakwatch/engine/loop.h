@@ -61,6 +61,11 @@ struct LoopParts {
   // The numbers of artifacts, for snapshots: as store::ArtifactStore. May be empty.
   std::function<Result<std::map<std::pair<std::string, std::string>, std::int64_t>>()> count_artifacts{};
   std::function<void()> events_stored{};  // may be empty; must not block
+  // A further session for a thread that folds the history again, if `current` is of an older program or damaged. May be
+  // empty: Start does it.
+  std::function<Result<std::unique_ptr<store::CurrentState>>()> open_current{};
+  // Takes the state of the older program, which is shown until the history is folded. May be empty.
+  std::function<void(SnapshotPtr snapshot)> show{};
   // kReload: the new options, or why the old ones are kept. May be empty.
   std::function<Result<LoopOptions>()> reload{};
   // May be empty: there is no further one.
@@ -79,7 +84,8 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  // Loads `current` and publishes it, before any sweep.
+  // Loads `current` and publishes it, before any sweep. With LoopParts::open_current, Serve publishes a state that must
+  // be folded again, when it is; sweeps wait for it.
   Result<void> Start();
   // Runs one sweep by one toolchain. Error kInterrupted: stopped by kStop, running captures are killed; the sweep stays
   // unfinished and can be resumed. kNotFound: nothing to resume. kStore: stored results are kept, resumable too.
