@@ -70,7 +70,7 @@ Outcome OutcomeOfWrite(const Result<net::HttpResponse>& answer) {
   return outcome;
 }
 
-bool MayHaveStored(const Result<net::HttpResponse>& answer) {
+bool WriteMayBeStored(const Result<net::HttpResponse>& answer) {
   return answer ? answer->status / 100 != 3 && answer->status / 100 != 4 : net::IsTimeout(answer.error());
 }
 

@@ -10,6 +10,6 @@ namespace breakwatch::exporters {
 Outcome OutcomeOfWrite(const Result<net::HttpResponse>& answer);
 
 // True if the receiver may have stored the request.
-bool MayHaveStored(const Result<net::HttpResponse>& answer);
+bool WriteMayBeStored(const Result<net::HttpResponse>& answer);
 
 }  // namespace breakwatch::exporters

@@ -165,7 +165,7 @@ void RemoteWrite::Flush() {
   const auto answer = Send(request_);
   Outcome outcome = OutcomeOfWrite(answer);
   if (outcome.delivery == Delivery::kTryAgain) {
-    run_->maybe_stored |= MayHaveStored(answer);
+    run_->maybe_stored |= WriteMayBeStored(answer);
     if (outcome.smaller && batch_ > 1) {
       batch_ /= 2;
       outcome.detail += "; sending " + std::to_string(batch_) + " series at once from now on";
