@@ -85,6 +85,30 @@ TEST_F(DoctorTest, AsksTheExportersWithTheirCredentials) {
   EXPECT_THAT(gateway["fix"].get<std::string>(), HasSubstr("exporters.pushgateway.url"));
 }
 
+TEST_F(DoctorTest, WritesARequestWithoutSeriesToAReceiver) {
+  folder_.Write("token", "hush\n");
+  folder_.Write("site.yaml",
+                "exporters: {remote_write: {url: 'http://receiver.test/api/v1/write', tenant: ml, "
+                "headers: ['X-Group: a'], bearer_token_file: " +
+                    (folder_ / "token") + "}}\n");
+  const std::string receiver = "--config.file " + (folder_ / "site.yaml");
+  EXPECT_EQ(CheckOf("remote_write", receiver)["state"], "ok");
+  const net::HttpRequest& request = requests_.back();
+  EXPECT_EQ(request.method, "POST");
+  EXPECT_EQ(request.url, "http://receiver.test/api/v1/write");
+  EXPECT_EQ(request.body, std::string(1, '\0'));
+  EXPECT_EQ(request.bearer_token, "hush");
+  EXPECT_THAT(request.headers,
+              testing::IsSupersetOf({std::pair<std::string, std::string>("X-Scope-OrgID", "ml"),
+                                     std::pair<std::string, std::string>("X-Group", "a"),
+                                     std::pair<std::string, std::string>("Content-Encoding", "snappy")}));
+  status_ = 204;
+  EXPECT_EQ(CheckOf("remote_write", receiver)["state"], "ok");
+  status_ = 404;
+  EXPECT_THAT(CheckOf("remote_write", receiver, kExitFailure)["fix"].get<std::string>(),
+              HasSubstr("exporters.remote_write.url"));
+}
+
 TEST_F(DoctorTest, NamesADamagedStore) {
   HubLists({FakeModel("org/a", 1, Config(1))});
   ASSERT_THAT(Run("sweep"), Succeeds());

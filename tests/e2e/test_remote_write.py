@@ -1,10 +1,19 @@
 """Metrics by remote write, from the program to the packaged Prometheus with its receiver."""
 
+import json
 import signal
+import urllib.parse
 
 import pytest
-from e2e_support import breaks_by_series, eventually, get
+import yaml
+from e2e_support import ROOT, breaks_by_series, eventually, free_port, get
+from store_support import SITE
 from test_metrics import expected, three_models
+
+RULES = [rule for file in sorted((ROOT / "dashboards/rules").glob("*.yml"))
+         for group in yaml.safe_load(file.read_text())["groups"] for rule in group["rules"]]  # fmt: skip
+RECORDED = {rule["record"]: rule["expr"] for rule in RULES if "record" in rule}
+ALERTS = {rule["alert"]: rule["expr"] for rule in RULES if "alert" in rule}
 
 
 @pytest.fixture
@@ -73,11 +82,62 @@ def test_a_receiver_that_is_away_leads_to_exit_code_3_and_the_next_run_delivers(
     assert breaks_by_series(receiver.url) == expected(breakwatch)
 
 
+def rows(prometheus, query):
+    status, text = get(f"{prometheus.url}/api/v1/query?query={urllib.parse.quote(query)}")
+    assert status == 200, text
+    return json.loads(text)["data"]["result"]
+
+
+def test_the_series_are_those_that_come_through_a_pushgateway(breakwatch, hub, gateway, start_prometheus):
+    three_models(hub)
+    prometheus = start_prometheus(
+        "global: {scrape_interval: 250ms}\nscrape_configs:\n- job_name: gateway\n  honor_labels: true\n"
+        f"  static_configs: [{{targets: ['{gateway.url.removeprefix('http://')}']}}]\n",
+        "--web.enable-remote-write-receiver",
+    )
+    breakwatch.run("sweep", "--exporters.pushgateway.url", gateway.url, "--exporters.pushgateway.pool", "pushed",
+                   "--exporters.remote_write.url", prometheus.url + "/api/v1/write",
+                   "--exporters.remote_write.pool", "written")  # fmt: skip
+
+    def of(pool):
+        # Without the state of delivery, which differs from exporter to exporter.
+        names = "compile_.*|breakwatch_(model|reason|sweep|build|toolchain)_.*"
+        return {
+            frozenset((k, v) for k, v in row["metric"].items() if k != "pool"): row["value"][1]
+            for row in rows(prometheus, f'{{job="breakwatch", pool="{pool}", __name__=~"{names}"}}')
+        }
+
+    assert eventually(lambda: of("pushed"))
+    assert len(of("written")) > 30
+    assert of("written") == of("pushed")
+
+
+def test_recording_rules_find_their_series_and_no_alert_fires(breakwatch, hub, start_prometheus):
+    hub.model("org/broken", 300, sites=[SITE])
+    hub.model("org/clean", 200)
+    port = free_port()
+    prometheus = start_prometheus(
+        "global: {scrape_interval: 250ms}\nscrape_configs:\n- job_name: breakwatch\n"
+        f"  static_configs: [{{targets: ['127.0.0.1:{port}'], labels: {{pool: gpu-a}}}}]\n",
+        "--web.enable-remote-write-receiver",
+    )
+    write = ["--exporters.remote_write.url", prometheus.url + "/api/v1/write", "--exporters.remote_write.pool", "gpu-a"]
+    child = breakwatch.start("serve", "--web.listen_address", f"127.0.0.1:{port}", "--sweep.interval", "1h", *write)
+    assert eventually(lambda: rows(prometheus, RECORDED["model:compile_breaks:sum"]))
+    assert eventually(lambda: rows(prometheus, "breakwatch_daemon_info"))
+    assert eventually(lambda: not rows(prometheus, ALERTS["BreakwatchExportsFail"]))
+    assert {name for name, rule in RECORDED.items() if not rows(prometheus, rule)} == set()
+    firing = {name: found for name, rule in ALERTS.items() if (found := rows(prometheus, rule))}
+    assert firing == {}
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=15) == 0
+
+
 def test_settings_that_contradict_are_refused(breakwatch, receiver):
     token = breakwatch.tmp_path / "token"
     token.write_text("secret\n")
-    done = breakwatch.run("config", "check", *settings(receiver, bearer_token_file=str(token), username="me",
-                                                       external_labels="cluster=a", headers="Authorization: x"), code=78)  # fmt: skip
-    assert "headers" in done.stderr and "Authorization" in done.stderr
-    done = breakwatch.run("config", "check", *settings(receiver, bearer_token_file=str(token), username="me"), code=78)
+    both = settings(receiver, bearer_token_file=str(token), username="me")
+    done = breakwatch.run("config", "check", *both, code=78)
     assert "exporters.remote_write.username" in done.stderr and "bearer token" in done.stderr
+    done = breakwatch.run("config", "check", *settings(receiver, headers="Authorization: x"), code=78)
+    assert "headers" in done.stderr and "Authorization" in done.stderr

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/config/load.h"
+#include "breakwatch/config/pairs.h"
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/text.h"
 #include "commands.h"
@@ -66,7 +67,7 @@ Check StoreCheck(App& app) {
   return {"store", Check::State::kOk, url, ""};
 }
 
-// Checks that a server answers GET `path` with 200.
+// Checks that a server accepts a request, GET unless it has another method.
 Check Server(App& app, const std::string& name, const std::string& url, const std::string& path, const std::string& fix,
              net::HttpRequest request = {}) {
   request.url = url + path;
@@ -74,7 +75,7 @@ Check Server(App& app, const std::string& name, const std::string& url, const st
   request.timeout = std::chrono::milliseconds(10'000);
   const auto response = app.make_sender()->Send(request);
   if (!response) return {name, Check::State::kFailed, response.error().message, fix};
-  if (response->status != 200)
+  if (response->status / 100 != 2)
     return {name, Check::State::kFailed, url + " responds with HTTP " + std::to_string(response->status), fix};
   return {name, Check::State::kOk, url + " responds", ""};
 }
@@ -113,14 +114,31 @@ Check Hub(App& app) {
 
 // Uses the exporter's own credentials and certificates.
 template <class ExporterSettings>
-Check Exporter(App& app, const std::string& name, const ExporterSettings& s, const std::string& path) {
+Check Exporter(App& app, const std::string& name, const ExporterSettings& s, const std::string& path,
+               net::HttpRequest request = {}) {
   const auto password = config::ReadSecret(s.password, s.password_file);
   if (!password) return {name, Check::State::kFailed, password.error().message, "check exporters." + name};
-  net::HttpRequest request;
   request.user = s.username;
   request.password = *password;
   request.tls = {s.tls.ca_file, s.tls.cert_file, s.tls.key_file, s.tls.insecure_skip_verify};
   return Server(app, name, s.url, path, "start it, or check exporters." + name + ".url", std::move(request));
+}
+
+// Writes a request without series: it is complete in the protocol, and nothing is stored.
+Check RemoteWrite(App& app) {
+  const config::RemoteWriteSettings& s = app.settings().exporters.remote_write;
+  const auto token = config::ReadSecret(s.bearer_token, s.bearer_token_file);
+  if (!token) return {"remote_write", Check::State::kFailed, token.error().message, "check exporters.remote_write"};
+  net::HttpRequest request;
+  request.method = "POST";
+  request.headers = config::PairsOf(s.headers, ": ");
+  request.headers.insert(request.headers.end(), {{"Content-Encoding", "snappy"},
+                                                 {"Content-Type", "application/x-protobuf"},
+                                                 {"X-Prometheus-Remote-Write-Version", "0.1.0"}});
+  if (!s.tenant.empty()) request.headers.emplace_back("X-Scope-OrgID", s.tenant);
+  request.bearer_token = *token;
+  request.body = std::string(1, '\0');  // Snappy's form of nothing
+  return Exporter(app, "remote_write", s, "", std::move(request));
 }
 
 std::vector<Check> AllChecks(App& app) {
@@ -129,12 +147,13 @@ std::vector<Check> AllChecks(App& app) {
   for (Check& check : app.check_toolchain(settings)) checks.push_back(std::move(check));
   checks.push_back(Hub(app));
   const auto& exporters = settings.exporters;
-  if (exporters.pushgateway.url.empty()) {
+  if (!exporters.pushgateway.url.empty()) {
+    checks.push_back(Exporter(app, "pushgateway", exporters.pushgateway, "/-/ready"));
+  } else if (exporters.remote_write.url.empty()) {
     checks.push_back({"pushgateway", Check::State::kWarning, "none configured",
                       "set exporters.pushgateway.url, or use --local-gateway"});
-  } else {
-    checks.push_back(Exporter(app, "pushgateway", exporters.pushgateway, "/-/ready"));
   }
+  if (!exporters.remote_write.url.empty()) checks.push_back(RemoteWrite(app));
   if (!exporters.loki.url.empty()) {
     checks.push_back(Exporter(app, "loki", exporters.loki, "/ready"));
   }

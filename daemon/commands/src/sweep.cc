@@ -87,6 +87,16 @@ std::string PageCommand(const App& app) {
   return "breakwatch page" + (by_flag ? " --state-dir " + ShellQuoted(app.settings().state_dir) : "");
 }
 
+// Where the metrics went, a line for each place.
+std::string MetricPlaces(const config::ExporterSettings& exporters) {
+  std::string text;
+  if (const auto& gateway = exporters.pushgateway; !gateway.url.empty())
+    text += "Metrics   " + gateway.url + "/metrics, job " + gateway.job + "\n";
+  if (const auto& receiver = exporters.remote_write; !receiver.url.empty())
+    text += "Metrics   " + receiver.url + ", job " + receiver.job + "\n";
+  return text.empty() ? "Metrics   not pushed: set exporters.pushgateway.url\n" : text;
+}
+
 // `by_us`: this process ran the sweep; a daemon's exporters are unknown here. `reported`: the report is written.
 void PrintPlaces(const App& app, bool by_us, bool reported) {
   if (app.json || !app.server.empty()) return;
@@ -96,12 +106,7 @@ void PrintPlaces(const App& app, bool by_us, bool reported) {
   if (reported) text += "Report    " + state + "/latest/report.md\nResults   " + state + "/latest/results.jsonl\n";
   text += "Store     " + config::StoreUrl(settings) + "\n";
   if (settings.exporters.file.enabled) text += "Events    " + config::EventFilePath(settings) + "\n";
-  if (const auto& gateway = settings.exporters.pushgateway; by_us) {
-    text += "Metrics   " +
-            (gateway.url.empty() ? std::string("not pushed: set exporters.pushgateway.url")
-                                 : gateway.url + "/metrics, job " + gateway.job) +
-            "\n";
-  }
+  if (by_us) text += MetricPlaces(settings.exporters);
   text += "Page      " + (by_us ? PageCommand(app) + ", then " : std::string()) + "http://" +
           settings.web.listen_address + "/\n";
   text += "Next      breakwatch show MODEL, breakwatch reasons, breakwatch report --format md\n";

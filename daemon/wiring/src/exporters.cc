@@ -1,6 +1,7 @@
 #include <iostream>
 #include <utility>
 
+#include "breakwatch/config/pairs.h"
 #include "breakwatch/exporters/console.h"
 #include "breakwatch/exporters/event_file.h"
 #include "breakwatch/exporters/loki.h"
@@ -82,12 +83,6 @@ Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::Lo
   return exporters::MakeLoki(options, net::MakeHttpSender(kUserAgent, app.give_up.get_token()), *app.clock);
 }
 
-// "NAME: VALUE", "NAME=VALUE"; the settings are checked.
-std::pair<std::string, std::string> SplitAt(std::string_view separator, const std::string& text) {
-  const std::size_t at = text.find(separator);
-  return {text.substr(0, at), text.substr(at + separator.size())};
-}
-
 Result<std::unique_ptr<MetricExporter>> MakeRemoteWrite(const App& app, const config::RemoteWriteSettings& s) {
   exporters::RemoteWriteOptions options;
   if (auto reached = SetReach(s, options); !reached) return reached.error();
@@ -95,9 +90,9 @@ Result<std::unique_ptr<MetricExporter>> MakeRemoteWrite(const App& app, const co
   if (!token) return token.error();
   options.bearer_token = *token;
   options.tenant = s.tenant;
-  for (const std::string& header : s.headers) options.headers.push_back(SplitAt(": ", header));
-  options.labels = {{"job", s.job}, {"instance", s.instance}, {"pool", s.pool}};
-  for (const std::string& label : s.external_labels) options.labels.push_back(SplitAt("=", label));
+  options.headers = config::PairsOf(s.headers, ": ");
+  options.labels = config::PairsOf(s.external_labels, "=");
+  options.labels.insert(options.labels.end(), {{"job", s.job}, {"instance", s.instance}, {"pool", s.pool}});
   options.interval = s.interval;
   options.batch_series = static_cast<std::size_t>(s.batch_series);
   return exporters::MakeRemoteWrite(options, net::MakeHttpSender(kUserAgent, app.give_up.get_token()), *app.clock);
