@@ -35,6 +35,7 @@ BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev n
   libbenchmark-dev bubblewrap prometheus-pushgateway python3 python3-venv ca-certificates
 TEST_PACKAGES := prometheus prometheus-alertmanager runc postgresql curl procps systemd groovy default-jre-headless \
   libxml2-utils chromium fonts-dejavu-core dpkg-dev lintian mandoc zsh fish
+IMAGE_PACKAGES := buildah debootstrap runc
 LINT_PACKAGES := clang-format clang-tidy shellcheck prometheus
 
 .PHONY: help
@@ -225,6 +226,13 @@ bench-start: build ## Measure the start of a daemon on a store of 1 GiB whose st
 bench: bench-delivery bench-exposition bench-remote-write venv build ## Measure captures per minute, core time inside tracing and memory: BENCH_SET=60|20
 	@.venv/bin/python tests/benchmarks/bench.py --set $(BENCH_SET) $(BENCH_FLAGS)
 	@.venv/bin/python tests/benchmarks/bench_package.py
+
+# IMAGE_FLAGS='--variant cpu --keep --record': see the script.
+IMAGE_FLAGS ?=
+.PHONY: image-test
+image-test: test-venv packages ## Build the container image without Docker and use it, as root: 20 minutes, 40 GB of disk
+	@$(call install,$(IMAGE_PACKAGES))
+	@.venv-test/bin/python tests/docker/image.py $(IMAGE_FLAGS)
 
 # ARTIFACTS_FLAGS='--only LlamaForCausalLM': see the script.
 ARTIFACTS_FLAGS ?=
