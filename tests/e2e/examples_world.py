@@ -1,5 +1,6 @@
 """A folder in which the examples of the help and the documents can be run: models, results, files that they name."""
 
+import contextlib
 import json
 import os
 import re
@@ -105,13 +106,15 @@ class World:
                      "baseline update ci/models.tsv"):  # fmt: skip
             done = self.run_in(self.template, "breakwatch " + line)
             assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
-        with sqlite3.connect(self.template / "var/breakwatch.db") as sql:
+        # Closed here: later, its files would vanish while a test copies them.
+        with contextlib.closing(sqlite3.connect(self.template / "var/breakwatch.db")) as sql:
             for number in LETTERS:
                 sql.execute("INSERT INTO dead_letters VALUES ('loki', ?, 1, 's', 'org/name', 'c', '{}', 'refused', 2)",
                             (number,))  # fmt: skip
             self.sweep = sql.execute("SELECT id FROM sweeps ORDER BY seq DESC LIMIT 1").fetchone()[0]
             self.site = "'Data-dependent branching-0'"
             self.artifact = sql.execute("SELECT key FROM artifacts").fetchone()[0]
+            sql.commit()
 
     def run_in(self, folder, line, timeout_s=60):
         return subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=folder, timeout=timeout_s,

@@ -28,6 +28,7 @@ PARSED = (
     (r"TORCH_TRACE=|breakwatch import\b|acme/net", "names the trace of a job; test_import makes some"),
     (r"dead-letters retry\b", "needs a Loki; test_delivery has a stand-in"),
     (r"script:train\.py", "runs own code, which the stand-in cannot name; test_own_models runs it"),
+    (r"breakwatch repro\b.*--(site|minimal|trace|keep)\b|--with-repro", "needs a real capture; test_repro runs it"),
     (r"--resume\b", "needs a sweep that was stopped; test_crashes stops some"),
     (r"promtool ", "is another program's; test_trends runs it"),
 )  # fmt: skip
