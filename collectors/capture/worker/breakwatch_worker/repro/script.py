@@ -66,8 +66,8 @@ def minimal(drafted: draft.Draft, model: str, site: dict, end: float):
     if not search.run(_inside(site, drafted)):
         return f"it could not be reduced: {search.seen.error or 'the break is gone in a model built by the file'}"
     why = ""
-    for smallest in reversed([*search.kept, search.best]):
-        file = _checked(smallest, model, site, search)
+    for smallest, done in reversed([*search.kept, (search.best, search.done)]):
+        file = _checked(smallest, done, model, site, search)
         if isinstance(file, File):
             return file
         why = why or file
@@ -79,19 +79,20 @@ def _inside(site: dict, drafted: draft.Draft) -> str:
     return "" if site["module_path"] == drafted.model_class.__name__ else site["module_path"]
 
 
-def _checked(smallest: draft.Draft, model: str, site: dict, search: Search):
+def _checked(smallest: draft.Draft, done: list, model: str, site: dict, search: Search):
     """The file if it shows the site in another process; what goes wrong otherwise."""
     shown = search.site()
     reason = site["reason"] if search.seen.reasons.get(site["site_id"]) else ""
     place, why = draft.place_of(site), ""
-    about = _about(f"Graph break of torch.compile in {smallest.model_class.__name__}", [site], model, search.done)
+    about = _about(f"Graph break of torch.compile in {smallest.model_class.__name__}", [site], model, done,
+                   search.outside)
     for eager_first in (False, True):
         events = shown["occurrences"]
         for _ in range(2):  # again with what the first run found
             text = _text(dataclasses.replace(smallest, eager_first=eager_first), about, {place: events}, None, reason)
             differs, found = run.new_process(text, _RUN_S)
             if not differs:
-                return _file(text, site, search)
+                return _file(text, done, site, search)
             why, again = why or differs, (found or {}).get(place)
             if not again or again == events:
                 break
@@ -99,18 +100,18 @@ def _checked(smallest: draft.Draft, model: str, site: dict, search: Search):
     return why
 
 
-def _file(text: str, site: dict, search: Search) -> File:
+def _file(text: str, done: list, site: dict, search: Search) -> File:
     lines = text.count("\n")
     why = [] if lines <= MOST_LINES else [f"the smallest file found has {lines} lines, more than {MOST_LINES}"]
     why += ["there was no time to try everything"] if search.stopped else []
-    return File(text, "", site["site_id"], True, "; ".join(why), tuple(search.done))
+    return File(text, "", site["site_id"], True, "; ".join(why), tuple(done))
 
 
 def _text(drafted: draft.Draft, about: str, events: dict, counter_breaks, reason: str) -> str:
     return drafted.setup(about) + drafted.call(events) + draft.check(counter_breaks, reason)
 
 
-def _about(title: str, sites: list, model: str, reduced=()) -> str:
+def _about(title: str, sites: list, model: str, reduced=(), outside: str = "") -> str:
     lines = [f"{title}.", ""]
     for site in sites:
         reason = site["reason"] + (f" ({site['gb_id']})" if site["gb_id"] else "")
@@ -119,6 +120,8 @@ def _about(title: str, sites: list, model: str, reduced=()) -> str:
     lines += ["", f"From a capture of {model}." if model else "From a capture."]
     if reduced:
         lines[-1] = f"{lines[-1][:-1]}, reduced: {', '.join(reduced)}."
+    if outside:
+        lines.append(f"No module of the model is alone: {outside}.")
     lines.append(f"torch {torch.__version__}, transformers {transformers.__version__}, Python "
                  f"{platform.python_version()}.")
     text = "\n".join(textwrap.fill(_plain(line), draft.WIDTH, subsequent_indent="    ", break_long_words=False)

@@ -12,7 +12,7 @@ _MOST_PARTS = 48  # attempts to leave out values of the config
 
 class Search:
     """Owner: the process of the capture, which makes the forks. `best` always shows the site. `done` says what was
-    reduced; `outside` why no module of the model breaks alone."""
+    reduced; `outside` why no module of the model is alone; `kept` has larger drafts, each with what was reduced."""
 
     def __init__(self, draft: Draft, site_id: str, end: float):
         self.best, self.seen = draft, run.Seen(error="it was not tried")
@@ -24,16 +24,19 @@ class Search:
         """False if not even the first draft shows the site: then nothing was reduced."""
         if not self._try(self.best):
             return False
-        self.kept.append(self.best)  # what to give if the smaller one fails in another process
+        self._keep()  # what to give if the smaller one fails in another process
         self._narrow()
         self._one_layer()
-        self.kept.append(self.best)
+        self._keep()
         self._alone(module_path)
         self._fewer_arguments()
         self._smaller_arguments()
         self._shorter_config()
         self._draw_integers()
         return True
+
+    def _keep(self) -> None:
+        self.kept.append((self.best, list(self.done)))
 
     def site(self) -> dict:
         """The site as `best` shows it."""
@@ -65,10 +68,16 @@ class Search:
             self._try_tree(tree, "smaller widths")
 
     def _one_layer(self) -> None:
-        whole = self._whole_tree()
-        for index, tree in enumerate(smaller.fewer_layers(whole) if whole is not None else ()):
-            if self._try_tree(tree, "one layer") and index == 0:
-                return
+        """All numbers of layers together; if that fails, one after another."""
+        if not self._reduce_layers(one_by_one=False):
+            self._reduce_layers(one_by_one=True)
+
+    def _reduce_layers(self, one_by_one: bool) -> bool:
+        reduced = False
+        for keys in smaller.layer_keys(self._whole_tree() or {}, one_by_one):
+            tree = self._whole_tree()  # with the keys before it reduced
+            reduced |= tree is not None and self._try_tree(smaller.with_one_layer(tree, keys), "one layer")
+        return reduced
 
     def _whole_tree(self):
         """The best config with the values that its class sets."""
@@ -91,6 +100,7 @@ class Search:
             if draft is None:
                 self.outside = self.outside or f"{path}: {why}"
             elif self._try(draft, f"{path} alone"):
+                self.outside = ""
                 return
             else:
                 self.outside = self.outside or f"{path} does not break alone"

@@ -23,16 +23,17 @@ def narrower(tree: dict):
         return next((found for found, notes in narrow.narrowings(tree, False) if notes and found != tree), None)
 
 
-def fewer_layers(tree: dict) -> list:
-    """Config trees with one layer: all numbers of layers together, then each alone."""
+def layer_keys(tree: dict, one_by_one: bool) -> list:
+    """The keys for numbers of layers above one, together or each alone."""
     keys = size_rules.load_rules()["layer_counts"]
     found = [(path, key) for path, node in nodes(tree) for key in node
              if key in keys and is_int(node[key]) and node[key] > 1]
-    changes = [found, *([each] for each in found[:_MOST_LAYERS] if len(found) > 1)]
-    return [_with_one_layer(tree, change) for change in changes if change]
+    if one_by_one:
+        return [[each] for each in found[:_MOST_LAYERS]] if len(found) > 1 else []
+    return [found] if found else []
 
 
-def _with_one_layer(tree: dict, keys: list) -> dict:
+def with_one_layer(tree: dict, keys: list) -> dict:
     smaller = copy.deepcopy(tree)
     by_path = dict(nodes(smaller))
     for path, key in keys:
