@@ -6,8 +6,8 @@ A list of `--models` models is swept by the real program with a worker that answ
 of this sweep are then copied under new names, as further sweeps with captures of their own, until the database has
 `--mib` MiB. `breakwatch store check` must accept it.
 
-First start: the stored state is of an older version, so the history has to be folded again, and no sweep has its report.
-The daemon must be ready while it does that. Before each start the database is dropped from the page cache.
+First start: the stored state is of an older version, so the history has to be folded again, and no sweep has its
+report. The daemon must be ready while it does that. Before each start the database is dropped from the page cache.
 """
 
 import argparse
