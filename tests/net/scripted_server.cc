@@ -135,9 +135,20 @@ void ScriptedServer::Accept() {
       return;
     }
     ++connections_;
+    JoinEnded();
     sockets_.push_back(socket);
     threads_.emplace_back([this, socket] { Serve(socket); });
   }
+}
+
+// The stack of a thread that ended is kept until it is joined, and a benchmark makes thousands of connections.
+void ScriptedServer::JoinEnded() {
+  std::erase_if(threads_, [this](std::thread& thread) {
+    if (std::find(ended_.begin(), ended_.end(), thread.get_id()) == ended_.end()) return false;
+    thread.join();
+    return true;
+  });
+  ended_.clear();
 }
 
 void ScriptedServer::Serve(int socket) {
@@ -167,6 +178,7 @@ void ScriptedServer::Serve(int socket) {
   }
   const std::lock_guard lock(mutex_);
   sockets_.erase(std::find(sockets_.begin(), sockets_.end(), socket));
+  ended_.push_back(std::this_thread::get_id());
   close(socket);
 }
 

@@ -51,6 +51,7 @@ class ScriptedServer {
 
  private:
   void Accept();
+  void JoinEnded();
   void Serve(int socket);
   bool Answer(int socket, const Reply& reply, bool is_head);
   bool Dribble(int socket, const std::string& text);
@@ -65,6 +66,7 @@ class ScriptedServer {
   std::vector<SeenRequest> requests_;
   std::vector<int> sockets_;
   std::vector<std::thread> threads_;
+  std::vector<std::thread::id> ended_;  // of these, not joined yet
   std::mutex handler_mutex_;
   std::thread acceptor_;
 };
