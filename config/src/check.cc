@@ -52,6 +52,10 @@ class Checker {
 
   template <class Exporter>
   void Network(const std::string& prefix, const Exporter& exporter) {
+    Network(prefix, exporter, exporter.url);
+  }
+  template <class Exporter>
+  void Network(const std::string& prefix, const Exporter& exporter, const std::string& url) {
     Refuse(!exporter.password.empty() && !exporter.password_file.empty(), prefix + "password_file",
            "password and password_file are both set");
     Refuse(exporter.username.empty() && !(exporter.password.empty() && exporter.password_file.empty()),
@@ -59,7 +63,7 @@ class Checker {
     Refuse(exporter.tls.cert_file.empty() != exporter.tls.key_file.empty(), prefix + "cert_file",
            "cert_file and key_file must be set together");
     Refuse(exporter.connect_timeout > exporter.timeout, prefix + "connect_timeout", "is longer than timeout");
-    Warn(exporter.tls.insecure_skip_verify && exporter.url.starts_with("https:"), prefix + "insecure_skip_verify",
+    Warn(exporter.tls.insecure_skip_verify && url.starts_with("https:"), prefix + "insecure_skip_verify",
          "the server's identity is not checked");
   }
 
@@ -83,6 +87,18 @@ class Checker {
     }
     Warn(!remote_write.url.empty() && remote_write.interval >= std::chrono::minutes(5), prefix + "interval",
          "series disappear between two exports: Prometheus forgets them after five minutes");
+  }
+
+  void Otlp(const OtlpSettings& otlp) {
+    const std::string prefix = "exporters.otlp.";
+    const std::string metrics = OtlpMetricsUrl(otlp);
+    Network(prefix, otlp, metrics.starts_with("https:") ? metrics : OtlpLogsUrl(otlp));
+    const std::string text = " and its file are both set";
+    Refuse(!otlp.headers.empty() && !otlp.headers_file.empty(), prefix + "headers_file", "headers" + text);
+    Refuse(!otlp.metrics_headers.empty() && !otlp.metrics_headers_file.empty(), prefix + "metrics_headers_file",
+           "metrics_headers" + text);
+    Refuse(!otlp.logs_headers.empty() && !otlp.logs_headers_file.empty(), prefix + "logs_headers_file",
+           "logs_headers" + text);
   }
 
   void Registry(const RegistrySettings& registry) {
@@ -116,6 +132,7 @@ Findings CheckTogether(const Settings& settings, bool store_url_from_environment
   check.Network("exporters.pushgateway.", settings.exporters.pushgateway);
   check.Network("exporters.loki.", settings.exporters.loki);
   check.RemoteWrite(settings.exporters.remote_write);
+  check.Otlp(settings.exporters.otlp);
   check.Registry(settings.artifact.registry);
   check.Web(settings.web);
   const HubSettings& hub = settings.hub;

@@ -335,6 +335,73 @@ std::vector<Key> RemoteWriteKeys() {
   };
 }
 
+std::vector<Key> OtlpKeys() {
+  return {
+      {KEY(exporters.otlp.enabled),
+       .doc = "Send by OTLP if there is an endpoint; false: OTEL_* variables send nothing either.", .restart = true},
+      {KEY(exporters.otlp.endpoint),
+       .doc = "URL of an OTLP/HTTP receiver, to which /v1/metrics and /v1/logs are added; empty: nothing is sent.",
+       .restart = true, .check = HttpUrl},
+      {KEY(exporters.otlp.metrics_endpoint), .doc = "Whole URL for metrics, instead of that of endpoint.",
+       .restart = true, .check = HttpUrl},
+      {KEY(exporters.otlp.logs_endpoint), .doc = "Whole URL for logs, instead of that of endpoint.", .restart = true,
+       .check = HttpUrl},
+      {KEY(exporters.otlp.metrics), .doc = "Send metrics.", .restart = true},
+      {KEY(exporters.otlp.logs), .doc = "Send events as logs.", .restart = true},
+      {KEY(exporters.otlp.protocol), .doc = "Encoding: http/protobuf or http/json.", .restart = true,
+       .allowed = {"http/protobuf", "http/json"}},
+      {KEY(exporters.otlp.interval), .doc = "Interval at which serve sends unchanged metrics again.", .restart = true,
+       .min = 1'000, .max = kDay},
+      {KEY(exporters.otlp.max_request_bytes),
+       .doc = "Largest request with metrics, before compression; more metrics are sent in several requests.",
+       .is_size = true, .restart = true, .min = 16 << 10, .max = 64 << 20},
+      {KEY(exporters.otlp.start),
+       .doc =
+           "What a receiver gets that is added to a store with events: those from now on, or all from the beginning.",
+       .restart = true, .allowed = {"now", "beginning"}},
+      {KEY(exporters.otlp.service_name),
+       .doc = "Resource attribute service.name; empty: that in resource, else breakwatch.", .restart = true},
+      {KEY(exporters.otlp.resource), .doc = "Further resource attributes, NAME=VALUE.", .restart = true,
+       .check = NameValue},
+      {KEY(exporters.otlp.gzip), .doc = "Compress requests.", .restart = true},
+      {KEY(exporters.otlp.timeout), .doc = "Deadline of one request.", .restart = true, .min = 100, .max = kDay},
+      {KEY(exporters.otlp.connect_timeout), .doc = "Deadline for connecting.", .restart = true, .min = 10, .max = kDay},
+      {KEY(exporters.otlp.username), .doc = "User of basic authentication; empty: none.", .restart = true},
+      {KEY(exporters.otlp.password), .doc = "Password of basic authentication.", .is_secret = true, .restart = true},
+      {KEY(exporters.otlp.password_file), .doc = "File with the password.", .restart = true},
+      {KEY(exporters.otlp.headers),
+       .doc = "Headers of every request, NAME=VALUE,NAME=VALUE with percent-encoded values.", .is_secret = true,
+       .restart = true, .check = HeaderPairs},
+      {KEY(exporters.otlp.headers_file), .doc = "File with headers, a line NAME: VALUE for each.", .restart = true},
+      {KEY(exporters.otlp.metrics_headers), .doc = "Headers of requests with metrics, instead of headers.",
+       .is_secret = true, .restart = true, .check = HeaderPairs},
+      {KEY(exporters.otlp.metrics_headers_file), .doc = "File with headers of requests with metrics.", .restart = true},
+      {KEY(exporters.otlp.logs_headers), .doc = "Headers of requests with logs, instead of headers.", .is_secret = true,
+       .restart = true, .check = HeaderPairs},
+      {KEY(exporters.otlp.logs_headers_file), .doc = "File with headers of requests with logs.", .restart = true},
+      {.name = "exporters.otlp.ca_file",
+       .field = FIELD(exporters.otlp.tls.ca_file),
+       .doc = "Certificates to trust (PEM); empty: the system's.",
+       .restart = true},
+      {.name = "exporters.otlp.cert_file",
+       .field = FIELD(exporters.otlp.tls.cert_file),
+       .doc = "Client certificate (PEM).",
+       .restart = true},
+      {.name = "exporters.otlp.key_file",
+       .field = FIELD(exporters.otlp.tls.key_file),
+       .doc = "Key of the client certificate (PEM).",
+       .restart = true},
+      {.name = "exporters.otlp.insecure_skip_verify",
+       .field = FIELD(exporters.otlp.tls.insecure_skip_verify),
+       .doc = "Accept any certificate.",
+       .restart = true},
+      {KEY(exporters.otlp.required),
+       .doc = "A sweep whose metrics and events were not accepted is incomplete; not by default if the "
+              "endpoint comes from an OTEL_* variable.",
+       .restart = true},
+  };
+}
+
 std::vector<Key> LocalExporterKeys() {
   return {
       {KEY(exporters.file.enabled), .doc = "Write events to a rotated file of JSON lines.", .restart = true},
@@ -440,7 +507,7 @@ std::vector<Key> MakeKeyTable() {
        .doc = "Directory for everything that breakwatch keeps: store, reports, logs, control socket, scratch.",
        .restart = true, .check = NotEmpty}};
   for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), MeasureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
-                    RemoteWriteKeys(), LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
+                    RemoteWriteKeys(), OtlpKeys(), LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }
   return keys;

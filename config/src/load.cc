@@ -9,6 +9,7 @@
 #include "breakwatch/config/models_file.h"
 #include "breakwatch/core/text.h"
 #include "check.h"
+#include "otel_environment.h"
 #include "parse.h"
 #include "read_file.h"
 #include "read_yaml.h"
@@ -72,6 +73,7 @@ class Loader {
     Files();
     Environment();
     Flags();
+    ApplyOtelEnvironment(sources_.environment, loaded_);
     StateDirectory();
     Models();
     // Combinations are checked only if each value is valid.
@@ -166,6 +168,7 @@ class Loader {
         {"exporters.pushgateway.connect_timeout", "exporters.pushgateway.timeout"},
         {"exporters.loki.connect_timeout", "exporters.loki.timeout"},
         {"exporters.remote_write.connect_timeout", "exporters.remote_write.timeout"},
+        {"exporters.otlp.connect_timeout", "exporters.otlp.timeout"},
         {"delivery.first_backoff", "delivery.max_backoff"}};
     const auto field = [&](const char* key) -> milliseconds& {
       return std::get<FieldOf<milliseconds>>(FindKey(key)->field)(loaded_.settings);

@@ -27,6 +27,22 @@ bool HasPort(const std::string& text) {
   return address && address->port;
 }
 
+std::optional<std::string> PercentDecoded(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      out += text[at];
+      continue;
+    }
+    const char *begin = text.data() + at + 1, *end = begin + 2;
+    unsigned byte = 0;
+    if (at + 2 >= text.size() || std::from_chars(begin, end, byte, 16).ptr != end) return std::nullopt;
+    out += static_cast<char>(byte);
+    at += 2;
+  }
+  return out;
+}
+
 }  // namespace
 
 Expected NotEmpty(const std::string& text) {
@@ -122,6 +138,49 @@ Expected HttpHeader(const std::string& text) {
   const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), IsNameCharacter);
   if (is_name && colon < text.size() && !OneLine(text.substr(colon + 2))) return std::nullopt;
   return "NAME: VALUE such as X-Group: ml";
+}
+
+Expected NameValue(const std::string& text) {
+  const auto equals = text.find('=');
+  const bool control = std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; });
+  if (equals != std::string::npos && equals > 0 && equals <= 255 && text.size() <= 4096 && !control)
+    return std::nullopt;
+  return "NAME=VALUE such as deployment.environment.name=prod";
+}
+
+Expected HeaderPairs(const std::string& text) {
+  const auto pairs = NameValuePairs(text);
+  const bool fits = pairs && std::all_of(pairs->begin(), pairs->end(), [](const auto& pair) {
+                      return IsHeaderName(pair.first) && IsHeaderValue(pair.second);
+                    });
+  if (fits) return std::nullopt;
+  return "headers as NAME=VALUE,NAME=VALUE with percent-encoded values";
+}
+
+std::optional<std::vector<std::pair<std::string, std::string>>> NameValuePairs(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  while (!text.empty()) {
+    const std::string_view entry = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    if (Trim(entry).empty()) continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == entry.npos) return std::nullopt;
+    const std::string_view name = Trim(entry.substr(0, equals));
+    auto value = PercentDecoded(Trim(entry.substr(equals + 1)));
+    if (name.empty() || !value) return std::nullopt;
+    pairs.emplace_back(name, *std::move(value));
+  }
+  return pairs;
+}
+
+bool IsHeaderName(std::string_view text) {
+  constexpr std::string_view kToken = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  return !text.empty() && text.size() <= 255 && text.find_first_not_of(kToken) == text.npos;
+}
+
+bool IsHeaderValue(std::string_view text) {
+  return text.size() <= 8192 &&
+         std::none_of(text.begin(), text.end(), [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7F; });
 }
 
 std::optional<Span> PasswordIn(const std::string& url) {

@@ -3,6 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace breakwatch::config {
 
@@ -22,6 +25,14 @@ Expected OneLine(const std::string& text);        // printable, at most 128 byte
 Expected OneLineOrEmpty(const std::string& text);
 Expected ExternalLabel(const std::string& text);  // NAME=VALUE; job, instance and pool have their own keys
 Expected HttpHeader(const std::string& text);     // NAME: VALUE; without those that a request has anyway
+
+Expected NameValue(const std::string& text);    // NAME=VALUE, printable
+Expected HeaderPairs(const std::string& text);  // or empty: NAME=VALUE,NAME=VALUE with percent-encoded values
+
+// "a=1,b=2" in the encoding of W3C baggage, decoded. nullopt: it is not that.
+std::optional<std::vector<std::pair<std::string, std::string>>> NameValuePairs(std::string_view text);
+bool IsHeaderName(std::string_view text);
+bool IsHeaderValue(std::string_view text);  // one line
 
 // The position and length of the password in a URL (after "user:" or "password="), when there is one.
 struct Span {

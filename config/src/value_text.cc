@@ -82,6 +82,25 @@ std::string ValueText(const Key& key, const Settings& settings) {
   return std::visit([&](auto field) { return Writer{key}(field(copy)); }, key.field);
 }
 
+namespace {
+
+std::string OtlpUrl(const OtlpSettings& settings, bool wanted, const std::string& own, std::string_view path) {
+  if (!settings.enabled || !wanted) return {};
+  if (!own.empty() || settings.endpoint.empty()) return own;
+  std::string url = settings.endpoint;
+  while (url.ends_with('/')) url.pop_back();
+  return url.append(path);
+}
+
+}  // namespace
+
+std::string OtlpMetricsUrl(const OtlpSettings& settings) {
+  return OtlpUrl(settings, settings.metrics, settings.metrics_endpoint, "/v1/metrics");
+}
+std::string OtlpLogsUrl(const OtlpSettings& settings) {
+  return OtlpUrl(settings, settings.logs, settings.logs_endpoint, "/v1/logs");
+}
+
 std::string StoreUrl(const Settings& settings) {
   return settings.store.url.empty() ? "sqlite:" + settings.state_dir + "/breakwatch.db" : settings.store.url;
 }

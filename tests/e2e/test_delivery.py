@@ -172,7 +172,7 @@ def test_a_loki_that_is_added_later_starts_with_the_next_event_unless_configured
     breakwatch.run("sweep", "--quiet")
     before = json.loads(breakwatch.run("events", "status", "--json").stdout)[0]["newest_event"]
     done = breakwatch.run("sweep", "--exporters.loki.url", loki.url, *FAST)
-    assert f"starts after event {before}; earlier events are not sent (exporters.loki.start: now)" in done.stderr
+    assert f"starts after event {before}; earlier events are not sent (setting start: now)" in done.stderr
     newest = status(breakwatch)["loki"]["newest_event"]
     assert loki.ids() == list(range(before + 1, newest + 1))
 

@@ -36,7 +36,7 @@ TEST_F(DeliveryTest, StartsAnAddedExporterWithTheEventsFromNowOnAndSaysSo) {
   Run();
   EXPECT_EQ(Ids(events), (std::vector<std::int64_t>{11, 12}));
   ASSERT_EQ(reports_.size(), 1u);
-  EXPECT_EQ(reports_[0], "events: starts after event 10; earlier events are not sent (exporters.events.start: now)");
+  EXPECT_EQ(reports_[0], "events: starts after event 10; earlier events are not sent (setting start: now)");
 }
 
 TEST_F(DeliveryTest, SkipsNothingThatAnAddedExporterCouldNotSendBeforeARestart) {

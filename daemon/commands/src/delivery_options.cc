@@ -27,6 +27,7 @@ engine::OpenEventLog EventLogOf(const App& app) {
 std::vector<std::string> EventExporters(const config::Settings& settings) {
   std::vector<std::string> names;
   if (!settings.exporters.loki.url.empty()) names.emplace_back("loki");
+  if (!config::OtlpLogsUrl(settings.exporters.otlp).empty()) names.emplace_back("otlp_logs");
   if (settings.exporters.file.enabled) names.emplace_back("file");
   if (settings.exporters.console.enabled) names.emplace_back("console");
   return names;

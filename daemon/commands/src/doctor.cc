@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "breakwatch/config/headers.h"
 #include "breakwatch/config/load.h"
 #include "breakwatch/config/pairs.h"
 #include "breakwatch/core/json_text.h"
@@ -141,6 +142,34 @@ Check RemoteWrite(App& app) {
   return Exporter(app, "remote_write", s, "", std::move(request));
 }
 
+// Sends a request without metrics or logs: it is complete in the protocol, and nothing is stored.
+Check Otlp(App& app, const char* name, const std::string& url, const std::string& own, const std::string& own_file) {
+  const config::OtlpSettings& s = app.settings().exporters.otlp;
+  const auto password = config::ReadSecret(s.password, s.password_file);
+  if (!password) return {name, Check::State::kFailed, password.error().message, "check exporters.otlp"};
+  const bool has_own = !own.empty() || !own_file.empty();
+  auto headers = has_own ? config::ReadHeaders(own, own_file) : config::ReadHeaders(s.headers, s.headers_file);
+  if (!headers) return {name, Check::State::kFailed, headers.error().message, "check exporters.otlp"};
+  const bool is_json = s.protocol == "http/json";
+  net::HttpRequest request;
+  request.method = "POST";
+  request.body = is_json ? "{}" : "";
+  request.headers = *std::move(headers);
+  request.headers.emplace_back("Content-Type", is_json ? "application/json" : "application/x-protobuf");
+  request.user = s.username;
+  request.password = *password;
+  request.tls = {s.tls.ca_file, s.tls.cert_file, s.tls.key_file, s.tls.insecure_skip_verify};
+  return Server(app, name, url, "", "start it, or check exporters.otlp.endpoint", std::move(request));
+}
+
+void CheckOtlp(App& app, std::vector<Check>& checks) {
+  const config::OtlpSettings& s = app.settings().exporters.otlp;
+  if (const std::string url = config::OtlpMetricsUrl(s); !url.empty())
+    checks.push_back(Otlp(app, "otlp metrics", url, s.metrics_headers, s.metrics_headers_file));
+  if (const std::string url = config::OtlpLogsUrl(s); !url.empty())
+    checks.push_back(Otlp(app, "otlp logs", url, s.logs_headers, s.logs_headers_file));
+}
+
 std::vector<Check> AllChecks(App& app) {
   const Settings& settings = app.settings();
   std::vector<Check> checks{Packages()};
@@ -149,7 +178,7 @@ std::vector<Check> AllChecks(App& app) {
   const auto& exporters = settings.exporters;
   if (!exporters.pushgateway.url.empty()) {
     checks.push_back(Exporter(app, "pushgateway", exporters.pushgateway, "/-/ready"));
-  } else if (exporters.remote_write.url.empty()) {
+  } else if (exporters.remote_write.url.empty() && config::OtlpMetricsUrl(exporters.otlp).empty()) {
     checks.push_back({"pushgateway", Check::State::kWarning, "none configured",
                       "set exporters.pushgateway.url, or use --local-gateway"});
   }
@@ -157,6 +186,7 @@ std::vector<Check> AllChecks(App& app) {
   if (!exporters.loki.url.empty()) {
     checks.push_back(Exporter(app, "loki", exporters.loki, "/ready"));
   }
+  CheckOtlp(app, checks);
   checks.push_back(StoreCheck(app));
   for (Check& check : Delivery(app)) checks.push_back(std::move(check));
   checks.push_back(Disk(settings));

@@ -57,8 +57,8 @@ Result<void> EventChannel::Start(store::EventLog& log) {
   if (auto saved = log.SetCursor(stats_.exporter, *before); !saved) return saved;
   cursor_ = *before;
   if (cursor_ > 0) {
-    Report(Level::kInfo, "starts after event " + std::to_string(cursor_) + "; earlier events are not sent (exporters." +
-                             stats_.exporter + ".start: now)");
+    Report(Level::kInfo,
+           "starts after event " + std::to_string(cursor_) + "; earlier events are not sent (setting start: now)");
   }
   return {};
 }

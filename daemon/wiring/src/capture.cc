@@ -57,8 +57,11 @@ std::vector<std::string> Secrets(const App& app, const Settings& settings) {
        {&settings.exporters.pushgateway.password_file, &settings.exporters.loki.password_file,
         &settings.exporters.pushgateway.tls.key_file, &settings.exporters.loki.tls.key_file,
         &settings.exporters.remote_write.password_file, &settings.exporters.remote_write.bearer_token_file,
-        &settings.exporters.remote_write.tls.key_file, &settings.artifact.registry.password_file,
-        &settings.artifact.registry.token_file, &settings.artifact.registry.tls.key_file})
+        &settings.exporters.remote_write.tls.key_file, &settings.exporters.otlp.password_file,
+        &settings.exporters.otlp.headers_file, &settings.exporters.otlp.metrics_headers_file,
+        &settings.exporters.otlp.logs_headers_file, &settings.exporters.otlp.tls.key_file,
+        &settings.artifact.registry.password_file, &settings.artifact.registry.token_file,
+        &settings.artifact.registry.tls.key_file})
     paths.push_back(*exporter);
   paths.insert(paths.end(), app.loaded.files.begin(), app.loaded.files.end());
   if (const std::string url = config::StoreUrl(settings); url.starts_with(kSqlite)) {

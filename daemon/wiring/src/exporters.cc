@@ -9,6 +9,8 @@
 #include "breakwatch/exporters/remote_write.h"
 #include "breakwatch/net/http.h"
 #include "breakwatch/wiring/wiring.h"
+#include "otlp.h"
+#include "reach.h"
 
 namespace breakwatch::wiring {
 namespace {
@@ -40,23 +42,9 @@ class StoredJournal final : public exporters::GroupJournal {
   std::unique_ptr<store::GatewayGroups> groups_;
 };
 
-// How a server is reached: what the settings of every network exporter have in common.
-template <class ExporterSettings, class Options>
-Result<void> SetReach(const ExporterSettings& s, Options& options) {
-  const auto password = config::ReadSecret(s.password, s.password_file);
-  if (!password) return password.error();
-  options.url = s.url;
-  options.user = s.username;
-  options.password = *password;
-  options.tls = {s.tls.ca_file, s.tls.cert_file, s.tls.key_file, s.tls.insecure_skip_verify};
-  options.connect_timeout = s.connect_timeout;
-  options.timeout = s.timeout;
-  return {};
-}
-
 Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const config::PushgatewaySettings& s) {
   exporters::PushgatewayOptions options;
-  if (auto reached = SetReach(s, options); !reached) return reached.error();
+  if (auto reached = SetReach(s, s.url, options); !reached) return reached.error();
   options.gzip = s.gzip;
   options.job = s.job;
   options.pool = s.pool;
@@ -67,7 +55,7 @@ Result<std::unique_ptr<MetricExporter>> MakePushgateway(const App& app, const co
 
 Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::LokiSettings& s) {
   exporters::LokiOptions options;
-  if (auto reached = SetReach(s, options); !reached) return reached.error();
+  if (auto reached = SetReach(s, s.url, options); !reached) return reached.error();
   options.gzip = s.gzip;
   options.tenant = s.tenant;
   options.environment = s.environment;
@@ -85,7 +73,7 @@ Result<std::unique_ptr<EventExporter>> MakeLoki(const App& app, const config::Lo
 
 Result<std::unique_ptr<MetricExporter>> MakeRemoteWrite(const App& app, const config::RemoteWriteSettings& s) {
   exporters::RemoteWriteOptions options;
-  if (auto reached = SetReach(s, options); !reached) return reached.error();
+  if (auto reached = SetReach(s, s.url, options); !reached) return reached.error();
   const auto token = config::ReadSecret(s.bearer_token, s.bearer_token_file);
   if (!token) return token.error();
   options.bearer_token = *token;
@@ -120,6 +108,7 @@ Result<engine::DeliveryThreads::Exporters> MakeExporters(const App& app, const S
         {std::move(*loki),
          {.required = s.loki.required, .from_beginning = s.loki.start == "beginning", .remote = true}});
   }
+  if (auto added = AddOtlp(app, settings, out); !added) return added.error();
   if (s.file.enabled) {
     exporters::EventFileOptions file;
     file.path = config::EventFilePath(settings);

@@ -137,6 +137,27 @@ struct RemoteWriteSettings {
   bool required = true;
 };
 
+// On as soon as there is an endpoint.
+struct OtlpSettings {
+  bool enabled = true;                          // false: also with an endpoint
+  std::string endpoint;                         // of both signals: /v1/metrics and /v1/logs are added to it
+  std::string metrics_endpoint, logs_endpoint;  // instead, as they are
+  bool metrics = true, logs = true;             // signals
+  std::string protocol = "http/protobuf";       // or "http/json"
+  milliseconds interval{60'000};                // at which the metrics are sent again
+  std::int64_t max_request_bytes = 4LL << 20;   // of metrics, before compression
+  std::string start = "now";                    // or "beginning": of the events
+  std::string service_name;                     // empty: that in `resource`, else breakwatch
+  std::vector<std::string> resource;            // NAME=VALUE: further attributes
+  bool gzip = true;
+  milliseconds timeout{30'000}, connect_timeout{5'000};
+  std::string username, password, password_file;                                       // basic auth
+  std::string headers, headers_file;                                                   // of both signals
+  std::string metrics_headers, metrics_headers_file, logs_headers, logs_headers_file;  // instead
+  TlsSettings tls;                                                                     // keys without "tls"
+  bool required = true;
+};
+
 struct EventFileSettings {
   bool enabled = true;
   std::string path;                     // empty: logs/events.jsonl in state_dir
@@ -153,6 +174,7 @@ struct ExporterSettings {
   PushgatewaySettings pushgateway;
   LokiSettings loki;
   RemoteWriteSettings remote_write;
+  OtlpSettings otlp;
   EventFileSettings file;
   ConsoleSettings console;
 };
@@ -227,6 +249,9 @@ struct Settings {
 // Defaults that depend on other settings, filled in.
 std::string StoreUrl(const Settings& settings);       // never empty
 std::string EventFilePath(const Settings& settings);  // never empty
+// Where a signal is sent; empty: it is not.
+std::string OtlpMetricsUrl(const OtlpSettings& settings);
+std::string OtlpLogsUrl(const OtlpSettings& settings);
 // The options of measurements and of fixes as the settings have them.
 MeasureOptions MeasureOptionsOf(const MeasureSettings& settings);
 FixOptions FixOptionsOf(const CaptureSettings& settings);

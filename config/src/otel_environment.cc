@@ -1,0 +1,218 @@
+#include "otel_environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "breakwatch/core/text.h"
+#include "parse.h"
+#include "text_checks.h"
+
+namespace breakwatch::config {
+namespace {
+
+// The value for the setting; nullopt: the variable says nothing about it.
+using Convert = std::optional<std::string> (*)(const std::string& text);
+
+std::optional<std::string> AsItIs(const std::string& text) { return text; }
+std::optional<std::string> Milliseconds(const std::string& text) { return text + "ms"; }
+std::optional<std::string> OffIfTrue(const std::string& text) {
+  return Lower(text) == "true" ? std::optional<std::string>("false") : std::nullopt;
+}
+std::optional<std::string> OffWithoutOtlp(const std::string& text) {
+  return ("," + text + ",").find(",otlp,") == std::string::npos ? std::optional<std::string>("false") : std::nullopt;
+}
+std::optional<std::string> IsGzip(const std::string& text) {
+  return text == "gzip" ? "true" : text == "none" ? "false" : text;
+}
+
+struct Variable {
+  std::string_view name, key;
+  Convert convert = AsItIs;
+};
+constexpr Variable kVariables[] = {
+    {"OTEL_SDK_DISABLED", "exporters.otlp.enabled", OffIfTrue},
+    {"OTEL_METRICS_EXPORTER", "exporters.otlp.metrics", OffWithoutOtlp},
+    {"OTEL_LOGS_EXPORTER", "exporters.otlp.logs", OffWithoutOtlp},
+    {"OTEL_EXPORTER_OTLP_ENDPOINT", "exporters.otlp.endpoint"},
+    {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "exporters.otlp.metrics_endpoint"},
+    {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "exporters.otlp.logs_endpoint"},
+    {"OTEL_EXPORTER_OTLP_PROTOCOL", "exporters.otlp.protocol"},
+    {"OTEL_EXPORTER_OTLP_HEADERS", "exporters.otlp.headers"},
+    {"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "exporters.otlp.metrics_headers"},
+    {"OTEL_EXPORTER_OTLP_LOGS_HEADERS", "exporters.otlp.logs_headers"},
+    {"OTEL_EXPORTER_OTLP_COMPRESSION", "exporters.otlp.gzip", IsGzip},
+    {"OTEL_EXPORTER_OTLP_TIMEOUT", "exporters.otlp.timeout", Milliseconds},
+    {"OTEL_EXPORTER_OTLP_CERTIFICATE", "exporters.otlp.ca_file"},
+    {"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "exporters.otlp.cert_file"},
+    {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "exporters.otlp.key_file"},
+    {"OTEL_METRIC_EXPORT_INTERVAL", "exporters.otlp.interval", Milliseconds},
+    {"OTEL_SERVICE_NAME", "exporters.otlp.service_name"},
+};
+
+constexpr std::string_view kPrefix = "OTEL_EXPORTER_OTLP_", kAttributes = "OTEL_RESOURCE_ATTRIBUTES";
+// Settings that both signals share here.
+constexpr std::string_view kShared[] = {"PROTOCOL",    "COMPRESSION", "TIMEOUT",
+                                        "CERTIFICATE", "CLIENT_KEY",  "CLIENT_CERTIFICATE"};
+
+struct OtelSetting {
+  std::string variable, key;
+  Raw raw;
+};
+struct OtelSettings {
+  std::vector<OtelSetting> settings;
+  std::vector<std::string> warnings;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::map<std::string, std::string>& environment) : environment_(environment) {}
+
+  OtelSettings Run() {
+    const bool other_protocol = SpeaksOtherProtocol();
+    for (const Variable& variable : kVariables) {
+      const std::string text = Value(variable.name);
+      if (text.empty() || (other_protocol && IsOfConnection(variable.name))) continue;
+      if (auto value = variable.convert(text))
+        out_.settings.push_back(
+            {std::string(variable.name), std::string(variable.key), {Raw::Kind::kPlain, *value, {}}});
+    }
+    ResourceAttributes();
+    if (!other_protocol) WarnOfShared();
+    return std::move(out_);
+  }
+
+ private:
+  std::string Value(std::string_view name) const {
+    const auto found = environment_.find(std::string(name));
+    return found == environment_.end() ? std::string() : std::string(Trim(found->second));
+  }
+
+  static bool IsOfConnection(std::string_view name) { return name.starts_with(kPrefix); }
+
+  // An endpoint for gRPC does not answer HTTP/1.1, so the variables are meant for other programs.
+  bool SpeaksOtherProtocol() {
+    const std::string protocol = Value("OTEL_EXPORTER_OTLP_PROTOCOL");
+    if (protocol.empty() || protocol == "http/protobuf" || protocol == "http/json") return false;
+    const bool any = std::ranges::any_of(kVariables, [&](const Variable& variable) {
+      return variable.name.ends_with("_ENDPOINT") && !Value(variable.name).empty();
+    });
+    if (any)
+      out_.warnings.push_back("environment OTEL_EXPORTER_OTLP_PROTOCOL: \"" + ShortLine(protocol, 80) +
+                              "\" is not supported, so the OTEL_EXPORTER_OTLP_* variables are ignored; expected "
+                              "http/protobuf or http/json, or set exporters.otlp.endpoint");
+    return true;
+  }
+
+  // "name=value,name=value", percent-encoded.
+  void ResourceAttributes() {
+    const std::string text = Value(kAttributes);
+    if (text.empty()) return;
+    const auto pairs = NameValuePairs(text);
+    if (!pairs) {
+      out_.warnings.push_back("environment " + std::string(kAttributes) +
+                              ": expected NAME=VALUE,NAME=VALUE with percent-encoding; ignored");
+      return;
+    }
+    Raw raw{Raw::Kind::kList, {}, {}};
+    for (const auto& [name, value] : *pairs) raw.items.push_back(name + "=" + value);
+    out_.settings.push_back({std::string(kAttributes), "exporters.otlp.resource", std::move(raw)});
+  }
+
+  void WarnOfShared() {
+    for (const std::string_view signal : {"METRICS_", "LOGS_"}) {
+      for (const std::string_view name : kShared) {
+        const std::string own = std::string(kPrefix).append(signal).append(name);
+        const std::string both = std::string(kPrefix).append(name);
+        if (const std::string value = Value(own); !value.empty() && value != Value(both))
+          out_.warnings.push_back("environment " + own + " is not supported; " + both + " is for both signals");
+      }
+    }
+  }
+
+  const std::map<std::string, std::string>& environment_;
+  OtelSettings out_;
+};
+
+// Where one of these is set for this program, no variable sets another one: credentials of another endpoint, or half of
+// a pair, would be sent.
+const std::set<std::string> kTogether[] = {
+    {"exporters.otlp.endpoint", "exporters.otlp.metrics_endpoint", "exporters.otlp.logs_endpoint"},
+    {"exporters.otlp.username", "exporters.otlp.headers", "exporters.otlp.headers_file",
+     "exporters.otlp.metrics_headers", "exporters.otlp.metrics_headers_file", "exporters.otlp.logs_headers",
+     "exporters.otlp.logs_headers_file"},
+    {"exporters.otlp.cert_file", "exporters.otlp.key_file"}};
+
+class Applier {
+ public:
+  explicit Applier(Loaded& loaded) : loaded_(loaded), own_(loaded.origins) {}
+
+  void Run(const OtelSettings& found) {
+    loaded_.warnings.insert(loaded_.warnings.end(), found.warnings.begin(), found.warnings.end());
+    for (const OtelSetting& one : found.settings) {
+      if (!SetForThisProgram(one.key)) Apply(one);
+    }
+    DropHalfPair("exporters.otlp.cert_file", "exporters.otlp.key_file");
+    DropHalfPair("exporters.otlp.key_file", "exporters.otlp.cert_file");
+    FitRequired();
+  }
+
+ private:
+  bool SetForThisProgram(const std::string& key) const {
+    const auto is_set = [&](const std::string& name) { return own_.at(name) != Origin(); };
+    return is_set(key) || std::ranges::any_of(kTogether, [&](const std::set<std::string>& group) {
+             return group.contains(key) && std::ranges::any_of(group, is_set);
+           });
+  }
+
+  void Apply(const OtelSetting& one) {
+    const Origin origin{Origin::Kind::kEnvironment, one.variable};
+    auto wrong = SetField(*FindKey(one.key), one.raw, loaded_.settings);
+    if (!wrong && one.key.ends_with("_file") && access(one.raw.text.c_str(), R_OK) != 0) {
+      wrong = "\"" + ShortLine(one.raw.text, 200) + "\" cannot be read";
+      Reset(one.key);
+    }
+    if (wrong) {
+      loaded_.warnings.push_back(origin.Text() + ": " + *wrong + "; ignored");
+    } else {
+      loaded_.origins[one.key] = origin;
+    }
+  }
+
+  void Reset(const std::string& key) {
+    Settings defaults;
+    std::visit([&](auto field) { field(loaded_.settings) = field(defaults); }, FindKey(key)->field);
+    loaded_.origins[key] = Origin();
+  }
+
+  void DropHalfPair(const std::string& key, const std::string& other) {
+    const Origin origin = loaded_.origins[key];
+    if (origin == own_.at(key) || loaded_.origins[other] != Origin()) return;
+    loaded_.warnings.push_back(origin.Text() + ": a client certificate and its key are needed together; ignored");
+    Reset(key);
+  }
+
+  void FitRequired() {
+    Origin& required = loaded_.origins["exporters.otlp.required"];
+    const bool from_variable =
+        std::ranges::any_of(kTogether[0], [&](const std::string& key) { return loaded_.origins[key] != own_.at(key); });
+    if (!from_variable || required != Origin()) return;
+    loaded_.settings.exporters.otlp.required = false;
+    required.place = "as the endpoint is from an OTEL_* variable";
+  }
+
+  Loaded& loaded_;
+  const std::map<std::string, Origin> own_;  // before
+};
+
+}  // namespace
+
+void ApplyOtelEnvironment(const std::map<std::string, std::string>& environment, Loaded& loaded) {
+  Applier(loaded).Run(Reader(environment).Run());
+}
+
+}  // namespace breakwatch::config
