@@ -62,7 +62,8 @@ def test_other_options_are_another_file(broken):
 
 
 def test_a_file_that_could_not_be_reduced_is_given_with_the_reason(breakwatch, hub):
-    hub.model("org/large", 100, repro={"why_full": "the smallest file found has 71 lines, more than 60"})
+    why = "the smallest file found has 71 lines, more than 60"
+    hub.model("org/large", 100, repro={"minimal": False, "why_full": why})
     done = breakwatch.run("repro", "org/large", "--minimal", "--quiet")
     assert done.stdout == "print('breaks')\n" and "org/large: the smallest file found has 71 lines" in done.stderr
     model = json.loads(breakwatch.run("repro", "org/large", "--minimal", "--json", "--quiet").stdout)["models"][0]

@@ -55,6 +55,8 @@ COMMANDS = {
     "config": (["explain", "{}"], ["show", "--hub.author", "{}"], ["check", "--config.file", "{}"]),
     "hub": (["record", "{}", "--model", "{}"], ["serve", "{}"]),
     "doctor": (["--exporters.loki.url", "http://127.0.0.1:1/{}"],),
+    "setup": (["{}"], ["--dry-run", "--name", "{}"], ["--dry-run", "--python", "/{}/python"],
+              ["--dry-run", "--dir", "/{}"]),
     "version": (["{}"],),
 }  # fmt: skip
 
