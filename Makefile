@@ -192,6 +192,14 @@ test-registries: test-venv test-mlflow build ## Test artifacts with a real OCI r
 	@cd tests/registry/distribution && go mod verify && go build -o $(CURDIR)/.cache/registry .
 	@.venv-test/bin/python -m pytest tests/e2e/test_registries.py -q
 
+# The collector is compiled from 200 modules of the Go proxy, by the collector builder.
+COLLECTOR_BUILDER := go.opentelemetry.io/collector/cmd/builder@v0.155.0
+.PHONY: test-collector
+test-collector: test-venv build ## Test OTLP with a real OpenTelemetry collector: needs go
+	@if [ ! -x .cache/otel-collector/collector ] || [ tests/otlp/collector/manifest.yaml -nt .cache/otel-collector/collector ]; then \
+	  cd tests/otlp/collector && GOFLAGS=-mod=mod go run $(COLLECTOR_BUILDER) --config manifest.yaml; fi
+	@.venv-test/bin/python -m pytest tests/e2e/test_collector.py -q -rs
+
 .PHONY: bench-delivery
 bench-delivery: packages ## Measure the delivery of events to a stand-in for Loki: cost of refusals, catching up
 	@cmake --preset release -DBREAKWATCH_TESTS=ON -DBREAKWATCH_BENCHMARKS=ON >/dev/null

@@ -88,6 +88,25 @@ def breakwatch(program, tmp_path, hub):
 
 
 @pytest.fixture
+def models(hub):
+    """A model with breaks, one without, one that fails."""
+    hub.model("org/broken", 300, sites=[["branching", "GB0170", 4], ['print "x"\n', "GB0059", 2]])
+    hub.model("org/clean", 200)
+    hub.model("org/failing", 100, status="failed_eager")
+    return hub
+
+
+@pytest.fixture
+def receiver():
+    from otlp_support import Receiver
+
+    server = Receiver()
+    yield server
+    server.close()
+    assert server.wrong == []
+
+
+@pytest.fixture
 def swept(breakwatch, hub):
     """Two finished sweeps of three models."""
     hub.model("org/a", 300, sites=[SITE])

@@ -121,7 +121,7 @@ class Program:
         self.program, self.tmp_path, self.state = program, tmp_path, tmp_path / state
         # Another test, or a measurement of somebody else, must not make this one wait.
         self.settings = ["--state-dir", str(self.state), "--measure.lock_file", str(tmp_path / "lock"), *settings]
-        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_"))}
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("BREAKWATCH_", "HF_", "OTEL_"))}
         self.environment["HF_HOME"] = str(tmp_path / "hf")
         self._cwd, self._timeout_s = cwd or tmp_path, timeout_s
 
