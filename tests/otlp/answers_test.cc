@@ -55,6 +55,12 @@ TEST(OtlpAnswersTest, ReadPartialSuccessInBothEncodings) {
   }
 }
 
+TEST(OtlpAnswersTest, KnowARequestThatIsTooLargeAlsoByTheTextOfA400) {
+  EXPECT_TRUE(Read(413).too_large);
+  EXPECT_TRUE(Read(400, StatusAsProtobuf(3, "http: request body too large")).too_large);
+  EXPECT_FALSE(Read(400, StatusAsProtobuf(3, "invalid metric")).too_large);
+}
+
 TEST(OtlpAnswersTest, ReadFullSuccess) {
   for (const auto& [type, body] : {std::pair<std::string, std::string>{kProtobuf, ""},
                                    {"text/plain", ""},

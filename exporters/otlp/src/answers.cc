@@ -141,6 +141,11 @@ std::optional<std::string> StatusOfJson(std::string_view body) {
   return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
+// Go's servers, the OpenTelemetry collector's among them, answer so where the protocol has 413.
+bool IsTooLarge(const net::HttpResponse& shown) {
+  return shown.status == 413 || (shown.status == 400 && shown.body.find("request body too large") != std::string::npos);
+}
+
 }  // namespace
 
 std::optional<PartialSuccess> ReadSuccess(std::string_view content_type, std::string_view body) try {
@@ -176,7 +181,8 @@ Answer ReadAnswer(const Result<net::HttpResponse>& response, const std::string& 
   net::HttpResponse shown = *response;
   if (auto message = success ? std::nullopt : ReadStatus(type, response->body)) shown.body = *std::move(message);
   const int status = response->status;
-  return {net::OutcomeOf(shown, what, kMeanings), {}, status == 413, status == 408 || status == 429 || status == 504};
+  return {
+      net::OutcomeOf(shown, what, kMeanings), {}, IsTooLarge(shown), status == 408 || status == 429 || status == 504};
 }
 
 }  // namespace breakwatch::exporters::otlp
