@@ -103,7 +103,7 @@ std::vector<Key> CaptureKeys() {
       {KEY(capture.toolchain), .doc = "The primary toolchain, whose numbers are published.", .restart = true,
        .check = Name},
       {KEY(capture.toolchains),
-       .doc = "Further toolchains as NAME=PYTHON; a name without an entry is one that `breakwatch setup` made.",
+       .doc = "Further toolchains as NAME=PYTHON; a name without an entry is one that breakwatch setup made.",
        .restart = true, .check = NamedPython},
       {KEY(capture.extra_toolchains), .doc = "Toolchains to sweep the same models with, after the primary one.",
        .names = true, .check = Name},
