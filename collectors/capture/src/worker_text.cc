@@ -25,8 +25,9 @@ std::string LastLine(std::string_view text) {
 Error CannotStart(const ZygoteOptions& options, const std::string& why, const std::string& stderr_tail) {
   std::string message = "no capture worker starts: " + why;
   if (const std::string last = LastLine(stderr_tail); !last.empty()) message += ": " + last;
-  message += "; check capture.worker and its environment (`breakwatch setup` makes it, `breakwatch doctor` checks it): " +
-             Joined(options.worker);
+  message +=
+      "; check capture.worker and its environment (`breakwatch setup` makes it, `breakwatch doctor` checks it): " +
+      Joined(options.worker);
   if (stderr_tail.find('\n') != std::string::npos) {
     std::string_view tail = stderr_tail;
     if (tail.size() > kTailShown) tail.remove_prefix(tail.size() - kTailShown);

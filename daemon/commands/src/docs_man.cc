@@ -158,8 +158,8 @@ std::string SettingsPage(const std::string& version, const std::string& date) {
     text += ".TP\n" + Bold(key.name) + " (" + Escaped(config::TypeName(key)) + ")\n" + Text(key.doc) + ".br\n";
     if (!key.is_secret) text += Text("Default: " + config::ValueText(key, config::Settings{})) + ".br\n";
     text += Text((key.is_secret ? "" : "Flag --" + key.name + ", variable ") +
-                           std::string(key.is_secret ? "Variable " : "") + config::EnvironmentName(key) + "." +
-                           (key.restart ? " A change needs a restart." : ""));
+                 std::string(key.is_secret ? "Variable " : "") + config::EnvironmentName(key) + "." +
+                 (key.restart ? " A change needs a restart." : ""));
   }
   return text + Section("EXAMPLES") +
          Verbatim("exporters:\n  pushgateway: {url: \"http://gateway:9091\"}\n  loki: {url: \"http://loki:3100\"}") +

@@ -31,8 +31,9 @@ struct SiteOptions {
 
 // A row per site id. Fields: site_id, reason, gb_id, models, downloads, leverage (models that have no other site),
 // events, owner (user, library, torch), place, function, source_line, model_line (where one model's own code leads to
-// it, if it is inside a helper), callers (how many such lines), caller_lines (at most 64 of them), fix (a single fix that removes it, and on how many of
-// the models tried), not_with (toolchains by which its models do not have it), example_model.
+// it, if it is inside a helper), callers (how many such lines), caller_lines (at most 64 of them), fix (a single fix
+// that removes it, and on how many of the models tried), not_with (toolchains by which its models do not have it),
+// example_model.
 Table SiteCostTable(const SiteEvidence& evidence, const SiteOptions& options);
 
 // A row per number of lines at which more models become whole. Fields: lines, models, share (of the models that break,

@@ -18,8 +18,8 @@ inline constexpr const char* kSystemToolchains = "/var/lib/breakwatch-toolchains
 // kSystemToolchains, otherwise in $XDG_DATA_HOME/breakwatch/toolchains.
 std::string NewToolchain(const std::string& name);
 
-// The interpreter of the default toolchain, in the first place that has one: beside the program's data, of this user, of
-// the system. Where it would be made if there is none.
+// The interpreter of the default toolchain, in the first place that has one: beside the program's data, of this user,
+// of the system. Where it would be made if there is none.
 std::string DefaultPython();
 
 // The folder of the environment of this interpreter.
