@@ -31,7 +31,7 @@ def shipped_configuration(tmp_path, gateway, address):
     # A group is evaluated first at an offset within its interval that depends on its path: up to a minute here.
     for file in rules.glob("*.yml"):
         file.write_text(re.sub(r"^    interval: 1m$", "    interval: 250ms", file.read_text(), flags=re.MULTILINE))
-    text = re.sub(r"(scrape|evaluation)_interval: 30s", r"\1_interval: 250ms", text)
+    text = re.sub(r"(scrape_interval|scrape_timeout|evaluation_interval): \S+", r"\1: 250ms", text)
     text = text.replace("pushgateway:9091", gateway.url.removeprefix("http://"))
     text = text.replace('["breakwatch:9723"]', f'["{address.removeprefix("http://")}"]\n        labels: {{pool: eu}}')
     return text.partition("  - job_name: prometheus\n")[0]
