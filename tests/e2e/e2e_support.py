@@ -8,10 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,19 @@ def get(url, **headers):
         return error.code, error.read().decode()
     except OSError:
         return 0, ""
+
+
+class LocalServer:
+    """An HTTP server on loopback that answers with a test's handler, until `close`."""
+
+    def __init__(self, handler):
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
 
 
 class Process:

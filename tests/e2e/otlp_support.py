@@ -4,9 +4,9 @@ import datetime
 import gzip
 import json
 import re
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
+from e2e_support import LocalServer
 from google.protobuf import json_format
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest, ExportLogsServiceResponse
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
@@ -52,7 +52,7 @@ def decode(path, content_type, body):
     return request
 
 
-class Receiver:
+class Receiver(LocalServer):
     """`answer` is a function of the path and the request, which returns a status and a message or bytes."""
 
     def __init__(self):
@@ -93,13 +93,7 @@ class Receiver:
             def log_message(self, *args):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler)
 
     def of(self, path):
         return [request for at, _, request, _ in self.requests if at == path]

@@ -6,11 +6,10 @@ import json
 import queue
 import re
 import subprocess
-import threading
 
 import pytest
 import yaml
-from e2e_support import ROOT, Process, free_port, needs
+from e2e_support import ROOT, LocalServer, Process, free_port, needs
 
 SERVICES = yaml.safe_load((ROOT / "docker/compose.yaml").read_text())["services"]
 
@@ -29,10 +28,9 @@ def receiver():
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", posted
-    server.shutdown()
+    server = LocalServer(Handler)
+    yield server.url, posted
+    server.close()
 
 
 @pytest.fixture

@@ -3,20 +3,19 @@
 import base64
 import re
 import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from e2e_support import ROOT, needs
+from e2e_support import ROOT, LocalServer, needs
 
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "exporters/README.md").read_text(), re.MULTILINE | re.DOTALL)
 OURS = [block for block in BLOCKS if "exporters" in yaml.safe_load(block)]
 SECRET = "glc_secret"
 
 
-class Writes:
+class Writes(LocalServer):
     """Accepts what is written to any path, as Loki and receivers of remote write do."""
 
     def __init__(self):
@@ -39,13 +38,7 @@ class Writes:
             def log_message(self, *args):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler)
 
 
 @pytest.fixture
