@@ -9,6 +9,7 @@ from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 PROMETHEUS = model.DataSourceRef("prometheus", "${prometheus_datasource}")
 LOKI = model.DataSourceRef("loki", "${loki_datasource}")
 ROWS_SHOWN = 25
+STEPS_OF_A_TABLE = 200
 
 
 def reference(index):
@@ -98,6 +99,8 @@ def plain_table(title, description, targets, transformations, overrides=(), unit
     # Otherwise line 1042 is "1.04 K", and a commit of digits alone a number, too.
     panel = panel.override_by_field_type("string", [model.DynamicConfigValue("unit", "string")])
     panel = panel.transformations(transformations)
+    # Bounds the subqueries by $__interval, which is the time shown divided by this.
+    panel = panel.max_data_points(STEPS_OF_A_TABLE)
     for column, properties in overrides:
         made = [model.DynamicConfigValue(one["id"], one["value"]) for one in properties]
         panel = panel.override_by_name(column, made)

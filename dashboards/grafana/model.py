@@ -3,7 +3,20 @@
 from frame import assemble
 from library import bars, counted_lines, hidden_column, joined, log_lines, matrix, series, unit_of
 from links import ABOUT_CELL, FAMILY_CELL, HUB_COMMIT_CELL, MODEL_CELL, REASON_CELL, VARIABLES
-from queries import BREAKS, BROKEN, BROKEN_SITES, KNOWN_REASON, MODEL, REASON, SITES, STATUS, before, with_hub
+from queries import (
+    BREAKS,
+    BROKEN,
+    BROKEN_SITES,
+    KNOWN_REASON,
+    MODEL,
+    REASON,
+    SITES,
+    STATUS,
+    before,
+    first_seen,
+    last_seen,
+    with_hub,
+)
 
 COMMIT = "family, model, commit"
 LOGS = (
@@ -90,13 +103,13 @@ def state():
 
 def history():
     last = f"last_over_time(compile_breaks_total{{{REASON}}}[$__range])"
-    seen = f"timestamp(compile_graphs{{{MODEL}}})[$__range:1h]"
+    graphs = f"compile_graphs{{{MODEL}}}"
     by_commit = [
         ("breaks", with_hub(f"sum by ({COMMIT}) ({last})")),
         ("sites", f"sum by ({COMMIT}) (last_over_time(compile_break_sites{{{REASON}}}[$__range]))"),
-        ("graphs", f"max by ({COMMIT}) (last_over_time(compile_graphs{{{MODEL}}}[$__range]))"),
-        ("first seen", f"min by ({COMMIT}) (min_over_time({seen})) * 1000"),
-        ("last seen", f"max by ({COMMIT}) (max_over_time({seen})) * 1000"),
+        ("graphs", f"max by ({COMMIT}) (last_over_time({graphs}[$__range]))"),
+        ("first seen", f"min by ({COMMIT}) ({first_seen(graphs)})"),
+        ("last seen", f"max by ({COMMIT}) ({last_seen(graphs)})"),
     ]
     cells = [MODEL_CELL, FAMILY_CELL, HUB_COMMIT_CELL, *unit_of("dateTimeFromNow", "first seen", "last seen")]
     counts = [

@@ -49,6 +49,15 @@ def status_change(selector, now):
     return f'max by (job, pool, family, model, {name}) (label_replace({changed}, "{name}", "$1", "status", "(.*)"))'
 
 
+def first_seen(selector):
+    """The time of the first sample in the time shown, exact to one step; what is younger than a step is there, too."""
+    return f"(min_over_time(timestamp({selector})[$__range:$__interval]) or timestamp({selector})) * 1000"
+
+
+def last_seen(selector):
+    return f"(timestamp({selector}) or max_over_time(timestamp({selector})[$__range:$__interval])) * 1000"
+
+
 def of_group(name):
     return f"max by (job, pool) ({name}{JOB})"
 

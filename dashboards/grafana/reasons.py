@@ -3,7 +3,7 @@
 from frame import assemble
 from library import bars, counted_lines, hidden_column, joined, matrix, series, unit_of
 from links import ABOUT_CELL, FAMILY_CELL, HUB_COMMIT_CELL, MODEL_CELL, REASON_CELL, VARIABLES
-from queries import BROKEN, BROKEN_SITES, JOB, KNOWN_REASON, MODEL, REASON, before, with_hub
+from queries import BROKEN, BROKEN_SITES, JOB, KNOWN_REASON, MODEL, REASON, before, first_seen, with_hub
 
 LEVERAGE = f"breakwatch_reason_leverage{{{KNOWN_REASON}}}"
 MODELS = f"reason:compile_models:count{{{KNOWN_REASON}}}"
@@ -21,7 +21,7 @@ SITES_OF_LOKI = (
 def ranking():
     """By leverage: what one fix makes whole. By downloads: whom it helps."""
     info = f"max by (reason, gb_id, fixability, url) (breakwatch_reason_info{{{KNOWN_REASON}}})"
-    first = f"min by (reason, gb_id) (min_over_time(timestamp({MODELS})[$__range:1h])) * 1000"
+    first = f"min by (reason, gb_id) ({first_seen(MODELS)})"
     return [
         (
             24,

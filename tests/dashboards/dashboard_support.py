@@ -40,7 +40,7 @@ CHOICES = [variable for variable in VARIABLES if variable["type"] == "query"]
 # The values of Grafana for "All" and for its own intervals. The history is two hours, so the queries compare with one
 # hour ago.
 VALUES = {f"${variable['name']}": variable["allValue"] for variable in CHOICES}
-VALUES |= {"$compare": "1h", "$__rate_interval": "5m", "$__range": "2h", "$__auto": "2h"}
+VALUES |= {"$compare": "1h", "$__rate_interval": "5m", "$__range": "2h", "$__interval": "1m", "$__auto": "2h"}
 
 
 def substituted(expression, **chosen):
