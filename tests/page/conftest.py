@@ -56,6 +56,8 @@ class Watched:
         return self.page
 
     def settle(self):
+        # A click changes the address at once, and the view after the event: two frames later that is done.
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         self.page.wait_for_function(
             "() => document.querySelector('h1') && !document.body.innerText.includes('Loading…')"
             " && !document.querySelector('[aria-busy=true]')"
