@@ -34,7 +34,8 @@ class Setup:
         }  # fmt: skip
 
     def argv(self, *args):
-        return [self.program, "setup", "--dir", str(self.target), *args]
+        limit = () if "--min-free" in args else ("--min-free", "64MiB")
+        return [self.program, "setup", "--dir", str(self.target), *limit, *args]
 
     def run(self, *args, code=0, **environment):
         done = subprocess.run(self.argv(*args), capture_output=True, text=True, timeout=240, cwd=self.folder,
@@ -145,6 +146,12 @@ def _has(path, marks):
         return marks in path.read_bytes()
     except OSError:
         return False
+
+
+def test_without_enough_space_nothing_is_begun(setup):
+    refused = setup.run("--min-free", "1000TiB", code=74)
+    assert "1024000.0 GiB are needed" in refused.stderr and "--min-free" in refused.stderr
+    assert setup.environments() == [] and setup.index.asked == []
 
 
 def test_refuses_a_package_that_is_not_the_one_in_the_lock_file(setup):

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kAnswerTimeout{60};
 constexpr std::size_t kAnswerBytes = 64u << 10, kKeyDigits = 12;
 // An environment of the default lock file takes 6 GiB, and its packed files, which are fetched first, 3.5 GiB. Of an
 // index that is not the usual one nothing is known; a build without libraries for GPUs takes 1.5 and 0.4 GiB.
-constexpr std::int64_t kUsualBytes = 10LL << 30, kIndexBytes = 3LL << 30;
+constexpr std::uint64_t kUsualBytes = 10ULL << 30, kIndexBytes = 3ULL << 30;
 
 std::string FirstLineOf(const std::string& path) {
   std::ifstream file(path);
@@ -29,16 +29,16 @@ std::string FirstLineOf(const std::string& path) {
 }
 
 // The nearest folder above that exists.
-std::int64_t FreeBytes(fs::path path) {
+std::uint64_t FreeBytes(fs::path path) {
   std::error_code ignored;
   path = fs::absolute(path, ignored);
   while (!fs::exists(path, ignored) && path != path.parent_path()) path = path.parent_path();
   struct statvfs info {};
   if (statvfs(path.c_str(), &info) != 0) return 0;
-  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+  return static_cast<std::uint64_t>(info.f_bavail) * static_cast<std::uint64_t>(info.f_frsize);
 }
 
-std::string GiB(std::int64_t bytes) {
+std::string GiB(std::uint64_t bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f GiB", static_cast<double>(bytes) / static_cast<double>(1LL << 30));
   return text;
@@ -86,8 +86,8 @@ Result<void> CheckSpace(const EnvironmentRecipe& recipe, const EnvironmentPlan& 
   return Error{ErrorCode::kStore,
                "not enough space for a toolchain: " + GiB(plan.needed_bytes) + " are needed below " +
                    fs::path(recipe.target).parent_path().string() + ", " + GiB(plan.free_bytes) +
-                   " are free; free some space, choose another folder by --dir, or an index with builds for CPUs only "
-                   "by --torch-index"};
+                   " are free; free some space, choose another folder by --dir, an index with builds for CPUs only "
+                   "by --torch-index, or, where less is enough, another limit by --min-free"};
 }
 
 Result<EnvironmentPlan> PlanEnvironment(const EnvironmentRecipe& recipe) {
@@ -109,7 +109,7 @@ Result<EnvironmentPlan> PlanEnvironment(const EnvironmentRecipe& recipe) {
   plan.is_made = plan.is_complete || is_made(plan.folder);
   plan.was_interrupted = !plan.is_made && fs::exists(plan.folder, ignored);
   plan.packages = RequirementsIn(*lock).size();
-  plan.needed_bytes = recipe.torch_index.empty() ? kUsualBytes : kIndexBytes;
+  plan.needed_bytes = recipe.min_free_bytes.value_or(recipe.torch_index.empty() ? kUsualBytes : kIndexBytes);
   plan.free_bytes = FreeBytes(recipe.target);
   return plan;
 }

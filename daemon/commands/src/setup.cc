@@ -76,7 +76,7 @@ Result<void> CheckRequest(const SetupRequest& request) {
   return {};
 }
 
-double GiB(std::int64_t bytes) { return static_cast<double>(bytes) / static_cast<double>(1LL << 30); }
+double GiB(std::uint64_t bytes) { return static_cast<double>(bytes) / static_cast<double>(1LL << 30); }
 
 int PrintPlan(const App& app, const SetupRequest& request, const SetupPlan& plan) {
   if (app.json) {

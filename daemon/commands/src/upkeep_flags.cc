@@ -115,6 +115,10 @@ void AddSetup(CommandLine& line) {
       ->take_all();
   command->add_option("--python", request.python, "Interpreter; default: /usr/bin/python3, else the one on PATH");
   command->add_option("--dir", request.dir, "Make it at this path; then name its bin/python in capture.toolchains");
+  command
+      ->add_option("--min-free", request.min_free,
+                   "Begin only with this much free space, such as 6GiB; default: 10GiB, with --torch-index 3GiB")
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
   command->add_flag("--keep-old", request.keep_old, "Keep the environment that the new one replaces");
   command->add_flag("--dry-run", o->dry_run, "Print the path, the packages and the space, and do nothing");
   command->add_flag("--quiet", o->quiet, "Print no progress");

@@ -40,6 +40,7 @@ capture::EnvironmentRecipe RecipeOf(const SetupRequest& request) {
   // A toolchain with another torch has other libraries than the runner was linked with.
   if (request.torch.empty()) recipe.runner = InstalledRunner();
   recipe.keep_replaced = request.keep_old;
+  recipe.min_free_bytes = request.min_free;
   return recipe;
 }
 

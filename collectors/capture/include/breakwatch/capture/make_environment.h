@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct EnvironmentRecipe {
   std::string torch, transformers;
   std::vector<std::string> packages;  // further requirements
 
+  std::optional<std::uint64_t> min_free_bytes;  // the free space without which nothing is begun; none: an estimate
+
   std::string worker;          // the folder of the worker's package, which becomes importable
   std::string runner;          // breakwatch-runner, which is copied beside the interpreter; empty: none
   bool keep_replaced = false;  // keep the environment that the link led to before
@@ -33,7 +36,7 @@ struct EnvironmentPlan {
   bool is_made = false;          // only the link is missing
   bool was_interrupted = false;  // an earlier run did not end
   std::size_t packages = 0;      // in the lock file; 0: unknown
-  std::int64_t needed_bytes = 0, free_bytes = 0;
+  std::uint64_t needed_bytes = 0, free_bytes = 0;
 };
 Result<EnvironmentPlan> PlanEnvironment(const EnvironmentRecipe& recipe);
 

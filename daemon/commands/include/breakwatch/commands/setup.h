@@ -3,19 +3,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace breakwatch::commands {
 
 struct SetupRequest {
-  std::string name{};                 // of the toolchain; never empty for a factory
-  std::string python;                 // interpreter; empty: the system's
-  std::string torch_index;            // URL; empty: the usual index
-  std::string torch, transformers;    // versions instead of the lock file's; both or none
-  std::vector<std::string> packages;  // further requirements, with `torch`
-  std::string dir;                    // where the toolchain shall be; empty: its usual place
-  bool keep_old = false;              // keep the environment that it replaces
+  std::string name{};                       // of the toolchain; never empty for a factory
+  std::string python;                       // interpreter; empty: the system's
+  std::string torch_index;                  // URL; empty: the usual index
+  std::string torch, transformers;          // versions instead of the lock file's; both or none
+  std::vector<std::string> packages;        // further requirements, with `torch`
+  std::string dir;                          // where the toolchain shall be; empty: its usual place
+  bool keep_old = false;                    // keep the environment that it replaces
+  std::optional<std::uint64_t> min_free{};  // bytes without which nothing is begun; none: an estimate
 };
 
 // What a request would do.
@@ -23,7 +25,7 @@ struct SetupPlan {
   std::string path;  // of the toolchain
   bool is_complete = false, was_interrupted = false;
   std::size_t packages = 0;  // 0: unknown
-  std::int64_t needed_bytes = 0, free_bytes = 0;
+  std::uint64_t needed_bytes = 0, free_bytes = 0;
 };
 
 struct SetupProgress {
