@@ -44,5 +44,6 @@ def test_breaks_elsewhere_or_in_another_number_are_a_difference():
 def test_a_file_that_differs_misses_the_goal():
     row = {"verdict": "graph_breaks", "lines": 40, "same": "yes", "minimal": 50, "minimal_same": "yes"}
     assert cover_repros.summary_of([row])[1]
-    for wrong in ({"same": "no"}, {"minimal": 61}, {"minimal_same": "no"}, {"lines": ""}):
+    for wrong in ({"same": "no"}, {"minimal": 61}, {"minimal_same": "no"}, {"minimal": ""}, {"lines": ""}):
         assert not cover_repros.summary_of([{**row, **wrong}])[1]
+    assert cover_repros.summary_of([{**row, "minimal": "", "minimal_same": ""}], whole_only=True)[1]

@@ -29,6 +29,17 @@ def test_the_capture_leaves_its_result_its_files_and_a_trace(tmp_path):
     assert trace.name.startswith("dedicated_log_torch_trace_") and "dynamo_start" in trace.read_text()
 
 
+def test_a_second_capture_replaces_the_trace_of_the_first_and_nothing_else(tmp_path):
+    write(tmp_path, {"type": "capture", "job": "by-hand", "model": "m", "config": BERT, "library": "transformers"})
+    (tmp_path / "trace").mkdir()
+    first, notes = tmp_path / "trace/dedicated_log_torch_trace_first.log", tmp_path / "trace/notes.txt"
+    first.write_text("of an earlier run")
+    notes.write_text("mine")
+    assert by_hand(tmp_path, "--trace").returncode == 0
+    (trace,) = set((tmp_path / "trace").iterdir()) - {notes}
+    assert trace != first and "dynamo_start" in trace.read_text()
+
+
 @pytest.mark.parametrize("job", ["", "[]", "{", "[" * 100_000, '{"job": 3}', "null", '{"type": "capture"}'])
 def test_a_file_that_is_no_job_is_refused_before_torch_is_imported(tmp_path, job):
     write(tmp_path, job)

@@ -194,3 +194,12 @@ def test_many_integers_are_drawn_again_within_their_bounds():
 def test_what_no_expression_has_is_named():
     with pytest.raises(values.CannotWrite, match="an argument is a object"):
         values.expression({"cache": object()})
+
+
+def test_a_fork_that_needs_too_much_memory_is_a_failed_attempt():
+    assert run.in_fork(60, bytes, 1 << 20) == bytes(1 << 20)
+    assert run.in_fork(60, _much_memory) is None
+
+
+def _much_memory() -> int:
+    return torch.empty(run._MORE_BYTES, dtype=torch.int16).numel()

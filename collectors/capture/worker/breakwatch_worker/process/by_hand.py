@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import glob
 import json
 import os
 import select
@@ -16,6 +17,7 @@ from .scratch import Scratch
 
 _CHECK_MS = 50
 _SCRATCH, _TRACE = "scratch", "trace"
+_TRACE_FILES = "dedicated_log_torch_trace_*.log"  # as torch names them
 
 
 def main(folder: str, trace: bool) -> int:
@@ -25,6 +27,8 @@ def main(folder: str, trace: bool) -> int:
         job = _job_of(os.path.join(folder, "job.json"))
         for name in (_SCRATCH, *([_TRACE] if trace else [])):
             os.makedirs(os.path.join(folder, name), exist_ok=True)
+        for old in glob.glob(_TRACE_FILES, root_dir=os.path.join(folder, _TRACE)) if trace else ():
+            os.unlink(os.path.join(folder, _TRACE, old))  # an import would count both captures
         scratch = Scratch(os.path.join(folder, _SCRATCH))
     except (OSError, ValueError) as error:
         print(f"breakwatch_worker: {error}", file=sys.stderr)

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from .draft import Draft
 
 _DETAIL = 400
 _ERRORS = 64 << 10  # of what a file writes
+_MORE_BYTES = 3 << 30  # memory of a fork beyond what it begins with, at most
 _FOUND = re.compile(r"^AssertionError: found (\{.*\})$", re.MULTILINE)
 
 
@@ -52,7 +54,18 @@ def in_fork(seconds: float, function, *arguments):
 def _in_fork(seconds: float, function, *arguments):
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with own_folder("repro-") as folder:
-        return isolated.run(max(seconds, 0.1), folder, function, *arguments)
+        return isolated.run(max(seconds, 0.1), folder, _bounded, function, arguments)
+
+
+def _bounded(function, arguments):
+    """A config without some of its values may be that of a far larger model: building it fails here, and does not take
+    the capture with it, whose memory limit counts this process too."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        data = int(file.read().split()[5]) * resource.getpagesize()
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # of the capture
+    more = _MORE_BYTES if hard == resource.RLIM_INFINITY else min(_MORE_BYTES, max(hard - data, 0) // 2)
+    resource.setrlimit(resource.RLIMIT_DATA, (data + more, hard))
+    return function(*arguments)
 
 
 def _quiet(function, arguments):
