@@ -147,6 +147,20 @@ def test_an_issue_has_the_stored_file_that_shows_the_break_or_makes_it(breakwatc
     assert "--repro" in breakwatch.run("issue", "GB0170", "--with-repro", "--repro", "x", code=64).stderr
 
 
+def test_a_newer_file_of_another_site_hides_no_file(breakwatch, hub):
+    ids = {"branching": "0123456789abcdef", "printing": "fedcba9876543210"}
+    hub.model("org/one", 100, sites=[["branching", "GB0170", 2], ["printing", "GB0001", 1]], site_ids=ids)
+    breakwatch.run("sweep", "--quiet")
+    made = {}
+    for site in ids.values():
+        made[site] = json.loads(breakwatch.run("issue", site, "--with-repro", "--json").stdout)["repro"]["sweep_id"]
+    assert len(set(made.values())) == 2
+    for site in ids.values():
+        document = json.loads(breakwatch.run("issue", site, "--json").stdout)
+        assert document["repro"]["sweep_id"] == made[site] and document["repro"]["model"] == "org/one"
+        assert f"made on {document['repro']['made_at'][:10]}:" in document["body"]
+
+
 def test_an_issue_without_a_file_says_why(breakwatch, hub):
     hub.model("org/one", 100, sites=[["branching", "GB0170", 2]], site_ids={"branching": "0123456789abcdef"},
               repro={"script": "", "why_not": "no"})

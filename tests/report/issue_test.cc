@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "breakwatch/core/mode.h"
+#include "breakwatch/core/text.h"
 #include "sample_sweep.h"
 
 namespace breakwatch::report {
@@ -32,9 +33,10 @@ class IssueTest : public ::testing::Test {
   std::string Text(const std::string& target, Tracker tracker = Tracker::kAuto, const std::string& repro = {},
                    const FirstSeen& first = {}, Format format = Format::kMarkdown) const {
     const auto draft = Draft(target, tracker);
-    return draft ? RenderIssue(*draft, Evidence(), first, repro, format) : draft.error().message;
+    return draft ? RenderIssue(*draft, Evidence(), first, repro, source_, format) : draft.error().message;
   }
 
+  ReproSource source_;
   std::vector<ModelResult> results_, tried_;
 };
 
@@ -79,6 +81,15 @@ TEST_F(IssueTest, TheFileIsIncludedAndNothingEndsItsBlock) {
   EXPECT_THAT(text, HasSubstr("````python\nimport torch\ntext = '```'\n````\n"));
   EXPECT_THAT(text, Not(HasSubstr("breakwatch repro")));
   EXPECT_THAT(Text("GB9001"), HasSubstr("`breakwatch repro org/many --site "));
+}
+
+TEST_F(IssueTest, SaysWhichFileIsIncludedAndOfWhichDay) {
+  source_ = {"org/many", std::string(40, 'a'), results_[0].capture.started_at + std::chrono::hours(1), "s7"};
+  const std::string day = FormatTime(source_.made_at).substr(0, 10);
+  EXPECT_THAT(Text("GB9001", Tracker::kTorch, "import torch\n"),
+              HasSubstr("From org/many at commit aaaaaaaaaaaa, made on " + day + ":\n\n```python\nimport torch\n"));
+  const auto json = nlohmann::json::parse(Text("GB9001", Tracker::kTorch, "x\n", {}, Format::kJson));
+  EXPECT_EQ(json["repro"]["sweep_id"], "s7");
 }
 
 TEST_F(IssueTest, HasNoMoreCharactersThanAnIssueMay) {

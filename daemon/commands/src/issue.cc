@@ -21,6 +21,8 @@ namespace breakwatch::commands {
 namespace {
 
 constexpr std::size_t kMaxReproBytes = 60'000;  // GitHub refuses an issue of more than 65,536 characters
+constexpr int kMaxSweeps = 1000;                // newest sweeps that are searched for a file
+constexpr int kBestFit = 3;                     // a minimal file of the site
 constexpr std::size_t kMaxSearched = 20;        // models whose history is searched for the oldest result
 
 Result<std::string> ReadReproFile(const std::string& path) {
@@ -58,33 +60,54 @@ Result<report::FirstSeen> FirstSeenOf(store::SweepStore& store, const report::Is
   return first;
 }
 
-// How well a file fits a report: 0 not at all, 3 best.
+report::ReproSource SourceOf(const ModelResult& result) {
+  const SystemTime at = result.capture.started_at == SystemTime{} ? result.finished_at : result.capture.started_at;
+  return {.model = result.info.id, .commit = result.info.sha, .made_at = at, .sweep_id = result.sweep_id};
+}
+
+// How well a file fits a report: 0 not at all, kBestFit best.
 int FitOf(const Repro& repro, const ModelResult& result, const report::IssueDraft& draft) {
   const Toolchain &made = result.capture.toolchain, &wanted = draft.example->capture.toolchain;
   if (repro.script.empty() || !repro.differs.empty() || repro.script.size() > kMaxReproBytes) return 0;
   if (made.torch != wanted.torch || made.transformers != wanted.transformers) return 0;
-  if (repro.site_id == draft.site->site_id) return repro.minimal ? 3 : 2;
+  if (repro.site_id == draft.site->site_id) return repro.minimal ? kBestFit : 2;
   const auto& sites = result.capture.sites;
   const bool has = std::any_of(sites.begin(), sites.end(),
                                [&](const BreakSite& site) { return site.site_id == draft.site->site_id; });
   return repro.site_id.empty() && has ? 1 : 0;
 }
 
-// The best of the newest stored files of the report's models; empty if there is none.
-Result<Repro> StoredRepro(store::SweepStore& store, const report::IssueDraft& draft) {
-  Repro best;
+// A stored file, with where it comes from.
+struct StoredFile {
+  Repro repro;
+  report::ReproSource source;
+};
+
+// The best of the stored files that show the report's site, among those the newest; empty if there is none. Each run of
+// `repro` is a sweep of its own: the newest result of a model alone may have the file of another site.
+Result<StoredFile> StoredRepro(store::SweepStore& store, const report::IssueDraft& draft) {
+  const auto sweeps = store.Sweeps(kMaxSweeps);  // the newest first
+  if (!sweeps) return sweeps.error();
+  StoredFile best;
   int fit = 0;
-  for (const ModelResult* model : std::span(draft.models).first(std::min(kMaxSearched, draft.models.size()))) {
-    const auto results = store.NewestResults({.model = model->info.id,
-                                              .mode = std::string(kReproMode),
-                                              .toolchain = draft.example->capture.toolchain.name,
-                                              .revision = {}});
+  for (const Sweep& sweep : *sweeps) {
+    const bool may_have =
+        sweep.modes.contains(std::string(kReproMode)) && sweep.toolchain.name == draft.example->capture.toolchain.name;
+    if (!may_have) continue;
+    const auto results = store.Results(sweep.id);
     if (!results) return results.error();
     for (const ModelResult& result : *results) {
-      auto repro = ReadRepro(result.capture.mode_detail_json);
+      const bool is_of_the_report =
+          result.capture.mode == kReproMode &&
+          std::any_of(draft.models.begin(), draft.models.end(),
+                      [&](const ModelResult* model) { return model->info.id == result.info.id; });
+      auto repro = is_of_the_report ? ReadRepro(result.capture.mode_detail_json) : Result<Repro>(Repro{});
       const int this_fit = repro ? FitOf(*repro, result, draft) : 0;
-      if (this_fit > fit) fit = this_fit, best = *std::move(repro);
+      if (this_fit <= fit) continue;
+      fit = this_fit;
+      best = {*std::move(repro), SourceOf(result)};
     }
+    if (fit == kBestFit) break;
   }
   return best;
 }
@@ -114,22 +137,27 @@ Result<void> MakeRepro(App& app, store::SweepStore& store, const Sweep& sweep, c
 }
 
 // The file to include: the user's own, a stored one, or with --with-repro a new one.
-Result<std::string> ReproFor(App& app, const IssueOptions& options, store::SweepStore& store, const Sweep& sweep,
-                             const report::IssueDraft& draft) {
-  if (!options.repro.empty()) return ReadReproFile(options.repro);
-  auto repro = StoredRepro(store, draft);
-  if (repro && options.with_repro && !(repro->minimal && repro->site_id == draft.site->site_id)) {
+Result<StoredFile> ReproFor(App& app, const IssueOptions& options, store::SweepStore& store, const Sweep& sweep,
+                            const report::IssueDraft& draft) {
+  if (!options.repro.empty()) {
+    auto text = ReadReproFile(options.repro);
+    if (!text) return text.error();
+    StoredFile own;
+    own.repro.script = *std::move(text);
+    return own;
+  }
+  auto file = StoredRepro(store, draft);
+  if (file && options.with_repro && !(file->repro.minimal && file->repro.site_id == draft.site->site_id)) {
     const auto made = MakeRepro(app, store, sweep, draft);
     if (!made && made.error().code == ErrorCode::kInterrupted) return made.error();
     if (!made) Complain(app, made.error().message);  // the report is worth having without the file
     auto fresh = OpenHistory(app);
     if (!fresh) return fresh.error();
-    repro = StoredRepro(**fresh, draft);
-    if (repro && repro->script.empty())
+    file = StoredRepro(**fresh, draft);
+    if (file && file->repro.script.empty())
       Complain(app, "no file shows the break: see `breakwatch show " + draft.example->info.id + " --mode repro`");
   }
-  if (!repro) return repro.error();
-  return std::move(repro->script);
+  return file;
 }
 
 }  // namespace
@@ -150,7 +178,9 @@ int RunIssue(App& app, const IssueOptions& options) {
   if (!repro) return Fail(app, repro.error());
   const auto first = FirstSeenOf(**store, *draft);
   if (!first) return Fail(app, first.error());
-  return Write(app, options.output, report::RenderIssue(*draft, evidence->View(), *first, *repro, FormatOf(app)));
+  return Write(
+      app, options.output,
+      report::RenderIssue(*draft, evidence->View(), *first, repro->repro.script, repro->source, FormatOf(app)));
 }
 
 }  // namespace breakwatch::commands

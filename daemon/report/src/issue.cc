@@ -220,16 +220,33 @@ std::string CommandOf(const IssueDraft& draft) {
          " --minimal --output repro.py";
 }
 
-std::string ReproText(const IssueDraft& draft, std::string_view repro, bool fits) {
+// Which file it is.
+std::string SourceText(const ReproSource& source) {
+  if (source.model.empty()) return {};
+  return "From " + MarkdownText(source.model) +
+         (source.commit.empty() ? "" : " at commit " + OneLine(source.commit.substr(0, 12))) + ", made on " +
+         FormatTime(source.made_at).substr(0, 10) + ":\n\n";
+}
+
+std::string ReproText(const IssueDraft& draft, std::string_view repro, const ReproSource& source, bool fits) {
   if (repro.empty())
     return "Put the file here that `" + CommandOf(draft) + "` writes; or repeat this command with `--with-repro`.\n";
-  if (fits) return Fenced(std::string(repro), "python");
+  if (fits) return SourceText(source) + Fenced(std::string(repro), "python");
   return "Attach the file that `" + CommandOf(draft) + "` writes: it is too long for the text of an issue.\n";
 }
 
 std::string Part(const std::string& title, const std::string& text) { return "\n### " + title + "\n\n" + text; }
 
-Json JsonOf(const IssueDraft& draft, const FirstSeen& first, const std::string& title, const std::string& body) {
+Json JsonOf(const ReproSource& source) {
+  if (source.model.empty()) return {};
+  return {{"model", source.model},
+          {"revision", source.commit},
+          {"made_at", FormatTime(source.made_at)},
+          {"sweep_id", source.sweep_id}};
+}
+
+Json JsonOf(const IssueDraft& draft, const FirstSeen& first, const ReproSource& source, const std::string& title,
+            const std::string& body) {
   Json models = Json::array();
   for (const ModelResult* model : draft.models)
     models.push_back({{"model", model->info.id},
@@ -243,17 +260,18 @@ Json JsonOf(const IssueDraft& draft, const FirstSeen& first, const std::string& 
           {"site_id", draft.site->site_id},
           {"site_ids", draft.site_ids},
           {"models", std::move(models)},
+          {"repro", JsonOf(source)},
           {"first_seen", first.at == SystemTime{} ? Json() : Json(FormatTime(first.at))}};
 }
 
 std::string BodyOf(const IssueDraft& draft, const SiteEvidence& evidence, const FirstSeen& first,
-                   std::string_view repro, const Extent& extent) {
+                   std::string_view repro, const ReproSource& source, const Extent& extent) {
   Sites sites;
   for (const ModelResult* model : draft.models) {
     for (const BreakSite& site : model->capture.sites) sites.try_emplace(site.site_id, &site, model);
   }
   const std::string about = DescriptionOf(draft) + CallersOf(draft, extent.sites) + SitesOf(draft, sites, extent.sites);
-  const std::string script = ReproText(draft, repro, extent.repro);
+  const std::string script = ReproText(draft, repro, source, extent.repro);
   const std::string more = Part("Models affected", ModelsOf(draft, extent.models) + FirstText(first)) +
                            Part("Changes tried", FixesOf(draft, evidence));
   const std::string versions = VersionsOf(*draft.example, draft.tracker), stack = StackOf(*draft.site);
@@ -312,14 +330,14 @@ Result<IssueDraft> DraftIssue(const SiteEvidence& evidence, const std::string& t
 }
 
 std::string RenderIssue(const IssueDraft& draft, const SiteEvidence& evidence, const FirstSeen& first,
-                        std::string_view repro, Format format) {
+                        std::string_view repro, const ReproSource& source, Format format) {
   const std::string title = TitleOf(draft), heading = "# " + MarkdownText(title) + "\n";
   std::string body;
   for (const Extent& extent : kExtents) {
-    body = BodyOf(draft, evidence, first, repro, extent);
+    body = BodyOf(draft, evidence, first, repro, source, extent);
     if (heading.size() + body.size() <= kMaxBytes) break;
   }
-  if (format == Format::kJson) return Dump(JsonOf(draft, first, title, body));
+  if (format == Format::kJson) return Dump(JsonOf(draft, first, source, title, body));
   return heading + body;
 }
 

@@ -21,6 +21,13 @@ struct FirstSeen {
   std::string model, commit, torch, transformers;
 };
 
+// The stored result that a file comes from. An empty model: the user gave the file.
+struct ReproSource {
+  std::string model{}, commit{};
+  SystemTime made_at{};
+  std::string sweep_id{};
+};
+
 struct IssueDraft {
   std::string target;                      // as the user named it
   Tracker tracker = Tracker::kAuto;        // never kAuto in an answer
@@ -35,9 +42,10 @@ struct IssueDraft {
 Result<IssueDraft> DraftIssue(const SiteEvidence& evidence, const std::string& target,
                               Tracker tracker = Tracker::kAuto);
 
-// `repro`: a Python file that shows the break, or empty: the text names the command that makes one. At most the 65,536
-// characters that GitHub accepts: lists of models and sites become shorter first, then the file is left out.
+// `repro`: a Python file that shows the break, or empty: the text names the command that makes one. `source` is named
+// above it. At most the 65,536 characters that GitHub accepts: lists of models and sites become shorter first, then the
+// file is left out.
 std::string RenderIssue(const IssueDraft& draft, const SiteEvidence& evidence, const FirstSeen& first,
-                        std::string_view repro, Format format);
+                        std::string_view repro, const ReproSource& source, Format format);
 
 }  // namespace breakwatch::report
