@@ -48,7 +48,7 @@ def test_both_services_are_confined_in_the_same_way(units):
 def test_the_sandbox_of_captures_can_be_made(units):
     for name in SERVICES:
         text = (units / name).read_text()
-        for kept in ("ProtectKernelTunables", "ProtectKernelLogs", "ProcSubset", "MemoryDenyWriteExecute"):
+        for kept in ("ProtectKernelTunables", "ProtectKernelLogs", "ProcSubset", "ProtectHostname", "MemoryDenyWriteExecute"):
             assert not re.search(rf"^{kept}=", text, re.MULTILINE), "see the comment in the unit"
             assert kept in text, "what is not set has its reason in a comment"
         assert "@mount" in re.search(r"^SystemCallFilter=(.*)$", text, re.MULTILINE).group(1)

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from booted import booted
+
 ROOT = Path(__file__).resolve().parents[2]
 RELEASE, MIRROR = "bookworm", "http://deb.debian.org/debian"
 OLDER = "0.0.9"
@@ -177,6 +179,42 @@ def test_setup(root):
     check("a real capture succeeds", '"full_graph"' in done.stdout, done.stdout)
 
 
+def test_units(root):
+    """The units under a real systemd, with the real toolchain."""
+    settings = root.folder / "etc/breakwatch/breakwatch.yaml"
+    settings.write_text(settings.read_text().replace("source: live", "source: snapshot").replace("top: 7", "top: 2"))
+    # Of the sweeps before, which root made without a sandbox.
+    root.run("rm", "-rf", "/var/lib/breakwatch")
+    with booted(root.folder) as machine:
+        journal = ("journalctl", "-u", "breakwatch", "-o", "cat")
+        machine.run("systemctl", "enable", "--now", "breakwatch")
+        swept = machine.prints(*journal, text=" finished")
+        log = machine.run(*journal)
+        check("the daemon starts and sweeps", swept, log)
+        check("the state belongs to the unit's user", (root.folder / "var/lib/private/breakwatch").stat().st_uid != 0)
+        shown = machine.run("breakwatch", "show", "google-bert/bert-base-uncased", "--json",
+                            BREAKWATCH_CONFIG_FILE="/etc/breakwatch/breakwatch.yaml")  # fmt: skip
+        check("captures of the daemon are confined by bubblewrap", '"sandbox": "bubblewrap"' in shown, shown)
+        said = machine.run("systemctl", "reload", "breakwatch")
+        reloaded = machine.prints(*journal, text="settings reloaded")
+        check("a reload reads the settings again", reloaded, said)
+        machine.run("systemctl", "start", "breakwatch-sweep")
+        log = machine.run("journalctl", "-u", "breakwatch-sweep", "-o", "cat")
+        check("the timer's service hands its sweep to the daemon", "2 models: 2 full_graph" in log, log)
+        machine.run("systemctl", "stop", "breakwatch")
+        check("a stop ends the daemon in order", machine.property("breakwatch", "Result") == "success")
+        machine.run("systemctl", "start", "breakwatch-sweep")
+        log = machine.run("journalctl", "-u", "breakwatch-sweep", "-o", "cat")
+        check("the timer's service sweeps alone", machine.property("breakwatch-sweep", "Result") == "success", log)
+        machine.run("systemctl", "enable", "--now", "breakwatch-sweep.timer")
+        check("the timer waits for the night", machine.property("breakwatch-sweep.timer", "ActiveState") == "active")
+        machine.run("systemctl", "start", "breakwatch")
+        said = machine.run("apt-get", "purge", "-y", "-qq", "breakwatch")
+        check("a purge stops the daemon", machine.property("breakwatch", "ActiveState") == "inactive", said)
+        stamp = root.folder / "var/lib/systemd/timers/stamp-breakwatch-sweep.timer"
+        check("a purge leaves nothing of the units", not stamp.exists())
+
+
 def test_purge(root, before):
     root.run("dpkg", "--remove", "breakwatch")
     check("a removed package leaves results and settings",
@@ -197,6 +235,7 @@ def summary():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--setup", action="store_true", help="also make the real toolchain there, and capture with it")
+    parser.add_argument("--systemd", action="store_true", help="after --setup, also run the units under systemd")
     parser.add_argument("--keep", action="store_true", help="keep the root, for a look at it")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release", help="the build folder")
     options = parser.parse_args()
@@ -216,7 +255,11 @@ def main():
         if options.setup:
             root.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "python3-venv", "bubblewrap")
             test_setup(root)
-        test_purge(root, before)
+        if options.setup and options.systemd:
+            root.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "systemd", "systemd-sysv", "dbus")
+            test_units(root)
+        else:
+            test_purge(root, before)
     finally:
         if not options.keep:
             subprocess.run(["rm", "-rf", "--one-file-system", work], check=False)

@@ -38,7 +38,7 @@ Check Packages() {
   }
   if (missing.empty()) return {"packages", Check::State::kOk, "bwrap and prometheus-pushgateway are installed", ""};
   return {"packages", Check::State::kWarning, missing + " not found",
-          "install the packages bubblewrap and prometheus-pushgateway (`make sweep` does)"};
+          "apt-get install bubblewrap prometheus-pushgateway"};
 }
 
 Check Disk(const Settings& settings) {
