@@ -50,8 +50,12 @@ class Booted:
 
     def run(self, *argv, timeout=600, **environment):
         """Standard output and error of a command beside systemd."""
-        variables = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"} | environment
-        command = ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--wd=/",
+        variables = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/root",
+            "DEBIAN_FRONTEND": "noninteractive",
+        } | environment
+        command = ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--wdns=/",
                    "env", "-i", *(f"{key}={value}" for key, value in variables.items()), *argv]  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
         return done.stdout + done.stderr

@@ -48,16 +48,17 @@ class CleanRoot:
     def __init__(self, folder):
         self.folder = folder
         # The network as this machine has it: names, certificates, pip's settings.
-        self.binds = ["/etc/resolv.conf", "/etc/hosts"]
+        self.binds = {"/etc/resolv.conf": "/etc/resolv.conf", "/etc/hosts": "/etc/hosts"}
         self.environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
         self.environment["DEBIAN_FRONTEND"] = "noninteractive"
         for name, value in os.environ.items():
             if name.startswith("PIP_") or name.lower().endswith("_proxy"):
                 self.environment[name] = value
                 if value.startswith("/") and Path(value).exists():
-                    self.binds.append(value)
-        for path in self.binds:
-            inside = folder / path.lstrip("/")
+                    # Not at its own place, where a package of the root may want to write.
+                    self.environment[name] = self.binds[value] = f"/opt/outside/{name}"
+        for path, inner in self.binds.items():
+            inside = folder / inner.lstrip("/")
             inside.parent.mkdir(parents=True, exist_ok=True)
             if Path(path).is_dir():
                 inside.mkdir(exist_ok=True)
@@ -65,7 +66,7 @@ class CleanRoot:
                 inside.touch()
 
     def run(self, *argv, cwd="/", code=0, timeout=3600, **environment):
-        binds = [word for path in self.binds for word in ("--ro-bind", path, path)]
+        binds = [word for pair in self.binds.items() for word in ("--ro-bind", *pair)]
         variables = [word for pair in (self.environment | environment).items() for word in ("--setenv", *pair)]
         command = ["bwrap", "--cap-add", "ALL", "--bind", self.folder, "/", "--proc", "/proc", "--dev", "/dev", *binds,
                    "--unshare-pid", "--die-with-parent", "--clearenv", *variables, "--chdir", cwd, *argv]  # fmt: skip
