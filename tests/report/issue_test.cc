@@ -64,6 +64,19 @@ TEST_F(IssueTest, WhatIsNotThereIsSaid) {
   EXPECT_THAT(Text("org/whole"), HasSubstr("no break is known of model \"org/whole\""));
   EXPECT_THAT(Text("GB1"), HasSubstr("no model, reason or site"));
   EXPECT_THAT(Text(""), HasSubstr("no model, reason or site"));
+  EXPECT_THAT(Text("org/new"), HasSubstr("capture it with `breakwatch sweep --model org/new`"));
+}
+
+TEST_F(IssueTest, HasTheMessageOfDynamoWithItsLabels) {
+  for (ModelResult& result : results_) {
+    for (BreakSite& site : result.capture.sites) {
+      site.explanation = "it depends on data", site.hints = {"set `x_y`"}, site.context = "call\n```LazyVariable";
+    }
+  }
+  for (const Tracker tracker : {Tracker::kTorch, Tracker::kTransformers})
+    EXPECT_THAT(Text("GB9001", tracker), HasSubstr("````text\nGraph Break Reason: branch\n"
+                                                   "  Explanation: it depends on data\n  Hint: set `x_y`\n"
+                                                   "  Developer debug context: call ```LazyVariable\n````\n"));
 }
 
 TEST_F(IssueTest, EachTrackerGetsTheSectionsOfItsForm) {

@@ -103,6 +103,15 @@ std::string StackOf(const BreakSite& site) {
   return "The calls of user code, from the model's forward down:\n\n" + Fenced(lines, "text");
 }
 
+// The parts of Dynamo's message, with its own labels: what a search for the message finds, and the values in it.
+std::string MessageOf(const BreakSite& site) {
+  std::string lines = CodeLine("Graph Break Reason: " + OneLine(site.reason));
+  if (!site.explanation.empty()) lines += CodeLine("  Explanation: " + OneLine(site.explanation));
+  for (const std::string& hint : site.hints) lines += CodeLine("  Hint: " + OneLine(hint));
+  if (!site.context.empty()) lines += CodeLine("  Developer debug context: " + OneLine(site.context));
+  return "What Dynamo says:\n\n" + Fenced(lines, "text") + "\n";
+}
+
 // Where models lead to the line, if it is in a helper that they call.
 std::string CallersOf(const IssueDraft& draft, std::size_t most) {
   std::set<std::string> lines;
@@ -235,6 +244,15 @@ std::string ReproText(const IssueDraft& draft, std::string_view repro, const Rep
   return "Attach the file that `" + CommandOf(draft) + "` writes: it is too long for the text of an issue.\n";
 }
 
+// Why there is nothing to report, and what to do.
+std::string WhyNone(const std::string& target, bool is_known_model) {
+  if (is_known_model) return "no break is known of model \"" + target + "\": see `breakwatch show " + target + "`";
+  const std::string unknown = "\"" + target + "\" is no model, reason or site of this sweep: ";
+  if (target.find('/') != std::string::npos)
+    return unknown + "capture it with `breakwatch sweep --model " + target + "`, or name its sweep with --sweep";
+  return unknown + "see `breakwatch reasons --sites`";
+}
+
 std::string Part(const std::string& title, const std::string& text) { return "\n### " + title + "\n\n" + text; }
 
 Json JsonOf(const ReproSource& source) {
@@ -274,9 +292,10 @@ std::string BodyOf(const IssueDraft& draft, const SiteEvidence& evidence, const 
   const std::string script = ReproText(draft, repro, source, extent.repro);
   const std::string more = Part("Models affected", ModelsOf(draft, extent.models) + FirstText(first)) +
                            Part("Changes tried", FixesOf(draft, evidence));
-  const std::string versions = VersionsOf(*draft.example, draft.tracker), stack = StackOf(*draft.site);
+  const std::string versions = VersionsOf(*draft.example, draft.tracker),
+                    logs = MessageOf(*draft.site) + StackOf(*draft.site);
   if (draft.tracker == Tracker::kTorch) {
-    return Part("🐛 Describe the bug", about + "\n**Minimal reproduction**\n\n" + script) + Part("Error logs", stack) +
+    return Part("🐛 Describe the bug", about + "\n**Minimal reproduction**\n\n" + script) + Part("Error logs", logs) +
            more + Part("Versions", versions);
   }
   return Part("System Info", versions) + Part("Who can help?", "") +
@@ -284,7 +303,7 @@ std::string BodyOf(const IssueDraft& draft, const SiteEvidence& evidence, const 
          Part("Tasks",
               "- [ ] An officially supported task in the `examples` folder (such as GLUE/SQuAD, ...)\n"
               "- [x] My own task or dataset (give details below)\n") +
-         Part("Reproduction", about + "\n" + script + "\n" + stack) +
+         Part("Reproduction", about + "\n" + script + "\n" + logs) +
          Part("Expected behavior", "The model compiles to one graph: `torch.compile(model, fullgraph=True)` works.\n") +
          more;
 }
@@ -306,12 +325,7 @@ Result<IssueDraft> DraftIssue(const SiteEvidence& evidence, const std::string& t
       models[site.site_id].insert(&result);
     }
   }
-  if (sites.empty()) {
-    return Error{ErrorCode::kNotFound,
-                 is_known_model ? "no break is known of model \"" + target + "\": see `breakwatch show " + target + "`"
-                                : "\"" + target +
-                                      "\" is no model, reason or site of this sweep: see `breakwatch reasons --sites`"};
-  }
+  if (sites.empty()) return Error{ErrorCode::kNotFound, WhyNone(target, is_known_model)};
   const auto most = std::max_element(models.begin(), models.end(),
                                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   std::set<const ModelResult*> all;
