@@ -237,6 +237,13 @@ def test_an_unknown_fix_is_a_row():
     assert recommended(detail) == ["capture_scalar_outputs"]
 
 
+@pytest.mark.parametrize("name, help", [("capture_scalar_output", "did you mean capture_scalar_outputs"),
+                                        ("zzz", "without names, all that apply are tried")])
+def test_an_unknown_fix_says_what_to_name_instead(name, help):
+    detail, _ = fixed(zoo.ReadsAValue(), names=[name])
+    assert help in detail["attempts"][0]["detail"] and f"there is no fix {name}: " in detail["attempts"][0]["detail"]
+
+
 def test_a_fix_that_dynamo_refuses_is_a_failed_attempt():
     detail, _ = fixed(zoo.BreaksItself(), names=["fullgraph"])
     (attempt,) = detail["attempts"]

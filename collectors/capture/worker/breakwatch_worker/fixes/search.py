@@ -1,6 +1,7 @@
 """Which fixes are tried, in which order, and what came of it: each alone, then the useful ones together."""
 
 import dataclasses
+import difflib
 import time
 
 from . import regions, table
@@ -11,6 +12,12 @@ WHOLE, BETTER, SAME, WORSE, DIFFERENT = "whole", "better", "same", "worse", "dif
 _MOST_TOGETHER = 16  # attempts with more than one fix
 _LEAST_S = 1.0  # an attempt with less time is not begun
 _LEAST_RAN = 0.75  # of the operations that run in graphs without a fix: with less it is no gain
+
+
+def _unknown_text(name: str) -> str:
+    close = difflib.get_close_matches(name, table.load(), n=3)
+    meant = f"did you mean {' or '.join(close)}?" if close else "without names, all that apply are tried"
+    return f"there is no fix {name}: {meant}"
 
 
 @dataclasses.dataclass
@@ -126,7 +133,7 @@ class Search:
     def _unknown(self) -> None:
         for name in self._options.names:
             if name not in table.load():
-                self._add([table.Fix(name, "", {}, "")], Tried("unknown", f"there is no fix {name}"))
+                self._add([table.Fix(name, "", {}, "")], Tried("unknown", _unknown_text(name)))
 
     def _alone(self) -> None:
         for fix in self._chosen():
