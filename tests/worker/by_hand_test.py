@@ -40,6 +40,16 @@ def test_a_second_capture_replaces_the_trace_of_the_first_and_nothing_else(tmp_p
     assert trace != first and "dynamo_start" in trace.read_text()
 
 
+def test_of_a_capture_in_two_runs_the_trace_is_that_of_the_published_one(tmp_path):
+    config = BERT | {"model_type": "big_bird", "architectures": ["BigBirdForMaskedLM"], "num_hidden_layers": 3,
+                     "attention_type": "block_sparse", "max_position_embeddings": 512}  # fmt: skip
+    write(tmp_path, {"type": "capture", "job": "by-hand", "model": "m", "config": config, "library": "transformers"})
+    done = by_hand(tmp_path, "--trace")
+    assert done.stderr.splitlines().count("capture") == 2, done.stderr[-2000:]
+    assert json.loads((tmp_path / "result.json").read_text())["depth"] == "full"
+    assert len(list((tmp_path / "trace").iterdir())) == 1
+
+
 @pytest.mark.parametrize("job", ["", "[]", "{", "[" * 100_000, '{"job": 3}', "null", '{"type": "capture"}'])
 def test_a_file_that_is_no_job_is_refused_before_torch_is_imported(tmp_path, job):
     write(tmp_path, job)

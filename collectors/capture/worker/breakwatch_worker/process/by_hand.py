@@ -27,8 +27,6 @@ def main(folder: str, trace: bool) -> int:
         job = _job_of(os.path.join(folder, "job.json"))
         for name in (_SCRATCH, *([_TRACE] if trace else [])):
             os.makedirs(os.path.join(folder, name), exist_ok=True)
-        for old in glob.glob(_TRACE_FILES, root_dir=os.path.join(folder, _TRACE)) if trace else ():
-            os.unlink(os.path.join(folder, _TRACE, old))  # an import would count both captures
         scratch = Scratch(os.path.join(folder, _SCRATCH))
     except (OSError, ValueError) as error:
         print(f"breakwatch_worker: {error}", file=sys.stderr)
@@ -89,11 +87,13 @@ def _run(capture: Capture, scratch: Scratch) -> dict:
 
 
 def _tracing(body_of, folder: str):
-    """The same runs, each with a TORCH_TRACE in the folder."""
+    """The same runs, with a TORCH_TRACE of the last one in the folder: an import would add up those of several."""
     def traced(job: dict, depth: str):
         run = body_of(job, depth)
 
         def begin(result_fd: int, output_fd: int) -> None:
+            for old in glob.glob(_TRACE_FILES, root_dir=folder):
+                os.unlink(os.path.join(folder, old))
             trace_into(folder)
             run(result_fd, output_fd)
 
