@@ -36,6 +36,16 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
+def as_user(number):
+    """What a command begins with that another user runs."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    prefix = [needs("setpriv"), "--reuid", number, "--regid", number, "--clear-groups"]
+    if subprocess.run([*prefix, "test", "-r", ROOT / "README.md"], check=False).returncode != 0:
+        pytest.skip(f"only its owner can enter the folder of {ROOT}")
+    return prefix
+
+
 class Attacker:
     """A folder with the program, secrets around it, and a daemon's state directory."""
 
@@ -43,7 +53,7 @@ class Attacker:
         self.program, self.folder = program, folder
         self.home, self.state, self.code = folder / "home", folder / "code/var", folder / "code"
         self.path = os.environ["PATH"]
-        self.prefix = ["setpriv", "--reuid", OTHER_USER, "--regid", OTHER_USER, "--clear-groups"] if other_user else []
+        self.prefix = as_user(OTHER_USER) if other_user else []
         self.environment = {"HOME": str(self.home), "XDG_CACHE_HOME": str(folder / "cache"), "HF_HOME": "~/hub home",
                             "MY_API_KEY": "s3cret", "HF_TOKEN": "s3cret", "PLAIN": "s3cret"}  # fmt: skip
         self.secrets = [folder / "cache/huggingface/token", self.home / "hub home/token", self.home / ".ssh/id_rsa",
@@ -117,8 +127,6 @@ def came_to_nothing(found):
 @pytest.mark.parametrize("other_user", [False, True], ids=["as we are", "as another user"])
 def test_no_attack_gets_out_of_bubblewrap(program, real_worker, folder, other_user):
     needs("bwrap")
-    if other_user and os.geteuid() != 0:
-        pytest.skip("only root can become another user")
     result, found = Attacker(program, folder, other_user).attack(fill=True)
     assert (result["status"], result["sandbox"]) == ("full_graph", "bubblewrap"), result
     came_to_nothing(found)
@@ -199,7 +207,7 @@ def test_a_worker_that_never_ends_its_capture_is_ended_by_the_daemon(breakwatch,
 def test_a_limit_on_threads_is_an_error_that_names_it(breakwatch, hub):
     """From the first thread that cannot be started on, one more is allowed each time."""
     if os.geteuid() == 0:  # root has no such limit
-        prefix = [needs("setpriv"), "--reuid", "65531", "--regid", "65531", "--clear-groups"]
+        prefix = as_user("65531")
         for path in [breakwatch.tmp_path, *breakwatch.tmp_path.parents[:3]]:
             os.chmod(path, 0o755)
     else:
