@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 
 import pytest
 from e2e_support import ROOT, eventually, get
@@ -108,6 +109,13 @@ def test_each_command_has_its_own_settings_examples_and_exit_codes(breakwatch):
         assert max(map(len, text.splitlines())) <= 160, words
     assert "2 regressions" in breakwatch.run("compare", "--help").stdout
     assert "2 regressions" not in breakwatch.run("show", "--help").stdout
+
+
+def test_no_file_has_the_marks_of_a_merge():
+    found = subprocess.run(["git", "grep", "-nE", "^(<{7}|>{7})( |$)"], cwd=ROOT, capture_output=True, text=True)
+    if found.returncode > 1:
+        pytest.skip(f"the files are not those of a git repository: {found.stderr.strip()}")
+    assert found.stdout == ""
 
 
 def test_every_test_that_the_security_document_names_exists():
