@@ -200,6 +200,13 @@ test-collector: test-venv build ## Test OTLP with a real OpenTelemetry collector
 	  cd tests/otlp/collector && GOFLAGS=-mod=mod go run $(COLLECTOR_BUILDER) --config manifest.yaml; fi
 	@.venv-test/bin/python -m pytest tests/e2e/test_collector.py -q -rs
 
+# VictoriaMetrics is compiled from its module of the Go proxy.
+VICTORIAMETRICS := github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics@v1.151.0
+.PHONY: test-victoriametrics
+test-victoriametrics: test-venv build ## Test remote write with a real VictoriaMetrics: needs go
+	@[ -x .cache/victoriametrics/victoria-metrics ] || GOBIN=$(CURDIR)/.cache/victoriametrics go install $(VICTORIAMETRICS)
+	@.venv-test/bin/python -m pytest tests/e2e/test_remote_write.py -q -rs
+
 .PHONY: bench-delivery
 bench-delivery: packages ## Measure the delivery of events to a stand-in for Loki: cost of refusals, catching up
 	@cmake --preset release -DBREAKWATCH_TESTS=ON -DBREAKWATCH_BENCHMARKS=ON >/dev/null

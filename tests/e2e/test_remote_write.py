@@ -1,24 +1,43 @@
-"""Metrics by remote write, from the program to the packaged Prometheus with its receiver."""
+"""Metrics by remote write, from the program to the packaged Prometheus with its receiver, and to VictoriaMetrics.
+
+`make test-victoriametrics` compiles the latter."""
 
 import json
 import signal
 import urllib.parse
+from types import SimpleNamespace
 
 import pytest
 import yaml
-from e2e_support import ROOT, breaks_by_series, eventually, free_port, get
+from e2e_support import ROOT, Process, breaks_by_series, eventually, free_port, get
 from store_support import SITE
 from test_metrics import expected, three_models
 
 RULES = [rule for file in sorted((ROOT / "dashboards/rules").glob("*.yml"))
          for group in yaml.safe_load(file.read_text())["groups"] for rule in group["rules"]]  # fmt: skip
 RECORDED = {rule["record"]: rule["expr"] for rule in RULES if "record" in rule}
+VICTORIA = ROOT / ".cache/victoriametrics/victoria-metrics"
 ALERTS = {rule["alert"]: rule["expr"] for rule in RULES if "alert" in rule}
 
 
-@pytest.fixture
-def receiver(start_prometheus):
-    process = start_prometheus("global: {}\n", "--web.enable-remote-write-receiver")
+def start_victoria(tmp_path, processes):
+    if not VICTORIA.exists():
+        pytest.skip(f"no {VICTORIA.name}: `make test-victoriametrics` provides it")
+    port = free_port()
+    argv = [str(VICTORIA), f"-httpListenAddr=127.0.0.1:{port}", f"-storageDataPath={tmp_path / 'victoria'}",
+            "-search.latencyOffset=0s", "-search.disableCache"]  # fmt: skip
+    process = Process(argv, f"http://127.0.0.1:{port}/health", tmp_path / "victoria.log")
+    process.url = f"http://127.0.0.1:{port}"
+    processes.append(process)
+    return process.start()
+
+
+@pytest.fixture(params=["prometheus", "victoriametrics"])
+def receiver(request, start_prometheus, tmp_path, processes):
+    if request.param == "victoriametrics":
+        process = start_victoria(tmp_path, processes)
+    else:
+        process = start_prometheus("global: {}\n", "--web.enable-remote-write-receiver")
     process.write_url = process.url + "/api/v1/write"
     return process
 
@@ -28,10 +47,15 @@ def settings(receiver, **more):
     return [text for key, value in keys.items() for text in (f"--exporters.remote_write.{key}", value)]
 
 
+def shows(receiver, wanted):
+    """VictoriaMetrics finds a sample about a second after it has stored it."""
+    return eventually(lambda: breaks_by_series(receiver.url) == wanted)
+
+
 def test_a_one_shot_sweep_writes_what_the_store_has(breakwatch, hub, receiver):
     three_models(hub)
     breakwatch.run("sweep", *settings(receiver, pool="gpu-a"))
-    assert breaks_by_series(receiver.url) == expected(breakwatch)
+    assert shows(receiver, expected(breakwatch)), breaks_by_series(receiver.url)
     labels = get(receiver.url + "/api/v1/series?match[]=compile_breaks_total")[1]
     assert '"job":"breakwatch"' in labels and '"pool":"gpu-a"' in labels
 
@@ -43,7 +67,7 @@ def test_a_model_that_leaves_is_gone_at_once(breakwatch, hub, receiver):
     assert eventually(lambda: any(model == "org/clean" for model, _, _ in breaks_by_series(receiver.url)))
     hub.remove("org/clean")
     breakwatch.run("sweep")
-    assert eventually(lambda: breaks_by_series(receiver.url) == expected(breakwatch)), breaks_by_series(receiver.url)
+    assert shows(receiver, expected(breakwatch)), breaks_by_series(receiver.url)
     child.send_signal(signal.SIGTERM)
     assert child.wait(timeout=15) == 0
 
@@ -53,7 +77,7 @@ def test_a_daemon_repeats_its_metrics_also_after_a_restart_of_prometheus(breakwa
     child, _ = breakwatch.serve(*settings(receiver), "--delivery.max_backoff", "500ms")
     breakwatch.run("sweep")
     wanted = expected(breakwatch)
-    assert eventually(lambda: breaks_by_series(receiver.url) == wanted)
+    assert shows(receiver, wanted), breaks_by_series(receiver.url)
     receiver.kill()
     assert eventually(lambda: "remote_write: failed" in (breakwatch.tmp_path / "serve.log").read_text())
     receiver.start()
@@ -79,7 +103,7 @@ def test_a_receiver_that_is_away_leads_to_exit_code_3_and_the_next_run_delivers(
     assert "remote_write" in done.stderr
     receiver.start()
     breakwatch.run(*arguments)
-    assert breaks_by_series(receiver.url) == expected(breakwatch)
+    assert shows(receiver, expected(breakwatch)), breaks_by_series(receiver.url)
 
 
 def rows(prometheus, query):
@@ -133,7 +157,8 @@ def test_recording_rules_find_their_series_and_no_alert_fires(breakwatch, hub, s
     assert child.wait(timeout=15) == 0
 
 
-def test_settings_that_contradict_are_refused(breakwatch, receiver):
+def test_settings_that_contradict_are_refused(breakwatch):
+    receiver = SimpleNamespace(write_url="http://127.0.0.1:9/api/v1/write")
     token = breakwatch.tmp_path / "token"
     token.write_text("secret\n")
     both = settings(receiver, bearer_token_file=str(token), username="me")
