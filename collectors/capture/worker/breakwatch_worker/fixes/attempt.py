@@ -1,8 +1,6 @@
 """One attempt: the model with one or more fixes, in a process of its own that has not compiled anything."""
 
 import dataclasses
-import os
-import resource
 import signal
 import time
 
@@ -17,7 +15,6 @@ from ..process.scratch import own_folder
 from ..text import clip, one_line
 from . import outputs, table
 
-_LEAST_BYTES = 512 << 20
 _DETAIL_BYTES = 400
 _ENDED = {"time": "timeout", "memory": "out_of_memory", "crash": "crashed"}
 
@@ -140,7 +137,7 @@ class Case:
         return tried
 
     def _tried(self, fixes: list, regions: str, wanted: Wanted) -> Tried:
-        _limit_memory(self._call.limit_bytes)
+        memory_use.keep_below(self._call.limit_bytes)
         settings, compiling = table.python_of(fixes, regions)
         try:
             exec("\n".join(settings), self.subject.names())
@@ -225,12 +222,3 @@ def _of_error(error: BaseException, what: str) -> Tried:
     place = f" at {relative_file(file)[0]}:{line} in {function}" if file else ""
     error.__traceback__ = error.__context__ = error.__cause__ = None
     return Tried("failed", one_line(f"{what}: {text.split(chr(10))[0]}{place}", _DETAIL_BYTES))
-
-
-def _limit_memory(limit_bytes: int) -> None:
-    """Makes an allocation fail in this process before the capture as a whole exceeds its limit."""
-    with open("/proc/self/statm") as file:
-        data_now = int(file.read().split()[5]) * resource.getpagesize()
-    most = data_now + max(int(0.9 * limit_bytes) - memory_use.bytes_once(os.getppid()), _LEAST_BYTES)
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (min(most, hard) if hard != resource.RLIM_INFINITY else most, hard))

@@ -11,7 +11,7 @@ import torch
 
 from .. import failure, modes, run_classes, suggestions
 from ..dynamo import trace
-from . import host, tuning
+from . import host, memory_use, tuning
 from .lines import write_line
 from .phases import Phases
 from .scratch import use_for_temporary_files
@@ -59,8 +59,7 @@ def _confine(job: dict, output_fd: int, protocol: int, scratch: str) -> None:
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")  # emptied with the folder
     limits = job.get("limits") if isinstance(job.get("limits"), dict) else {}
     rss = int(limits.get("rss_bytes") or 6 * _GIB)
-    with open("/proc/self/statm") as file:
-        data_now = int(file.read().split()[5]) * resource.getpagesize()
+    data_now = memory_use.data_bytes()
     # A single huge allocation fails here with a clear error, before the zygote can notice it.
     resource.setrlimit(resource.RLIMIT_DATA, (data_now + rss + _GIB, data_now + rss + _GIB))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

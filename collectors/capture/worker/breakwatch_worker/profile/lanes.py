@@ -6,7 +6,6 @@ A backend that crashes, hangs or needs too much memory ends its own process only
 import contextlib
 import json
 import os
-import resource
 import select
 import shutil
 import signal
@@ -18,7 +17,6 @@ from ..process.lines import LineReader, write_line
 from ..process.scratch import use_for_temporary_files
 from . import cells
 
-_LEAST_BYTES = 512 << 20
 _STEPS = {"prepare": "compiling", "turn": "a run", "finish": "the statistics"}  # names for a detail
 
 
@@ -114,7 +112,7 @@ def _serve(contender, requests: int, answers: int, limit_bytes: int) -> None:
     try:
         os.setpgid(0, 0)
         host.die_with_parent()
-        _limit_memory(limit_bytes)
+        memory_use.keep_below(limit_bytes)
         reader = LineReader(requests)
         while not reader.ended:
             for line in reader.read():
@@ -133,14 +131,3 @@ def _answer(contender, request: dict) -> dict:
         return {"cell": cells.failed("skipped", str(error))}
     except BaseException as error:  # including a SystemExit of the code
         return {"cell": cells.of_error(error)}
-
-
-def _limit_memory(limit_bytes: int) -> None:
-    """Makes an allocation fail in this process before the capture as a whole exceeds its limit."""
-    with open("/proc/self/statm") as file:
-        data_now = int(file.read().split()[5]) * resource.getpagesize()
-    most = data_now + max(int(0.9 * limit_bytes) - memory_use.bytes_once(os.getppid()), _LEAST_BYTES)
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))

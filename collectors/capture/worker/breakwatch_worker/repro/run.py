@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import torch
 from .. import restore
 from ..dynamo.breaks import sites_of
 from ..dynamo.trace import trace
-from ..process import isolated
+from ..process import isolated, memory_use
 from ..process.scratch import own_folder
 from ..text import one_line
 from .draft import Draft
@@ -60,11 +59,7 @@ def _in_fork(seconds: float, function, *arguments):
 def _bounded(function, arguments):
     """A config without some of its values may be that of a far larger model: building it fails here, and does not take
     the capture with it, whose memory limit counts this process too."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        data = int(file.read().split()[5]) * resource.getpagesize()
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]  # of the capture
-    more = _MORE_BYTES if hard == resource.RLIM_INFINITY else min(_MORE_BYTES, max(hard - data, 0) // 2)
-    resource.setrlimit(resource.RLIMIT_DATA, (data + more, hard))
+    memory_use.keep_apart(_MORE_BYTES)
     return function(*arguments)
 
 
