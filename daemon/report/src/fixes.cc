@@ -228,8 +228,10 @@ std::string FixesLine(const ModelResult& result) {
   const auto tried = TriedIn(result);
   if (!tried) return {};
   const FixAttempt* best = tried->Best();
-  if (best == nullptr || !best->after)
-    return Counted(static_cast<std::int64_t>(tried->attempts.size()), "attempt") + ", none helped";
+  if (best == nullptr || !best->after) {
+    return Counted(static_cast<std::int64_t>(tried->attempts.size()), "attempt") +
+           (tried->chosen.empty() ? "" : " with chosen fixes") + ", none helped";
+  }
   return best->outcome + " with " + best->Name() + " (" + CountsText(tried->before) + " -> " +
          CountsText(*best->after) + ")";
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <span>
 
 #include "breakwatch/core/fix_effects.h"
@@ -152,14 +153,15 @@ std::string PlaceOf(const BreakSite& site) {
   return site.frame.empty() ? text : text + " (" + site.frame + " code)";
 }
 
-// Fixability by site, as the newest fixes showed it that the same toolchain tried on the same code; empty without any.
+// Fixability by site, as the fixes showed it that the same toolchain tried on the same code; empty without any.
 std::map<std::string, std::string> MeasuredFixability(const ModelResult& shown, std::span<const ModelResult> all) {
+  FixEffects found;
   for (const ModelResult& other : all) {
     if (other.info.id != shown.info.id || other.info.sha != shown.info.sha) continue;
     if (other.capture.toolchain.name != shown.capture.toolchain.name) continue;
-    if (const auto effects = FixEffectsOf(other)) return effects->sites;
+    if (auto effects = FixEffectsOf(other); effects && Replaces(*effects, found)) found = *std::move(effects);
   }
-  return {};
+  return found.sites;
 }
 
 std::string HeadOf(const BreakSite& site, const std::map<std::string, std::string>& fixability) {
@@ -231,9 +233,10 @@ std::string ModeAndToolchain(const CaptureResult& c) { return c.mode + " by " + 
 // "train by default: graph_breaks, 3 breaks; ...": the modes and toolchains that have results of their own.
 std::string OthersText(const ModelResult& shown, std::span<const ModelResult> all) {
   std::string text;
+  std::set<std::string> listed{ModeAndToolchain(shown.capture)};
   for (const ModelResult& r : all) {
     const CaptureResult& c = r.capture;
-    if (r.info.id != shown.info.id || ModeAndToolchain(c) == ModeAndToolchain(shown.capture)) continue;
+    if (r.info.id != shown.info.id || !listed.insert(ModeAndToolchain(c)).second) continue;
     text += (text.empty() ? "" : "; ") + ModeAndToolchain(c) + ": " + std::string(StatusName(c.status));
     if (c.status == Status::kGraphBreaks && c.breaks) text += ", " + std::to_string(*c.breaks) + " breaks";
   }

@@ -58,7 +58,10 @@ void SweepTotals::Add(const ModelResult& result) {
 }
 
 void SweepTotals::AddTried(const ModelResult& result) {
-  if (auto effects = FixEffectsOf(result)) tried_[{result.info.id, result.info.sha}] = *std::move(effects);
+  auto effects = FixEffectsOf(result);
+  if (!effects) return;
+  FixEffects& kept = tried_[{result.info.id, result.info.sha}];
+  if (Replaces(*effects, kept)) kept = *std::move(effects);
 }
 
 std::pair<std::string, std::int64_t> SweepTotals::Fixed::Best() const {
