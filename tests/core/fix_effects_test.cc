@@ -64,6 +64,25 @@ TEST(FixEffectsTest, WhatFailedChangedResultsOrLeftPartsOutRemovesNothing) {
   EXPECT_EQ(FixabilityOf(&tried, sites.front()), kNeedsSource);
 }
 
+TEST(FixEffectsTest, ATrialOfChosenFixesSaysNothingOfTheOthers) {
+  TriedFixes tried;
+  tried.chosen = {"scalars"};
+  tried.attempts = {AttemptOf({"scalars"}, "setting", "better", {"a"})};
+  const FixEffects effects = EffectsOf(tried, std::vector{SiteOf("a", "branch"), SiteOf("b", "print")});
+  EXPECT_THAT(effects.sites, ElementsAre(Pair("a", kFixedBySetting), Pair("b", kUntested)));
+}
+
+TEST(FixEffectsTest, ATrialOfChosenFixesReplacesNoTrialOfAllOnTheSameCommit) {
+  FixEffects all, chosen, elsewhere;
+  all.commit = chosen.commit = "c1", elsewhere.commit = "c2";
+  chosen.chosen = elsewhere.chosen = {"scalars"};
+  EXPECT_FALSE(Replaces(chosen, all));
+  EXPECT_TRUE(Replaces(elsewhere, all));
+  EXPECT_TRUE(Replaces(all, chosen));
+  EXPECT_TRUE(Replaces(chosen, chosen));
+  EXPECT_TRUE(Replaces(chosen, {}));
+}
+
 TEST(FixabilityTest, TellsWhatRemovedASite) {
   TriedFixes tried;
   tried.attempts = {AttemptOf({"no_cache"}, "call", "better", {"a", "b"}),

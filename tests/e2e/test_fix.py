@@ -50,7 +50,8 @@ def test_what_no_fix_removes_is_listed_with_its_place(broken):
 
 def test_an_unknown_fix_is_a_row_and_a_wrong_name_is_refused(broken):
     assert re.search(r"^no_such +unknown", broken.run("fix", "org/broken", "--fix", "no_such").stdout, re.MULTILINE)
-    assert "different names of fixes" in broken.run("fix", "org/broken", "--fix", "$(rm -r)", code=64).stderr
+    refused = broken.run("fix", "org/broken", "--fix", "$(rm -r)", code=64).stderr
+    assert "--fix: expected at most 64 different names of fixes" in refused
     assert "name at least one model" in broken.run("fix", code=64).stderr
     assert "org/none not found" in broken.run("fix", "org/none", code=1).stderr
 
@@ -99,6 +100,31 @@ def test_reasons_name_the_fix_and_the_models_that_it_made_whole(broken, hub):
     assert (printing["fixability"], printing["fix"], printing["made_whole"]) == ("source change", None, 0)
     text = broken.run("reasons", "--by", "leverage").stdout
     assert "MADE WHOLE" in text and re.search(r"branching .* use_cache +1 +2 +1 ", text)
+
+
+def test_a_later_trial_of_chosen_fixes_hides_nothing_that_all_of_them_showed(broken, gateway):
+    push = ["--exporters.pushgateway.url", gateway.url]
+    broken.run("sweep", "--fix", "--quiet", *push)
+
+    def known():
+        (row,) = json.loads(broken.run("reasons", "--json").stdout)
+        show = broken.run("show", "org/broken").stdout
+        metrics = [line for line in get(gateway.url + "/metrics")[1].splitlines()
+                   if re.match("breakwatch_(fix_models|reason_fixed_by|reason_info){", line)]  # fmt: skip
+        return row, re.findall("whole with use_cache|2 breaks, call", show), sorted(metrics)
+
+    before = known()
+    assert before[0]["fixability"] == "call" and before[0]["fix"] == "use_cache" and len(before[1]) == 2 and before[2]
+    broken.run("fix", "org/broken", "--fix", "attention_eager", "--quiet", *push)
+    assert known() == before
+    assert "1 attempt with chosen fixes, none helped" in broken.run("show", "org/broken").stdout
+
+
+def test_chosen_fixes_alone_leave_the_others_untested(broken):
+    broken.run("sweep", "--quiet")
+    broken.run("fix", "org/broken", "--fix", "no_such", "--quiet")
+    (row,) = json.loads(broken.run("reasons", "--json").stdout)
+    assert (row["fixability"], row["fix"]) == ("untested", None)
 
 
 def test_fixes_are_counted_in_metrics_beside_the_published_series(broken, gateway):

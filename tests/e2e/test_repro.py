@@ -25,6 +25,15 @@ def test_the_file_is_printed_or_written(broken):
     assert len(broken.captures()) == 1
 
 
+@pytest.mark.parametrize("command", ["repro", "fix", "issue"])
+def test_a_file_that_cannot_be_written_is_named_before_a_capture(broken, tmp_path, command):
+    (tmp_path / "folder").mkdir()
+    for output in (tmp_path / "none" / "repro.py", tmp_path / "folder"):
+        message = broken.run(command, "org/broken", "--output", str(output), code=74).stderr
+        assert f"cannot write {output}: " in message
+    assert not (broken.tmp_path / "jobs").exists()
+
+
 def test_without_a_file_the_reason_is_said(broken):
     done = broken.run("repro", "org/other", "--quiet", code=1)
     assert done.stdout == "" and "no file for org/other: Net is not a model of transformers" in done.stderr

@@ -197,6 +197,8 @@ Result<SweepRequest> MakeRequest(const Settings& settings, const SweepOptions& o
 Result<std::string> FindModel(store::SweepStore& store, const std::string& selector);
 // Writes to a file; "" and "-" mean standard output. Returns the exit code.
 int Write(const App& app, const std::string& path, const std::string& text);
+// Whether Write can write there, asked before long work; nothing is written. Error: as of WriteFile.
+Result<void> CheckOutput(const std::string& path);
 
 // JSON with --json, otherwise text, with colour on a terminal.
 report::Format FormatOf(const App& app);

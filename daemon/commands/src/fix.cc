@@ -16,6 +16,7 @@ FixOptions FixOptionsOf(const App& app, const FixCommandOptions& options) {
 }  // namespace
 
 int RunFix(App& app, const FixCommandOptions& options) {
+  if (auto checked = CheckFixNames(options.names, "--fix"); !checked) return Fail(app, checked.error());
   const FixOptions fix = FixOptionsOf(app, options);
   if (auto checked = CheckFix(fix); !checked) return Fail(app, checked.error());
   const auto complete = [&](SweepRequest& request) { request.fix = fix; };

@@ -166,6 +166,7 @@ int RunIssue(App& app, const IssueOptions& options) {
   const auto tracker = options.tracker == "torch"          ? report::Tracker::kTorch
                        : options.tracker == "transformers" ? report::Tracker::kTransformers
                                                            : report::Tracker::kAuto;
+  if (auto checked = CheckOutput(options.output); !checked) return Fail(app, checked.error());
   std::optional<ExitOnSignals> at_once;  // a sweep takes signals as requests to stop
   if (!options.with_repro) at_once.emplace();
   auto store = OpenHistory(app);

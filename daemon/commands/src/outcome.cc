@@ -85,6 +85,16 @@ Error CannotWrite(const std::string& path) {
 
 }  // namespace
 
+Result<void> CheckOutput(const std::string& path) {
+  if (path.empty() || path == "-") return {};
+  std::error_code unknown;
+  const auto status = std::filesystem::status(path, unknown);
+  if (is_directory(status)) return errno = EISDIR, CannotWrite(path);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const std::string at = exists(status) ? path : folder.empty() ? "." : folder.string();
+  return access(at.c_str(), W_OK) == 0 ? Result<void>() : CannotWrite(path);
+}
+
 Result<void> WriteFile(const std::string& path, const WriteText& write) {
   std::FILE* file = std::fopen(path.c_str(), "wbe");
   if (file == nullptr) return CannotWrite(path);

@@ -9,6 +9,7 @@
 #include "breakwatch/report/measured.h"
 #include "breakwatch/report/sweep.h"
 #include "commands.h"
+#include "fix_trials.h"
 #include "remote_history.h"
 #include "report_output.h"
 
@@ -181,8 +182,9 @@ int RunShow(App& app, const ShowOptions& options) {
   if (!store) return Fail(app, store.error());
   const auto model = FindModel(**store, options.model);
   if (!model) return Fail(app, model.error());
-  const auto results = ResultsToShow(**store, app.settings(), *model, options.sweep);
+  auto results = ResultsToShow(**store, app.settings(), *model, options.sweep);
   if (!results) return Fail(app, results.error());
+  if (auto added = AddTrials(**store, *model, *results); !added) return Fail(app, added.error());
   const ModelResult* result = report::SelectResult(*results, options.mode, options.toolchain);
   if (result == nullptr) return Fail(app, NoResult(options, *model, *results));
   report::Style style = StyleOf(app);
@@ -218,8 +220,7 @@ Result<report::Table> ReasonsOf(App& app, store::SweepStore& store, const Reason
   const auto is_wanted = [&](const ModelResult& r) { return options.mode.empty() || r.capture.mode == options.mode; };
   const auto found = store.FindSweep(options.sweep);
   if (!found) return found.error();
-  const auto tried = store.NewestResults(
-      {.model = {}, .mode = std::string(kFixMode), .toolchain = found->toolchain.name, .revision = {}});
+  const auto tried = NewestTrials(store, found->toolchain.name);
   if (!tried) return tried.error();
   if (options.selection.empty()) {
     const report::EachResult each = [&](const report::UseResult& use) {

@@ -45,6 +45,7 @@ int RunInMode(App& app, std::string_view mode, const ModeCommandOptions& options
   if (sweep.models.empty() && sweep.owner.empty()) {
     return Fail(app, {ErrorCode::kUsage, "name at least one model, or select some with a filter or --owner"});
   }
+  if (auto checked = CheckOutput(options.output); !checked) return Fail(app, checked.error());
   auto request = RequestOf(app, sweep);
   if (!request) return Fail(app, request.error());
   request->modes = {std::string(mode)};

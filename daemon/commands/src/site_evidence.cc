@@ -3,18 +3,9 @@
 #include <algorithm>
 
 #include "breakwatch/core/mode.h"
+#include "fix_trials.h"
 
 namespace breakwatch::commands {
-namespace {
-
-// The newest results of one mode for any model.
-Result<std::vector<ModelResult>> NewestOf(store::SweepStore& store, const std::string& mode,
-                                          const std::string& toolchain) {
-  return store.NewestResults({.model = {}, .mode = mode, .toolchain = toolchain, .revision = {}});
-}
-
-}  // namespace
-
 report::SiteEvidence StoredEvidence::View() const {
   return {.results = results, .other_toolchains = other_toolchains, .tried = tried, .sweep_id = sweep.id};
 }
@@ -32,12 +23,12 @@ Result<StoredEvidence> LoadEvidence(App& app, store::SweepStore& store, const st
   evidence.results = *std::move(results);
   if (auto kept = KeepSelected(app, selection, evidence.results); !kept) return kept.error();
   std::erase_if(evidence.results, [&](const ModelResult& result) { return result.capture.mode != mode; });
-  auto others = NewestOf(store, mode, {});
+  auto others = store.NewestResults({.model = {}, .mode = mode, .toolchain = {}, .revision = {}});
   if (!others) return others.error();
   evidence.other_toolchains = *std::move(others);
   std::erase_if(evidence.other_toolchains,
                 [&](const ModelResult& other) { return other.capture.toolchain.name == toolchain; });
-  auto tried = NewestOf(store, std::string(kFixMode), toolchain);
+  auto tried = NewestTrials(store, toolchain);
   if (!tried) return tried.error();
   evidence.tried = *std::move(tried);
   return evidence;

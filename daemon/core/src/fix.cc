@@ -75,11 +75,15 @@ std::pair<std::string, std::string> NotApplicableOf(const json& in) { return {Te
 
 }  // namespace
 
+Result<void> CheckFixNames(const std::vector<std::string>& names, const std::string& option) {
+  const std::set<std::string> different(names.begin(), names.end());
+  if (different.size() == names.size() && names.size() <= kMaxNames && std::all_of(names.begin(), names.end(), IsName))
+    return {};
+  return option_fields::Wrong(option, "at most 64 different names of fixes, such as capture_scalar_outputs");
+}
+
 Result<void> CheckFix(const FixOptions& o) {
-  const std::set<std::string> names(o.names.begin(), o.names.end());
-  if (names.size() != o.names.size() || names.size() > kMaxNames || !std::all_of(names.begin(), names.end(), IsName)) {
-    return option_fields::Wrong("names", "at most 64 different names of fixes, such as capture_scalar_outputs");
-  }
+  if (auto checked = CheckFixNames(o.names, "names"); !checked) return checked;
   if (!IsTime(o.budget_s)) return option_fields::Wrong("budget_s", "a number of seconds from 1 to 86400");
   if (!IsTime(o.attempt_s)) return option_fields::Wrong("attempt_s", "a number of seconds from 1 to 86400");
   return {};
@@ -106,6 +110,7 @@ Result<TriedFixes> ReadTriedFixes(std::string_view text) {
   if (!in.is_object()) return WrongDetail("mode_detail", "an object");
   if (!in.contains("attempts") || !in["attempts"].is_array()) return WrongDetail("attempts", "a list");
   TriedFixes tried;
+  tried.chosen = TextsOf(ObjectOf(in, "fix"), "names", kMaxNames);
   tried.before = CountsOf(ObjectOf(in, "before"));
   tried.attempts = ListOf(in, "attempts", kMaxAttempts, &AttemptOf);
   if (const auto best = NumberOf(in, "best");

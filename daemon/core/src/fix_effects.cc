@@ -36,6 +36,7 @@ const ReasonFixes* FixEffects::OfReason(std::string_view reason, std::string_vie
 
 FixEffects EffectsOf(const TriedFixes& tried, std::span<const BreakSite> sites) {
   FixEffects effects;
+  effects.chosen = tried.chosen;
   if (const FixAttempt* best = tried.Best(); best != nullptr && best->Helps()) {
     effects.best = Joined(best->names);
     effects.outcome = best->outcome;
@@ -64,6 +65,10 @@ FixEffects EffectsOf(const TriedFixes& tried, std::span<const BreakSite> sites) 
         {key.first, key.second, std::string(FixabilityOfAll(fixability[key])), {names.begin(), names.end()}});
   }
   return effects;
+}
+
+bool Replaces(const FixEffects& newer, const FixEffects& older) {
+  return newer.chosen.empty() || !older.chosen.empty() || newer.commit != older.commit;
 }
 
 std::optional<FixEffects> FixEffectsOf(const ModelResult& result) {

@@ -21,8 +21,8 @@ bool Removes(const FixAttempt& attempt, const BreakSite& site) {
 
 std::string_view FixabilityOf(const TriedFixes* tried, const BreakSite& site) {
   if (tried == nullptr) return kUntested;
-  const bool in_torch = site.frame == "torch";
-  std::string_view best = in_torch ? kNeedsTorch : kNeedsSource;
+  // That the chosen fixes do not remove it says nothing of the others.
+  std::string_view best = !tried->chosen.empty() ? kUntested : site.frame == "torch" ? kNeedsTorch : kNeedsSource;
   for (const FixAttempt& attempt : tried->attempts) {
     if (!Removes(attempt, site)) continue;
     const bool calls = std::find(attempt.kinds.begin(), attempt.kinds.end(), "call") != attempt.kinds.end();

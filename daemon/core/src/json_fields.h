@@ -176,8 +176,8 @@ void DescribeReasonFixes(V& v, T& r) {
 
 template <class V, class T>
 void DescribeFixEffects(V& v, T& f) {
-  v("commit", f.commit), v("capture_id", f.capture_id), v("best", f.best), v("outcome", f.outcome);
-  v("outcomes", f.outcomes), v("reasons", f.reasons), v("sites", f.sites);
+  v("commit", f.commit), v("capture_id", f.capture_id), v("chosen", WhenAny{f.chosen});
+  v("best", f.best), v("outcome", f.outcome), v("outcomes", f.outcomes), v("reasons", f.reasons), v("sites", f.sites);
 }
 
 template <class V, class T>

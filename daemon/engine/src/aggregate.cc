@@ -221,7 +221,10 @@ void Aggregate::TakeNumbers(const ModelResult& result, TrackedModel& row) {
 // The same for what was measured. A failed measurement leaves the one before.
 void Aggregate::TakeMeasurement(const ModelResult& result, TrackedModel& row) {
   if (result.info.sha.empty()) return;
-  if (auto effects = FixEffectsOf(result)) row.fixes[result.capture.toolchain.Key()] = *std::move(effects);
+  if (auto effects = FixEffectsOf(result)) {
+    FixEffects& kept = row.fixes[result.capture.toolchain.Key()];
+    if (Replaces(*effects, kept)) kept = *std::move(effects);
+  }
   auto measurement = MeasurementOf(result);
   if (!measurement) return;
   row.measured[NumbersKey(result.capture.toolchain.Key(), result.capture.mode)] = *std::move(measurement);

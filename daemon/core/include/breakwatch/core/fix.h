@@ -24,6 +24,8 @@ struct FixOptions {
   bool operator==(const FixOptions&) const = default;
 };
 
+// Whether these can be names of fixes. `option`: how the one who gave them calls them. Error: kUsage.
+Result<void> CheckFixNames(const std::vector<std::string>& names, const std::string& option);
 // Error: kUsage, naming the option and the values that it accepts.
 Result<void> CheckFix(const FixOptions& options);
 // The protocol's `fix` object: equal options give equal bytes.
@@ -62,6 +64,7 @@ struct UnfixedSite {
 };
 
 struct TriedFixes {
+  std::vector<std::string> chosen;  // the fixes that were to be tried, by name; empty: all that apply
   FixCounts before;
   std::vector<FixAttempt> attempts;  // in the order tried
   std::size_t best = SIZE_MAX;       // the attempt to recommend; SIZE_MAX: none helped

@@ -26,6 +26,7 @@ struct ReasonFixes {
 
 struct FixEffects {
   std::string commit, capture_id;               // of the capture that tried them
+  std::vector<std::string> chosen;              // TriedFixes::chosen
   std::string best, outcome;                    // the recommended fixes, "a+b", and their outcome; empty: none helped
   std::map<std::string, std::string> outcomes;  // by fix alone, and by the recommended fixes: whole better same ...
   std::vector<ReasonFixes> reasons;             // ordered by (reason, gb_id): every reason of the model
@@ -40,6 +41,10 @@ struct FixEffects {
 // `sites`: of the capture without a fix. An attempt that failed or returned another result has no effect, and neither
 // has one that compiles parts of the model: what it leaves out still breaks.
 FixEffects EffectsOf(const TriedFixes& tried, std::span<const BreakSite> sites);
+
+// Whether to keep the newer of two trials of a model: not if it tried chosen fixes only, and the older one, of the same
+// commit, all that apply.
+bool Replaces(const FixEffects& newer, const FixEffects& older);
 
 // Of a result of mode fix; nullopt if it is of another mode, failed, or cannot be read.
 std::optional<FixEffects> FixEffectsOf(const ModelResult& result);
