@@ -24,11 +24,22 @@ class SweepStoreWrapper : public store::SweepStore {
   Result<std::vector<Sweep>> Sweeps(int limit) override { return inner_.Sweeps(limit); }
   Result<Sweep> FindSweep(const std::string& id) override { return inner_.FindSweep(id); }
   Result<Plan> LoadPlan(const std::string& sweep_id) override { return inner_.LoadPlan(sweep_id); }
+  Result<Plan> LoadPlanHead(const std::string& sweep_id) override { return inner_.LoadPlanHead(sweep_id); }
+  Result<void> EachPlanned(const std::string& sweep_id, const store::UsePlanned& use) override {
+    return inner_.EachPlanned(sweep_id, use);
+  }
+  Result<std::set<std::string>> PlannedModels(const std::string& sweep_id) override {
+    return inner_.PlannedModels(sweep_id);
+  }
   Result<void> NoteFailure(SystemTime at) override { return inner_.NoteFailure(at); }
   Result<SystemTime> LastFailure() override { return inner_.LastFailure(); }
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override { return inner_.Results(sweep_id); }
   Result<void> EachResult(const std::string& sweep_id, const store::UseResult& use) override {
     return inner_.EachResult(sweep_id, use);
+  }
+  Result<void> EachCompared(const std::string& sweep_id, const store::KnownCapture& known,
+                            const store::UseCompared& use) override {
+    return inner_.EachCompared(sweep_id, known, use);
   }
   Result<void> EachOutcome(const std::string& sweep_id, const store::UseResult& use) override {
     return inner_.EachOutcome(sweep_id, use);

@@ -34,7 +34,7 @@ class SweepDirectoryTest : public testing::Test {
   Result<std::string> Write(const Sweep& sweep) {
     const std::string environment = EnvironmentJson("0.1.0", SampleToolchain(), R"({"settings":[]})");
     const std::vector<ModelResult> results = SampleResults();
-    auto written = WriteSweepDirectory(state_.string(), sweep, SamplePlan(), EachOf(results), environment);
+    auto written = WriteSweepDirectory(state_.string(), sweep, StreamOf(SamplePlan()), EachOf(results), environment);
     if (auto linked = LinkLatest(state_.string(), sweep.id); written && !linked) return linked.error();
     return written;
   }
@@ -65,6 +65,7 @@ TEST_F(SweepDirectoryTest, KeepsPlanAndResultsReadable) {
   const auto plan = PlanFromJson(Read("latest/plan.json"));
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->models.size(), 7u);
+  EXPECT_EQ(Read("latest/plan.json"), ToJson(SamplePlan()) + "\n");
   std::istringstream lines(Read("latest/results.jsonl"));
   std::size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) {

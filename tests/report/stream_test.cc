@@ -8,9 +8,10 @@
 namespace breakwatch::report {
 namespace {
 
-std::string Streamed(const Sweep& sweep, const std::vector<ModelResult>& results, Format format) {
+std::string Streamed(const Sweep& sweep, const std::vector<ModelResult>& results, Format format,
+                     std::string_view filter = {}) {
   std::string text;
-  const auto streamed = StreamSweep({.sweep = sweep, .each = EachOf(results)}, format, {},
+  const auto streamed = StreamSweep({.sweep = sweep, .each = EachOf(results), .filter = filter}, format, {},
                                     [&](std::string_view piece) { text += piece; });
   EXPECT_TRUE(streamed) << streamed.error().message;
   return text;
@@ -26,6 +27,17 @@ TEST(StreamTest, IsTheTextOfTheWholeReportInEveryFormatThatCanStream) {
       EXPECT_EQ(Streamed(sweep, results, format), RenderSweep({.sweep = sweep, .results = results}, format))
           << static_cast<int>(format) << " with " << results.size();
     }
+  }
+}
+
+TEST(StreamTest, NamesTheFilterThatSelectedTheResults) {
+  std::vector<ModelResult> selected = SampleResults();
+  selected.resize(2);
+  const Sweep sweep = SampleSweep();
+  for (const Format format : {Format::kText, Format::kJson, Format::kMarkdown, Format::kCsv}) {
+    const SweepReport whole{.sweep = sweep, .results = selected, .filter = "--filter org/*"};
+    EXPECT_EQ(Streamed(sweep, selected, format, "--filter org/*"), RenderSweep(whole, format))
+        << static_cast<int>(format);
   }
 }
 

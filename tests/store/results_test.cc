@@ -57,6 +57,44 @@ TEST_P(StoreTest, EndsWithTheErrorOfTheUser) {
             ErrorCode::kNotFound);
 }
 
+TEST_P(StoreTest, ReadsNoCaptureAgainThatTheCallerHas) {
+  Begin("s1", {"a/b", "c/d"});
+  const ModelResult first = SampleResult("s1", "a/b");
+  Append(first);
+  ModelResult changed = SampleResult("s1", "c/d");
+  changed.capture_id = first.capture_id;
+  changed.capture.detail = "its own";
+  Append(changed);
+  CaptureResult known = first.capture;
+  known.detail = "known";
+  std::map<std::string, std::pair<std::string, bool>> seen;  // by model
+  const auto see = [&](const ModelResult& result, bool is_stored) -> Result<void> {
+    seen[result.info.id] = {result.capture.detail, is_stored};
+    return {};
+  };
+  ASSERT_OK(store_->EachCompared("s1", nullptr, see));
+  EXPECT_EQ(seen["a/b"], std::pair(first.capture.detail, true));
+  EXPECT_EQ(seen["c/d"], std::pair(std::string("its own"), false)) << "it may not stand for the stored one";
+  ASSERT_OK(store_->EachCompared(
+      "s1", [&](const std::string& id) { return id == first.capture_id ? &known : nullptr; }, see));
+  EXPECT_EQ(seen["a/b"].first, "known");
+  EXPECT_EQ(seen["c/d"].first, "its own");
+}
+
+TEST_P(StoreTest, FindsTheNewestResultsOfAModeInSweepsThatHaveIt) {
+  Begin("s1", {"a/b"});
+  ModelResult tried = SampleResult("s1", "a/b");
+  tried.capture.mode = "fix";
+  Append(tried);
+  EXPECT_EQ(store_->NewestResults({.mode = "fix"})->size(), 1u) << "the modes of a running sweep are not known";
+  EXPECT_TRUE(store_->NewestResults({.mode = "train"})->empty());
+  Sweep sweep = FinishedSweep("s1");
+  sweep.modes = {{"fix", {{"graph_breaks", 1}}}};
+  ASSERT_OK(store_->FinishSweep(sweep, {}, {}));
+  EXPECT_EQ(store_->NewestResults({.mode = "fix"})->size(), 1u);
+  EXPECT_TRUE(store_->NewestResults({.mode = "train"})->empty());
+}
+
 TEST_P(StoreTest, GivesOutcomesWithTheSitesOfTheResultEvenIfItsCaptureDiffers) {
   Begin("s1", {"a/b", "c/d", "e/f"});
   ModelResult first = SampleResult("s1", "a/b");

@@ -33,6 +33,28 @@ TEST_P(StoreTest, KeepsAPlanLargerThanOnePage) {
   EXPECT_EQ(ToJson(*loaded), ToJson(plan));
 }
 
+TEST_P(StoreTest, GivesAPlanOneModelAtATimeOverManyPages) {
+  std::vector<std::string> models;
+  for (int i = 0; i < 1'100; ++i) models.push_back("org/m" + std::to_string((i * 7'919) % 1'100));
+  const Plan plan = SamplePlan("s1", models);
+  ASSERT_OK(store_->BeginSweep(SampleSweep("s1"), plan, {}, {}, {}));
+  Plan read = *store_->LoadPlanHead("s1");
+  EXPECT_TRUE(read.models.empty());
+  ASSERT_OK(store_->EachPlanned("s1", [&](PlannedModel planned) -> Result<void> {
+    read.models.push_back(std::move(planned));
+    return {};
+  }));
+  EXPECT_EQ(ToJson(read), ToJson(plan));
+  EXPECT_EQ(*store_->PlannedModels("s1"), std::set<std::string>(models.begin(), models.end()));
+  int used = 0;
+  const auto stopped = store_->EachPlanned("s1", [&](const PlannedModel&) -> Result<void> {
+    return ++used, Error{ErrorCode::kStore, "no space"};
+  });
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.error().message, "no space");
+  EXPECT_EQ(used, 1);
+}
+
 TEST_P(StoreTest, RejectsAPlanThatNamesAModelTwiceAndKeepsNothingOfIt) {
   const auto begun = store_->BeginSweep(SampleSweep("s1"), SamplePlan("s1", {"a/b", "a/b"}), {}, {}, {});
   ASSERT_FALSE(begun.ok());

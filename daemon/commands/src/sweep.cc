@@ -173,12 +173,12 @@ Result<Plan> PlanOf(const App& app, const SweepRequest& request, CommandQueue& c
   auto printer = report::ProgressPrinter::For(app.err, *app.clock);
   const auto current = engine::LoadAggregate(**store, options->aggregate);
   if (!current) return current.error();
-  const auto list = engine::ListModels(**lister, request, printer, engine::WaitForStop(commands));
+  auto list = engine::ListModels(**lister, request, printer, engine::WaitForStop(commands));
   if (!list) return list.error();
   const auto toolchain = ToolchainOf(app, request, options->plan.toolchain);
   if (!toolchain) return toolchain.error();
   const SystemTime now = app.clock->Now();
-  return engine::PlanRequest(engine::MakeSweepId(now), request, *list,
+  return engine::PlanRequest(engine::MakeSweepId(now), request, *std::move(list),
                              {.sweeps = **store,
                               .current = current->aggregate,
                               .options = options->plan,

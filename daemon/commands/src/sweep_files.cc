@@ -83,17 +83,22 @@ std::vector<Sweep> SweepFiles::WriteMissing(const std::stop_token& stop) {
 }
 
 Result<bool> SweepFiles::Write(store::SweepStore& store, const Sweep& sweep) {
-  const auto plan = store.LoadPlan(sweep.id);
-  if (!plan) return Note(plan.error()), false;
+  auto head = store.LoadPlanHead(sweep.id);
+  if (!head) return Note(head.error()), false;
   std::optional<Error> unread;
-  // One result at a time: those of the whole Hub are gigabytes.
+  // One model and one result at a time: those of the whole Hub are gigabytes.
+  const report::StreamedPlan plan{*std::move(head), [&](const auto& use) {
+                                    auto read = store.EachPlanned(sweep.id, use);
+                                    if (!read) unread = read.error();
+                                    return read;
+                                  }};
   const report::EachResult each = [&](const report::UseResult& use) {
     auto read = EachOf(app_, store, sweep.id)(use);
     if (!read) unread = read.error();
     return read;
   };
   const auto written =
-      report::WriteSweepDirectory(app_.settings().state_dir, sweep, *plan, each,
+      report::WriteSweepDirectory(app_.settings().state_dir, sweep, plan, each,
                                   report::EnvironmentJson(app_.version, sweep.toolchain, SettingsJson()));
   if (unread) return Note(*unread), false;
   if (!written) return written.error();

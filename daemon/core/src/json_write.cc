@@ -142,6 +142,9 @@ std::string ToJson(const CaptureResult& result) {
 std::string ToJson(const Plan& plan) {
   return Document([&](Writer& w) { w("schema", json_fields::kSchema), json_fields::DescribePlan(w, plan); });
 }
+std::string ToJson(const PlannedModel& planned) {
+  return Document([&](Writer& w) { json_fields::DescribePlanned(w, planned); });
+}
 std::string ToJson(const Sweep& sweep) {
   return Document([&](Writer& w) { w("schema", json_fields::kSchema), json_fields::DescribeSweep(w, sweep); });
 }

@@ -122,12 +122,12 @@ class Planner {
   Planner(const std::string& sweep_id, const Known& known, const PlanOptions& options, SystemTime now)
       : known_(known), options_(options), now_(now), verified_(ChosenToVerify(known, sweep_id, options)) {}
 
-  PlannedModel Decide(const RankedModel& model, const std::string& mode) {
+  PlannedModel Decide(RankedModel model, const std::string& mode) {
     PlannedModel planned;
-    planned.info = model.info;
-    planned.config_json = model.config_json;
+    planned.info = std::move(model.info);
+    planned.config_json = std::move(model.config_json);
     planned.mode = mode;
-    if (!SplitMode(mode).call.empty() && RunsOwnCode(model.info)) {
+    if (!SplitMode(mode).call.empty() && RunsOwnCode(planned.info)) {
       planned.status = Status::kSkippedUnsupportedLibrary;
       planned.detail = "your own code has no call variants";
       planned.reason = "excluded";
@@ -139,14 +139,14 @@ class Planner {
       planned.reason = "excluded";
       return planned;
     }
-    const ModelOverride rule = OverrideOf(model.info, options_.rules);
+    const ModelOverride rule = OverrideOf(planned.info, options_.rules);
     if (!rule.skip.empty()) {
       planned.status = Status::kSkippedFiltered;
       planned.detail = rule.skip + " (" + rule.skip_place + ")";
       planned.reason = "excluded";
       return planned;
     }
-    auto structure = StructureDigest(model.info, model.config_json, options_, mode);
+    auto structure = StructureDigest(planned.info, planned.config_json, options_, mode);
     if (!structure) {
       planned.status = Status::kSkippedNoConfig;
       planned.detail = structure.error().message;
@@ -155,7 +155,7 @@ class Planner {
     }
     planned.structure = *std::move(structure);
     planned.repeat = IsMeasureMode(mode) ? 1 : options_.repeat;
-    planned.inputs_spec_json = InputsSpecOf(model.info, options_);
+    planned.inputs_spec_json = InputsSpecOf(planned.info, options_);
     planned.dtype = DtypeOf(rule, options_, mode), planned.attention = rule.attention;
     if (mode == kProfileMode || mode == kBenchMode) planned.measure_json = MeasureJson(options_.measure);
     if (mode == kFixMode) planned.fix_json = FixJson(options_.fix);
@@ -233,7 +233,7 @@ class Planner {
 
 }  // namespace
 
-Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& known, const PlanOptions& options,
+Plan MakePlan(const std::string& sweep_id, RankedList list, const Known& known, const PlanOptions& options,
               SystemTime now) {
   Plan plan;
   plan.sweep_id = sweep_id;
@@ -246,11 +246,13 @@ Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& 
   plan.models.reserve(list.models.size() * options.modes.size());
   Planner planner(sweep_id, known, options, now);
   std::set<std::string> seen;
-  for (const RankedModel& model : list.models) {
+  for (RankedModel& model : list.models) {
     if (!seen.insert(model.info.id).second) continue;
     const auto own = options.modes_of.find(model.info.id);
-    for (const std::string& mode : own == options.modes_of.end() ? options.modes : own->second) {
-      plan.models.push_back(planner.Decide(model, mode));
+    const std::vector<std::string>& modes = own == options.modes_of.end() ? options.modes : own->second;
+    for (const std::string& mode : modes) {
+      plan.models.push_back(&mode == &modes.back() ? planner.Decide(std::move(model), mode)
+                                                   : planner.Decide(model, mode));
     }
   }
   return plan;

@@ -74,11 +74,11 @@ Result<Toolchain> UseToolchainOf(LoopState& state, const SweepRequest& request) 
 
 Result<Plan> ListAndPlan(LoopState& state, const std::string& sweep_id, const SweepRequest& request) {
   const auto wait = [&state](int fd) { return WaitForListing(state, fd); };
-  const auto list = ListModels(state.parts.lister, request, state.parts.progress, wait);
+  auto list = ListModels(state.parts.lister, request, state.parts.progress, wait);
   if (!list) return list.error();
   auto toolchain = UseToolchainOf(state, request);
   if (!toolchain) return toolchain.error();
-  return PlanRequest(sweep_id, request, *list,
+  return PlanRequest(sweep_id, request, *std::move(list),
                      {.sweeps = state.parts.sweeps,
                       .current = state.aggregate(),
                       .options = state.options.plan,

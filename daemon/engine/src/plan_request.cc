@@ -165,12 +165,12 @@ Result<Known> KnownOf(const RankedList& list, const PlanOptions& options, store:
   return known;
 }
 
-Result<Plan> PlanOf(const std::string& sweep_id, const SweepRequest& request, const RankedList& list,
+Result<Plan> PlanOf(const std::string& sweep_id, const SweepRequest& request, RankedList list,
                     const PlanInputs& inputs) {
   const PlanOptions options = OptionsOf(request, list, inputs);
   const auto known = KnownOf(list, options, inputs.sweeps);
   if (!known) return known.error();
-  return MakePlan(sweep_id, list, *known, options, inputs.now);
+  return MakePlan(sweep_id, std::move(list), *known, options, inputs.now);
 }
 
 }  // namespace
@@ -208,12 +208,12 @@ Result<RankedList> ListModels(ModelLister& lister, const SweepRequest& request, 
   return list;
 }
 
-Result<Plan> PlanRequest(const std::string& sweep_id, const SweepRequest& request, const RankedList& list,
+Result<Plan> PlanRequest(const std::string& sweep_id, const SweepRequest& request, RankedList list,
                          const PlanInputs& inputs) {
-  if (request.list.select.empty()) return PlanOf(sweep_id, request, list, inputs);
-  const auto selected = Selected(list, request, inputs);
+  if (request.list.select.empty()) return PlanOf(sweep_id, request, std::move(list), inputs);
+  auto selected = Selected(std::move(list), request, inputs);
   if (!selected) return selected.error();
-  return PlanOf(sweep_id, request, *selected, inputs);
+  return PlanOf(sweep_id, request, *std::move(selected), inputs);
 }
 
 }  // namespace breakwatch::engine

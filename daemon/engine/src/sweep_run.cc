@@ -39,7 +39,7 @@ std::chrono::milliseconds TimeForFixes(const std::string& fix_json, std::chrono:
 
 }  // namespace
 
-SweepRun::SweepRun(LoopState& state, std::string sweep_id, const Plan& plan)
+SweepRun::SweepRun(LoopState& state, std::string sweep_id, Plan& plan)
     : state_(state),
       sweep_id_(std::move(sweep_id)),
       plan_(plan),
@@ -54,6 +54,7 @@ void SweepRun::TakeOver(const std::vector<ModelResult>& results) {
     const auto place = places.find({result.info.id, result.capture.mode});
     if (place == places.end() || done_[place->second]) continue;
     done_[place->second] = true;
+    Settled(place->second);
     Count(result);
     if (plan_.models[place->second].action == Action::kCapture) earlier_[place->first] = result;
   }
@@ -177,7 +178,9 @@ Result<void> SweepRun::SettleSome() {
     known_.pop_front();
     auto result = KnownResult(index);
     if (!result) return result.error();
-    if (*result) results.push_back(**std::move(result));
+    if (!*result) continue;
+    results.push_back(**std::move(result));
+    Settled(index);
   }
   return Append(std::move(results));
 }
@@ -265,6 +268,7 @@ Result<void> SweepRun::Settle(std::size_t index, CaptureResult capture, std::str
   result.capture = std::move(capture);
   result.capture_id = std::move(capture_id);
   if (auto appended = Append(result); !appended) return appended;
+  Settled(index);
   const auto shares = shares_.find({model, plan_.models[index].mode});
   if (shares == shares_.end()) return {};
   for (const std::size_t share : shares->second) {
@@ -273,6 +277,7 @@ Result<void> SweepRun::Settle(std::size_t index, CaptureResult capture, std::str
     shared.capture_id = result.capture_id;
     if (!shared.capture_id.empty()) shared.shared_from = model;
     if (auto appended = Append(std::move(shared)); !appended) return appended;
+    Settled(share);
   }
   shares_.erase(shares);
   return {};

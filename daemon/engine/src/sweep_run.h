@@ -17,7 +17,8 @@ namespace breakwatch::engine {
 // Thread: the loop's. `state` and `plan` must outlive it.
 class SweepRun {
  public:
-  SweepRun(LoopState& state, std::string sweep_id, const Plan& plan);
+  // Takes the configuration out of each entry of `plan` whose result is stored: those of the whole Hub are large.
+  SweepRun(LoopState& state, std::string sweep_id, Plan& plan);
 
   // Takes over the results of an earlier process. Call it before CaptureAll.
   void TakeOver(const std::vector<ModelResult>& results);
@@ -49,13 +50,14 @@ class SweepRun {
   Result<void> Append(std::vector<ModelResult> results);
   ModelResult ResultOf(std::size_t index) const;
   void Count(const ModelResult& result);
+  void Settled(std::size_t index) { std::string().swap(plan_.models[index].config_json); }
   CaptureJob JobOf(std::size_t index) const;
   void NoteWaiting();
   void PublishWhenDue();
 
   LoopState& state_;
   const std::string sweep_id_;
-  const Plan& plan_;
+  Plan& plan_;
   const CaptureLimits limits_;
   std::vector<bool> done_;
   std::size_t done_count_ = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <utility>
 
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
@@ -21,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kNoModels = "[]}";  // the end of a plan without models
+
 bool IsFileName(const std::string& id) {
   const bool plain =
       id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == std::string::npos;
@@ -30,6 +33,24 @@ bool IsFileName(const std::string& id) {
 Result<void> WriteWhole(const std::string& path, std::string_view text) {
   FileWriter file(path);
   file.Write(text);
+  return file.Close();
+}
+
+// A plan of the whole Hub is hundreds of megabytes as a JSON value.
+Result<void> WritePlan(const std::string& path, const StreamedPlan& plan) {
+  const std::string head = ToJson(plan.head);
+  const std::size_t place = head.rfind(kNoModels) + 1;
+  FileWriter file(path);
+  file.Write(std::string_view(head).substr(0, place));
+  bool any = false;
+  auto read = plan.each([&](const PlannedModel& planned) -> Result<void> {
+    if (std::exchange(any, true)) file.Write(",");
+    file.Write(ToJson(planned));
+    return {};
+  });
+  if (!read) return read;
+  file.Write(std::string_view(head).substr(place));
+  file.Write("\n");
   return file.Close();
 }
 
@@ -56,13 +77,13 @@ Result<Read> WriteResults(const std::string& path, const Sweep& sweep, const Eac
 }
 
 std::string ReportOf(const Sweep& sweep, Read read) {
-  return ComparesNoResults(sweep) ? Markdown(DocumentOf(sweep, {}, std::move(read.gathered)))
+  return ComparesNoResults(sweep) ? Markdown(DocumentOf({.sweep = sweep, .each = nullptr}, std::move(read.gathered)))
                                   : RenderSweep({.sweep = sweep, .results = read.compared}, Format::kMarkdown);
 }
 
-Result<void> WriteAll(const std::string& folder, const Sweep& sweep, const Plan& plan, const EachResult& each,
+Result<void> WriteAll(const std::string& folder, const Sweep& sweep, const StreamedPlan& plan, const EachResult& each,
                       std::string_view environment_json) {
-  if (auto written = WriteWhole(folder + "/plan.json", ToJson(plan) + "\n"); !written) return written;
+  if (auto written = WritePlan(folder + "/plan.json", plan); !written) return written;
   auto read = WriteResults(folder + "/results.jsonl", sweep, each);
   if (!read) return read.error();
   const SweepTotals& totals = read->gathered.totals;
@@ -100,7 +121,18 @@ std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain
   return Dump(json);
 }
 
-Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
+StreamedPlan StreamOf(Plan plan) {
+  std::vector<PlannedModel> models = std::exchange(plan.models, {});
+  const auto each = [models = std::move(models)](const auto& use) -> Result<void> {
+    for (const PlannedModel& planned : models) {
+      if (auto used = use(planned); !used) return used;
+    }
+    return {};
+  };
+  return {std::move(plan), each};
+}
+
+Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const StreamedPlan& plan,
                                         const EachResult& each, std::string_view environment_json) {
   if (!IsFileName(sweep.id))
     return Error{ErrorCode::kInvalid, "sweep id \"" + ToUtf8(sweep.id) + "\" is not a file name"};

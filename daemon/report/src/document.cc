@@ -168,7 +168,7 @@ std::string DurationOf(const Sweep& sweep) {
 
 std::string SecondsOf(SystemTime time) { return FormatTime(time).substr(0, 19) + "Z"; }
 
-Document HeadOf(const Sweep& sweep, SystemTime made_at) {
+Document HeadOf(const Sweep& sweep, SystemTime made_at, std::string_view filter) {
   Document out;
   out.title = "Where torch.compile breaks";
   out.started_at = sweep.started_at;
@@ -180,15 +180,15 @@ Document HeadOf(const Sweep& sweep, SystemTime made_at) {
                {"took", DurationOf(sweep)},
                {"complete", sweep.complete ? "yes" : "no"},
                {"toolchain", sweep.toolchain.Key()}};
+  if (!filter.empty()) out.facts.emplace_back("selected", filter);
   return out;
 }
 
 }  // namespace
 
 Document DocumentOf(const SweepReport& report) {
-  Document out = HeadOf(report.sweep, report.made_at);
-  out.summary = SweepSummary(report);
-  if (!report.filter.empty()) out.facts.emplace_back("selected", report.filter);
+  Document out = HeadOf(report.sweep, report.made_at, report.filter);
+  out.summary = SweepSummary(report.sweep, report.filter, report.results.size());
   AddGate(out, report.gate);
   out.cases = CasesOf(report.results, report.gate);
   out.issues = IssuesOf(report.results, report.gate);
@@ -202,10 +202,10 @@ Document DocumentOf(const SweepReport& report) {
   return out;
 }
 
-Document DocumentOf(const Sweep& sweep, SystemTime made_at, Gathered gathered) {
+Document DocumentOf(const StreamedSweep& sweep, Gathered gathered) {
   const SweepTotals& totals = gathered.totals;
-  Document out = HeadOf(sweep, made_at);
-  out.summary = SummaryLine(sweep);
+  Document out = HeadOf(sweep.sweep, sweep.made_at, sweep.filter);
+  out.summary = SweepSummary(sweep.sweep, sweep.filter, totals.results());
   AddTotals(out, totals);
   AddSection(out, "models", "Models", ResultTableOf(totals, std::move(gathered.rows)), /*open=*/false,
              /*if_empty=*/true);

@@ -85,7 +85,7 @@ struct Document {
 Document DocumentOf(const SweepReport& report);
 Document DocumentOf(const ComparisonReport& report);
 // Without cases and issues.
-Document DocumentOf(const Sweep& sweep, SystemTime made_at, Gathered gathered);
+Document DocumentOf(const StreamedSweep& sweep, Gathered gathered);
 
 // The most important first: by severity, then by the number of models, then by events.
 std::vector<SiteGroup> GroupSites(const std::vector<Issue>& issues);
@@ -109,9 +109,9 @@ std::string ReasonText(const BreakSite& site);
 std::string SweepInText(const SweepReport& report, Format format, Style style);
 std::string ComparisonInText(const ComparisonReport& report, Format format, Style style);
 // What SweepInText writes below the table of models, if no results are compared; and its JSON without results.
-std::string TextAfterModels(const Sweep& sweep, const SweepTotals& totals, Style style);
-std::string SweepFrame(const Sweep& sweep, const SweepTotals& totals);
-// SummaryLine, and which results were selected.
-std::string SweepSummary(const SweepReport& report);
+std::string TextAfterModels(const StreamedSweep& sweep, const SweepTotals& totals, Style style);
+std::string SweepFrame(const StreamedSweep& sweep, const SweepTotals& totals);
+// SummaryLine, and which results were selected. `filter` may be empty.
+std::string SweepSummary(const Sweep& sweep, std::string_view filter, std::size_t results);
 
 }  // namespace breakwatch::report

@@ -69,6 +69,8 @@ std::string RenderSweep(const SweepReport& report, Format format, Style style) {
   return render == nullptr ? SweepInText(report, format, style) : render(DocumentOf(report));
 }
 
+bool ShowsComparisonAlone(Format format) { return EntryOf(format).render == nullptr || format == Format::kMarkdown; }
+
 std::string RenderComparison(const ComparisonReport& report, Format format, Style style) {
   const RenderDocument render = EntryOf(format).render;
   return render == nullptr ? ComparisonInText(report, format, style) : render(DocumentOf(report));

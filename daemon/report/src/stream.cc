@@ -41,7 +41,7 @@ std::string Element(const ModelResult& result) {
 
 Result<void> StreamJson(const StreamedSweep& sweep, const TextSink& sink) {
   // The frame is known only at the end, but its beginning does not depend on the results.
-  const auto frame_of = [&](const SweepTotals& totals) { return SweepFrame(sweep.sweep, totals); };
+  const auto frame_of = [&](const SweepTotals& totals) { return SweepFrame(sweep, totals); };
   SweepTotals totals;
   const std::string empty = frame_of(totals);
   const std::size_t place = empty.find(kNoResults) + kNoResults.size() - 1;
@@ -89,11 +89,11 @@ Result<void> StreamSweep(const StreamedSweep& sweep, Format format, Style style,
   auto gathered = Gather(sweep.each);
   if (!gathered) return gathered.error();
   if (format == Format::kMarkdown) {
-    sink(Markdown(DocumentOf(sweep.sweep, sweep.made_at, *std::move(gathered))));
+    sink(Markdown(DocumentOf(sweep, *std::move(gathered))));
     return {};
   }
   sink(Render(ResultTableOf(gathered->totals, std::move(gathered->rows)), format, style));
-  if (format == Format::kText) sink(TextAfterModels(sweep.sweep, gathered->totals, style));
+  if (format == Format::kText) sink(TextAfterModels(sweep, gathered->totals, style));
   return {};
 }
 

@@ -42,7 +42,7 @@ std::string SweepText(const SweepReport& report, Style style) {
   const std::span<const ModelResult> results = report.results;
   return Render(ResultTable(results), Format::kText, style) +
          Tables(TotalsOf(results), DifferenceTable(results, report.others), style) + "\n" +
-         OneLine(SweepSummary(report)) + "\n";
+         OneLine(SweepSummary(report.sweep, report.filter, results.size())) + "\n";
 }
 
 Json Frame(const Sweep& sweep, std::string_view filter, Json results, const Table& differences,
@@ -82,12 +82,13 @@ std::string CountActions(const Plan& plan) {
 
 }  // namespace
 
-std::string TextAfterModels(const Sweep& sweep, const SweepTotals& totals, Style style) {
-  return Tables(totals, Table{}, style) + "\n" + OneLine(SummaryLine(sweep)) + "\n";
+std::string TextAfterModels(const StreamedSweep& sweep, const SweepTotals& totals, Style style) {
+  return Tables(totals, Table{}, style) + "\n" + OneLine(SweepSummary(sweep.sweep, sweep.filter, totals.results())) +
+         "\n";
 }
 
-std::string SweepFrame(const Sweep& sweep, const SweepTotals& totals) {
-  return Dump(Frame(sweep, "", Json::array(), Table{}, totals));
+std::string SweepFrame(const StreamedSweep& sweep, const SweepTotals& totals) {
+  return Dump(Frame(sweep.sweep, sweep.filter, Json::array(), Table{}, totals));
 }
 
 std::string SummaryLine(const Sweep& sweep) {
@@ -114,10 +115,10 @@ std::string SummaryLine(const Sweep& sweep) {
   return sweep.complete ? text : text + "; incomplete";
 }
 
-std::string SweepSummary(const SweepReport& report) {
-  const std::string text = SummaryLine(report.sweep);
-  if (report.filter.empty()) return text;
-  return text + "; selected: " + Counted(report.results.size(), "result") + ", " + std::string(report.filter);
+std::string SweepSummary(const Sweep& sweep, std::string_view filter, std::size_t results) {
+  const std::string text = SummaryLine(sweep);
+  if (filter.empty()) return text;
+  return text + "; selected: " + Counted(results, "result") + ", " + std::string(filter);
 }
 
 std::string SweepInText(const SweepReport& report, Format format, Style style) {

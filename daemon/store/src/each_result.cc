@@ -40,6 +40,7 @@ void TakeSites(const std::vector<SitePlace>& places, CaptureResult& capture) {
 // A page; `last` is the position of its last row, even if that one is damaged.
 struct SqlStore::ResultPart {
   std::vector<ModelResult> results;
+  std::vector<bool> are_stored;  // as UseCompared; empty: not known
   std::optional<Int> last;
 };
 
@@ -52,11 +53,16 @@ Result<void> SweepStore::EachResult(const std::string& sweep_id, const UseResult
   return {};
 }
 
+Result<void> SweepStore::EachCompared(const std::string& sweep_id, const KnownCapture&, const UseCompared& use) {
+  return EachResult(sweep_id, [&](ModelResult result) { return use(std::move(result), /*is_stored=*/false); });
+}
+
 Result<void> SweepStore::EachOutcome(const std::string& sweep_id, const UseResult& use) {
   return EachResult(sweep_id, use);
 }
 
-Result<SqlStore::ResultPart> SqlStore::ReadResultPart(const std::string& id, std::int64_t after) {
+Result<SqlStore::ResultPart> SqlStore::ReadResultPart(const std::string& id, std::int64_t after,
+                                                      const KnownCapture& known) {
   return db_.Read([&](soci::session& sql) -> Result<ResultPart> {
     ResultPart part;
     std::size_t bytes = 0;
@@ -66,8 +72,12 @@ Result<SqlStore::ResultPart> SqlStore::ReadResultPart(const std::string& id, std
             const std::string& document, const std::string& capture) {
           part.last = position;
           bytes += document.size() + capture.size();
-          auto result = DecodeOrReport(id, model, mode, capture_id, document, capture);
-          if (result) part.results.push_back(std::move(*result));
+          const CaptureResult* had = known && !capture_id.empty() ? known(capture_id) : nullptr;
+          auto result = DecodeOrReport(id, model, mode, capture_id, document, capture, had);
+          if (result) {
+            part.results.push_back(std::move(*result));
+            part.are_stored.push_back(!capture_id.empty() && !HasOwnCapture(document));
+          }
           return bytes < kPageBytes;
         },
         id, Int{after});
@@ -118,16 +128,29 @@ Result<SqlStore::ResultPart> SqlStore::ReadOutcomePart(const std::string& id, st
   return part;
 }
 
+namespace {
+
+UseCompared IgnoringOrigin(const UseResult& use) {
+  return [&use](ModelResult result, bool) { return use(std::move(result)); };
+}
+
+}  // namespace
+
 Result<void> SqlStore::EachResult(const std::string& sweep_id, const UseResult& use) {
-  return EachPart(sweep_id, use, [this](const std::string& id, Int after) { return ReadResultPart(id, after); });
+  return EachCompared(sweep_id, nullptr, IgnoringOrigin(use));
+}
+
+Result<void> SqlStore::EachCompared(const std::string& sweep_id, const KnownCapture& known, const UseCompared& use) {
+  return EachPart(sweep_id, use, [&](const std::string& id, Int after) { return ReadResultPart(id, after, known); });
 }
 
 Result<void> SqlStore::EachOutcome(const std::string& sweep_id, const UseResult& use) {
-  return EachPart(sweep_id, use, [this](const std::string& id, Int after) { return ReadOutcomePart(id, after); });
+  return EachPart(sweep_id, IgnoringOrigin(use),
+                  [this](const std::string& id, Int after) { return ReadOutcomePart(id, after); });
 }
 
 template <class ReadPart>
-Result<void> SqlStore::EachPart(const std::string& sweep_id, const UseResult& use, const ReadPart& read_part) {
+Result<void> SqlStore::EachPart(const std::string& sweep_id, const UseCompared& use, const ReadPart& read_part) {
   const std::string id = ToUtf8(sweep_id);
   const auto known = db_.Read([&](soci::session& sql) -> Result<Int> {
     return Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id);
@@ -137,27 +160,28 @@ Result<void> SqlStore::EachPart(const std::string& sweep_id, const UseResult& us
   for (Int after = -1;;) {
     auto part = read_part(id, after);
     if (!part) return db_.MetDamage() ? EachPastDamage(id, after, use) : Result<void>(part.error());
-    for (ModelResult& result : part->results) {
-      if (auto used = use(std::move(result)); !used) return used;
+    for (std::size_t i = 0; i < part->results.size(); ++i) {
+      const bool is_stored = i < part->are_stored.size() && part->are_stored[i];
+      if (auto used = use(std::move(part->results[i]), is_stored); !used) return used;
     }
     if (!part->last) return EachUnplanned(id, use);
     after = *part->last;
   }
 }
 
-Result<void> SqlStore::EachOf(const std::vector<ResultKey>& keys, const UseResult& use) {
+Result<void> SqlStore::EachOf(const std::vector<ResultKey>& keys, const UseCompared& use) {
   for (const ResultKey& key : keys) {
     auto one = ReadByKey({key});
     if (!one) return one.error();
     for (ModelResult& result : *one) {
-      if (auto used = use(std::move(result)); !used) return used;
+      if (auto used = use(std::move(result), /*is_stored=*/false); !used) return used;
     }
   }
   return {};
 }
 
 // Those whose row of the plan is missing, as `store repair` may leave them.
-Result<void> SqlStore::EachUnplanned(const std::string& id, const UseResult& use) {
+Result<void> SqlStore::EachUnplanned(const std::string& id, const UseCompared& use) {
   std::vector<ResultKey> keys;
   const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
     keys.clear();
@@ -176,7 +200,7 @@ Result<void> SqlStore::EachUnplanned(const std::string& id, const UseResult& use
 }
 
 // The rest one at a time, after a damaged page. The keys come from indexes.
-Result<void> SqlStore::EachPastDamage(const std::string& id, std::int64_t after, const UseResult& use) {
+Result<void> SqlStore::EachPastDamage(const std::string& id, std::int64_t after, const UseCompared& use) {
   std::set<std::pair<std::string, std::string>> used;
   std::vector<ResultKey> keys;
   const auto listed = ReadPast({"results", "sweep " + id, "", ""}, [&](soci::session& sql) -> Result<void> {

@@ -68,7 +68,7 @@ Result<std::vector<PlacedResult>> SqlStore::ResultsAfter(const std::string& swee
 
 Result<PlanPage> SqlStore::PlanAfter(const std::string& sweep_id, std::int64_t place, int rows) {
   const std::string id = ToUtf8(sweep_id);
-  auto head = ReadPlanHead(id);
+  auto head = LoadPlanHead(id);
   if (!head) return head.error();
   PlanPage page{*std::move(head), {}, {}};
   page.plan.models.clear();

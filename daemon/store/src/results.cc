@@ -19,6 +19,11 @@ constexpr const char* kSelectResults =
     " FROM results r LEFT JOIN captures c ON c.id = r.capture_id ";
 constexpr const char* kOneResult = "WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode";
 
+// Whether a sweep may have results in a mode: its modes are known when it has finished.
+bool MayHave(const Sweep& sweep, const std::string& mode) {
+  return mode.empty() || sweep.state != SweepState::kFinished || sweep.modes.empty() || sweep.modes.contains(mode);
+}
+
 // The toolchain names of sweeps, because a result without a capture has no toolchain.
 std::map<std::string, std::string> ToolchainsBySweep(const std::vector<Sweep>& sweeps) {
   std::map<std::string, std::string> names;
@@ -59,8 +64,9 @@ void WriteRevision(soci::session& sql, const ModelResult& result, Int seq) {
 
 std::optional<ModelResult> SqlStore::DecodeOrReport(const std::string& sweep, const std::string& model,
                                                     const std::string& mode, const std::string& capture_id,
-                                                    const std::string& document, const std::string& capture) {
-  auto result = DecodeResult(document, capture);
+                                                    const std::string& document, const std::string& capture,
+                                                    const CaptureResult* known) {
+  auto result = DecodeResult(document, capture, known);
   if (result) return std::move(*result);
   if (!capture_id.empty() && !CaptureResultFromJson(capture)) {
     Report({"captures", capture_id, model, result.error().message});
@@ -223,6 +229,9 @@ Result<std::vector<ResultKey>> SqlStore::NewestKeys(const ResultFilter& filter,
 Result<std::vector<ModelResult>> SqlStore::NewestResults(const ResultFilter& filter) {
   const auto sweeps = Sweeps(std::numeric_limits<int>::max());
   if (!sweeps) return sweeps.error();
+  // Most stores have no result in most modes, and looking for them reads every row.
+  const bool any = std::any_of(sweeps->begin(), sweeps->end(), [&](const Sweep& s) { return MayHave(s, filter.mode); });
+  if (!any) return std::vector<ModelResult>();
   const auto toolchains = ToolchainsBySweep(*sweeps);
   const auto keys = NewestKeys(filter, toolchains);
   if (!keys) return keys.error();

@@ -30,15 +30,21 @@ class SqlStore final : public Store {
   Result<std::vector<Sweep>> Unfinished() override;
   Result<std::vector<Sweep>> Sweeps(int limit) override;
   Result<Sweep> FindSweep(const std::string& id) override;
-  Result<Plan> LoadPlan(const std::string& sweep_id) override;
   Result<void> NoteFailure(SystemTime at) override;
   Result<SystemTime> LastFailure() override;
+
+  // plans.cc
+  Result<Plan> LoadPlan(const std::string& sweep_id) override;
+  Result<Plan> LoadPlanHead(const std::string& sweep_id) override;
+  Result<void> EachPlanned(const std::string& sweep_id, const UsePlanned& use) override;
+  Result<std::set<std::string>> PlannedModels(const std::string& sweep_id) override;
 
   // results.cc
   Result<void> AppendResults(std::span<const ResultWrite> writes) override;
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override;
   // each_result.cc
   Result<void> EachResult(const std::string& sweep_id, const UseResult& use) override;
+  Result<void> EachCompared(const std::string& sweep_id, const KnownCapture& known, const UseCompared& use) override;
   Result<void> EachOutcome(const std::string& sweep_id, const UseResult& use) override;
   Result<std::vector<ModelResult>> NewestResults(const ResultFilter& filter) override;
   Result<std::vector<std::string>> Models() override;
@@ -140,12 +146,11 @@ class SqlStore final : public Store {
                          const std::string& model, const std::string& mode, const std::string& document);
   Result<void> WriteEnd(soci::session& sql, const Sweep& sweep, std::span<const Event> events,
                         const CurrentChange& change);
-  Result<Plan> ReadPlanHead(const std::string& sweep_id);
-  // Reads the models of a plan. After an error `plan` has some of them.
-  Result<void> ReadPlanned(const std::string& sweep_id, Plan& plan);
-  Result<void> ReadEachPlanned(const std::string& sweep_id, Plan& plan);
-  void DecodeEach(const std::string& sweep_id, const std::vector<std::string>& documents,
-                  const std::vector<std::string>& models, Plan& plan);
+  struct PlanPart;
+  Result<PlanPart> ReadPlanPart(const std::string& id, std::int64_t after);
+  Result<void> EachPlannedPastDamage(const std::string& id, std::int64_t after, const UsePlanned& use);
+  // Appends a model of a plan, or reports its document as damaged.
+  void DecodeOrReportPlanned(const std::string& id, const std::string& model, const std::string& document, Plan& plan);
   Result<Sweep> LatestSweep(soci::session& sql);
   Result<Sweep> LatestOfEach();
 
@@ -172,13 +177,13 @@ class SqlStore final : public Store {
   std::vector<PlacedResult> ReadPlaced(soci::session& sql, const std::string& query, const PageSize& size,
                                        const Values&... values);
   struct ResultPart;
-  Result<ResultPart> ReadResultPart(const std::string& id, std::int64_t after);
+  Result<ResultPart> ReadResultPart(const std::string& id, std::int64_t after, const KnownCapture& known);
   Result<ResultPart> ReadOutcomePart(const std::string& id, std::int64_t after);
   template <class ReadPart>
-  Result<void> EachPart(const std::string& sweep_id, const UseResult& use, const ReadPart& read_part);
-  Result<void> EachOf(const std::vector<ResultKey>& keys, const UseResult& use);
-  Result<void> EachUnplanned(const std::string& id, const UseResult& use);
-  Result<void> EachPastDamage(const std::string& id, std::int64_t after, const UseResult& use);
+  Result<void> EachPart(const std::string& sweep_id, const UseCompared& use, const ReadPart& read_part);
+  Result<void> EachOf(const std::vector<ResultKey>& keys, const UseCompared& use);
+  Result<void> EachUnplanned(const std::string& id, const UseCompared& use);
+  Result<void> EachPastDamage(const std::string& id, std::int64_t after, const UseCompared& use);
   // Reads one at a time, by key.
   Result<std::vector<ModelResult>> ReadByKey(const std::vector<ResultKey>& keys);
   Result<std::vector<ResultKey>> NewestKeys(const ResultFilter& filter,
@@ -200,7 +205,7 @@ class SqlStore final : public Store {
   // The result of a row; nullopt, and Report, if it is damaged.
   std::optional<ModelResult> DecodeOrReport(const std::string& sweep, const std::string& model, const std::string& mode,
                                             const std::string& capture_id, const std::string& document,
-                                            const std::string& capture);
+                                            const std::string& capture, const CaptureResult* known = nullptr);
 
   Database db_;
   const Clock& clock_;

@@ -12,8 +12,6 @@
 namespace breakwatch::store {
 namespace {
 
-constexpr std::size_t kPlanPageBytes = 1u << 20;
-
 Error NoSweep(const std::string& id, const std::string& where) {
   return {ErrorCode::kNotFound,
           id == "latest" ? "no finished sweep in " + where : "no sweep " + id + " in " + where,
@@ -211,7 +209,7 @@ Result<Sweep> SqlStore::LatestOfEach() {
   int best = 2 * kWithoutResults;
   for (const Sweep& sweep : *sweeps) {
     if (best == 0 || sweep.state != SweepState::kFinished) continue;
-    const auto plan = ReadPlanHead(sweep.id);
+    const auto plan = LoadPlanHead(sweep.id);
     if (const int rank = RankAsLatest(sweep, plan && !plan->primary); rank < best) best = rank, latest = sweep;
   }
   if (!latest) return NoSweep("latest", db_.name());
@@ -251,95 +249,6 @@ Result<SystemTime> SqlStore::LastFailure() {
                        [&](const std::string& value) { return at = ParseTime(value), true; });
     return at.value_or(SystemTime{});
   });
-}
-
-Result<Plan> SqlStore::LoadPlan(const std::string& sweep_id) {
-  const std::string id = ToUtf8(sweep_id);
-  auto plan = ReadPlanHead(id);
-  if (!plan) return plan;
-  const std::size_t before = plan->models.size();
-  auto read = ReadPlanned(id, *plan);
-  if (!read && db_.MetDamage()) {
-    plan->models.resize(before);
-    read = ReadEachPlanned(id, *plan);
-  }
-  if (!read) return read.error();
-  return plan;
-}
-
-// Used if one of them is damaged.
-void SqlStore::DecodeEach(const std::string& sweep_id, const std::vector<std::string>& documents,
-                          const std::vector<std::string>& models, Plan& plan) {
-  for (std::size_t i = 0; i < documents.size(); ++i) {
-    if (auto decoded = DecodePlanned({documents[i]}, plan); !decoded) {
-      Report({"plans", "sweep " + sweep_id, models[i], decoded.error().message});
-    }
-  }
-}
-
-Result<Plan> SqlStore::ReadPlanHead(const std::string& sweep_id) {
-  return db_.Read([&](soci::session& sql) -> Result<Plan> {
-    std::optional<std::string> head;
-    Query<std::string>(
-        sql, "SELECT plan_document FROM sweeps WHERE id = :id",
-        [&](const std::string& text) { return head = text, false; }, sweep_id);
-    if (!head) return NoSweep(sweep_id, db_.name());
-    auto plan = PlanFromJson(*head);
-    if (plan) return plan;
-    return ToError(Failure::kCorrupted, db_.name(),
-                   "table sweeps, row " + sweep_id + ", its plan: " + plan.error().message);
-  });
-}
-
-Result<void> SqlStore::ReadPlanned(const std::string& sweep_id, Plan& plan) {
-  // Reads in pages, because parsing has a size limit and a plan does not.
-  std::vector<std::string> page, models;
-  std::size_t bytes = 0;
-  const auto decode = [&] {
-    if (!DecodePlanned(page, plan)) DecodeEach(sweep_id, page, models, plan);
-    page.clear(), models.clear(), bytes = 0;
-  };
-  auto read = db_.Read([&](soci::session& sql) -> Result<void> {
-    Query<std::string, std::string>(
-        sql, "SELECT model, document FROM plans WHERE sweep_id = :id ORDER BY position",
-        [&](const std::string& model, const std::string& document) {
-          bytes += document.size();
-          page.push_back(document), models.push_back(model);
-          if (bytes >= kPlanPageBytes) decode();
-          return true;
-        },
-        sweep_id);
-    return {};
-  });
-  if (read) decode();
-  return read;
-}
-
-// Reads one at a time if a page of the database is damaged. The positions come from an index.
-Result<void> SqlStore::ReadEachPlanned(const std::string& sweep_id, Plan& plan) {
-  std::vector<Int> places;
-  const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
-    Query<Int>(
-        sql, "SELECT position FROM plans WHERE sweep_id = :id ORDER BY position",
-        [&](Int place) { return places.push_back(place), true; }, sweep_id);
-    return {};
-  });
-  if (!listed) return listed;
-  for (const Int place : places) {
-    auto one = ReadPast({"plans", "sweep " + sweep_id + ", position " + std::to_string(place), "", ""},
-                        [&](soci::session& sql) -> Result<void> {
-                          Query<std::string, std::string>(
-                              sql, "SELECT model, document FROM plans WHERE sweep_id = :id AND position = :position",
-                              [&](const std::string& model, const std::string& document) {
-                                DecodeEach(sweep_id, {document}, {model}, plan);
-                                return false;
-                              },
-                              sweep_id, place);
-                          return {};
-                        });
-    if (!one) return one.error();
-  }
-  return {};
 }
 
 }  // namespace breakwatch::store

@@ -20,6 +20,7 @@ std::string ToJson(const CaptureJob& job);  // as the protocol's "capture" messa
 std::string ToJson(const CaptureResult& result);
 std::string ToJson(const ModelResult& result);  // flat: a line of results.jsonl
 std::string ToJson(const Plan& plan);
+std::string ToJson(const PlannedModel& planned);  // as in a plan
 std::string ToJson(const Sweep& sweep);
 std::string ToJson(const TrackedModel& model);
 std::string ToJson(const ArtifactRequest& request);

@@ -79,7 +79,7 @@ std::vector<std::string> StructuresOf(const RankedList& list, const PlanOptions&
                                       std::string_view mode = kMainMode);
 
 // Each model of the list once per mode, in order; the first of entries with one id counts.
-Plan MakePlan(const std::string& sweep_id, const RankedList& list, const Known& known, const PlanOptions& options,
+Plan MakePlan(const std::string& sweep_id, RankedList list, const Known& known, const PlanOptions& options,
               SystemTime now);
 
 }  // namespace breakwatch::engine

@@ -37,8 +37,9 @@ struct PlanInputs {
   SystemTime now;
 };
 
-// Error: the store's; kUsage if the request selects no listed model.
-Result<Plan> PlanRequest(const std::string& sweep_id, const SweepRequest& request, const RankedList& list,
+// Moves the models of the list into the plan: the configurations of the whole Hub are large. Error: the store's; kUsage
+// if the request selects no listed model.
+Result<Plan> PlanRequest(const std::string& sweep_id, const SweepRequest& request, RankedList list,
                          const PlanInputs& inputs);
 
 }  // namespace breakwatch::engine

@@ -42,6 +42,10 @@ struct ComparisonReport {
   SystemTime made_at{};                    // kMail: its date; the epoch: the message has none
 };
 
+// Whether this format shows nothing but the comparison and the gate: `results` may be empty, and those of both sides as
+// compare::KeepCompared leaves them.
+bool ShowsComparisonAlone(Format format);
+
 // Text: other differences, the tables, totals, summary, the gate's decision. JSON: all of it, as in
 // schema/comparison.schema.json. CSV: ComparisonTable of all models. Other formats: see README.md.
 std::string RenderComparison(const ComparisonReport& report, Format format, Style style = {});

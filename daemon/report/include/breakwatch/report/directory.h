@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,12 +24,20 @@ namespace breakwatch::report {
 // (empty: absent).
 std::string EnvironmentJson(std::string_view version, const Toolchain& toolchain, std::string_view settings_json);
 
-// `each`: called once, and its results are held only if the modes of the sweep are compared with each other.
+// A plan that is read one model at a time, in its order; an error of `use` ends it and is returned.
+using UsePlanned = std::function<Result<void>(const PlannedModel& planned)>;
+struct StreamedPlan {
+  Plan head;  // without models
+  std::function<Result<void>(const UsePlanned& use)> each;
+};
+StreamedPlan StreamOf(Plan plan);
+
+// `plan` and `each` are read once. Results are held only if the modes of the sweep are compared with each other.
 //
 // Writes all files into a temporary directory and renames it: a reader sees a complete sweep or none. A directory that
 // exists is replaced. Returns its path. Error: kStore, naming the file; kInvalid for an id that is not a file
-// name; that of `each`.
-Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const Plan& plan,
+// name; that of `plan` or `each`.
+Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Sweep& sweep, const StreamedPlan& plan,
                                         const EachResult& each, std::string_view environment_json);
 
 // Points <state>/latest at a sweep's directory, in one step. Error: kStore.

@@ -23,12 +23,13 @@ EachResult EachOf(std::span<const ModelResult> results);
 struct StreamedSweep {
   const Sweep& sweep;
   EachResult each;
-  SystemTime made_at{};  // as in SweepReport
+  SystemTime made_at{};       // as in SweepReport
+  std::string_view filter{};  // as in SweepReport: `each` has the selected results only
 };
 
 // Results of one mode are not compared with each other. The modes of a sweep are known when it has finished.
 bool ComparesNoResults(const Sweep& sweep);
-// Whether the report of the whole sweep, without a gate, can be made in this format.
+// Whether a report without a gate can be made in this format.
 bool CanStream(Format format, const Sweep& sweep);
 // The text that RenderSweep makes, in pieces. Error: that of `each`.
 Result<void> StreamSweep(const StreamedSweep& sweep, Format format, Style style, const TextSink& sink);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,6 +69,11 @@ struct CaptureCost {
 enum class CostOf { kStructure, kClass, kModelType };
 
 using UseResult = std::function<Result<void>(ModelResult result)>;
+// A capture that the caller has, by its id; null: it does not have it.
+using KnownCapture = std::function<const CaptureResult*(const std::string& capture_id)>;
+// `is_stored`: the result's capture is the stored one, unchanged.
+using UseCompared = std::function<Result<void>(ModelResult result, bool is_stored)>;
+using UsePlanned = std::function<Result<void>(PlannedModel planned)>;
 
 class SweepStore {
  public:
@@ -89,6 +95,12 @@ class SweepStore {
   // import, and a sweep for a bisection or by a further toolchain come after all others.
   virtual Result<Sweep> FindSweep(const std::string& id) = 0;
   virtual Result<Plan> LoadPlan(const std::string& sweep_id) = 0;
+  virtual Result<Plan> LoadPlanHead(const std::string& sweep_id);  // the same without its models
+  // The models of a plan in its order, one at a time: no more of them are held than a page. An error of `use` ends it
+  // and is returned. None for a sweep that does not exist.
+  virtual Result<void> EachPlanned(const std::string& sweep_id, const UsePlanned& use);
+  // The ids of the models of a plan, without their documents.
+  virtual Result<std::set<std::string>> PlannedModels(const std::string& sweep_id);
   // When a sweep last failed or ended incomplete; epoch: never. Not history: a sweep that fails before it has a plan
   // leaves none.
   virtual Result<void> NoteFailure(SystemTime at) = 0;
@@ -97,6 +109,8 @@ class SweepStore {
   virtual Result<std::vector<ModelResult>> Results(const std::string& sweep_id) = 0;  // in plan order
   // The same, one at a time: no more of them are held than a page. An error of `use` ends it and is returned.
   virtual Result<void> EachResult(const std::string& sweep_id, const UseResult& use);
+  // The same without reading captures again: results have copies of the known ones.
+  virtual Result<void> EachCompared(const std::string& sweep_id, const KnownCapture& known, const UseCompared& use);
   // The same without documents: model, family, mode, status, capture id, and of the sites what SitePlace has.
   virtual Result<void> EachOutcome(const std::string& sweep_id, const UseResult& use);
   // The newest of each (model, mode, toolchain name), by model and then newest first.
