@@ -20,7 +20,7 @@ Result<SweepResults> ResultsOfSweep(const App& app, const std::string& id) {
   if (!store) return store.error();
   auto sweep = (*store)->FindSweep(id);
   if (!sweep) return sweep.error();
-  auto results = (*store)->Results(sweep->id);
+  auto results = ComparedResults(**store, sweep->id);
   if (!results) return results.error();
   return SweepResults{*std::move(sweep), *std::move(results)};
 }

@@ -30,7 +30,7 @@ Result<void> CheckSelectors(const CompareOptions& options) {
 
 Result<std::string> CompareStored(store::SweepStore& store, const Settings& settings,
                                   const api::ComparisonQuery& query) {
-  const auto sides = SidesOf(store, settings, query.a, query.b, query.mode);
+  const auto sides = SidesOf(store, settings, query.a, query.b, query.mode, Detail::kCompared);
   if (!sides) return sides.error();
   if (!sides->has_baseline) return Error{ErrorCode::kNotFound, sides->a.label};
   compare::Comparison comparison =
@@ -49,7 +49,8 @@ int RunCompare(App& app, const CompareOptions& options) {
   if (!store) return Fail(app, store.error());
   const auto rules = RulesOf(app, options.gate);
   if (!rules) return Fail(app, rules.error());
-  auto sides = SidesOf(app, **store, options);
+  const bool alone = report::ShowsComparisonAlone(*format);
+  auto sides = SidesOf(app, **store, options, alone ? Detail::kCompared : Detail::kWhole);
   if (!sides) return Fail(app, sides.error());
   if (auto kept = KeepSelected(app, options.selection, sides->a.results, sides->b.results); !kept)
     return Fail(app, kept.error());
@@ -61,14 +62,15 @@ int RunCompare(App& app, const CompareOptions& options) {
       compare::CompareWithGate({sides->a.label, sides->a.results}, {sides->b.label, sides->b.results}, *rules);
   const bool is_gate = options.fail_on == "worse" || !options.gate.baseline.empty();
   const std::string filter = LineOf(options.selection);
-  const int code = WriteReport(app, options.output, *format,
-                               report::ComparisonReport{.comparison = gated.comparison,
-                                                        .gate = &gated.gate,
-                                                        .is_gate = is_gate || !sides->has_baseline,
-                                                        .results = sides->b.results,
-                                                        .filter = filter,
-                                                        .all = options.all,
-                                                        .made_at = app.clock->Now()});
+  const int code =
+      WriteReport(app, options.output, *format,
+                  report::ComparisonReport{.comparison = gated.comparison,
+                                           .gate = &gated.gate,
+                                           .is_gate = is_gate || !sides->has_baseline,
+                                           .results = alone ? std::span<const ModelResult>() : sides->b.results,
+                                           .filter = filter,
+                                           .all = options.all,
+                                           .made_at = app.clock->Now()});
   if (code != kExitOk) return code;
   if (!sides->sweep.empty()) SuggestUpdate(app, options.gate.baseline, sides->sweep, gated.gate);
   return is_gate && sides->has_baseline && gated.gate.failed ? kExitRegressions : kExitOk;

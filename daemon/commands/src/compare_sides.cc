@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <span>
 #include <utility>
 
+#include "breakwatch/compare/compare.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
 
@@ -18,20 +20,12 @@ Error Nothing(const std::string& selector) {
   return {ErrorCode::kNotFound, "\"" + selector + "\" matches no result", false, {}};
 }
 
-Result<std::set<std::string>> ModelsOf(store::SweepStore& store, const Sweep& sweep) {
-  const auto plan = store.LoadPlan(sweep.id);
-  if (!plan) return plan.error();
-  std::set<std::string> models;
-  for (const PlannedModel& planned : plan->models) models.insert(planned.info.id);
-  return models;
-}
-
 // The newest finished sweep before the latest one that is comparable: same source, same toolchain, and at least half of
 // the models. So a sweep of one model by name, or by a further toolchain, is not compared with a scheduled sweep.
 Result<Sweep> Previous(store::SweepStore& store) {
   const auto latest = store.FindSweep("latest");
   if (!latest) return latest.error();
-  const auto wanted = ModelsOf(store, *latest);
+  const auto wanted = store.PlannedModels(latest->id);
   if (!wanted) return wanted.error();
   const auto sweeps = store.Sweeps(kMaxSweepsSearched);
   if (!sweeps) return sweeps.error();
@@ -42,7 +36,7 @@ Result<Sweep> Previous(store::SweepStore& store) {
         sweep.toolchain.name != latest->toolchain.name) {
       continue;
     }
-    const auto models = ModelsOf(store, sweep);
+    const auto models = store.PlannedModels(sweep.id);
     if (!models) return models.error();
     const auto shared =
         std::count_if(wanted->begin(), wanted->end(), [&](const auto& m) { return models->contains(m); });
@@ -73,17 +67,50 @@ Result<Sweep> SweepOf(store::SweepStore& store, const std::string& selector, con
   return previous ? Previous(store) : store.FindSweep(selector);
 }
 
-Result<Selected> OfSweep(store::SweepStore& store, const std::string& selector, const std::string& mode) {
-  auto sweep = SweepOf(store, selector, mode);
+// Reads the sides of a comparison. Where both have one capture, as almost all do between two sweeps of the same models,
+// it is read once. Thread: the command's or the request's.
+class SideReader {
+ public:
+  SideReader(store::SweepStore& store, const Settings& settings, const std::string& mode, Detail detail)
+      : store_(store), settings_(settings), mode_(mode), detail_(detail) {}
+
+  // Results in all modes, or in the mode. `other`: the side that was read before; null: none.
+  Result<Selected> Read(const std::string& selector, const Selected* other = nullptr);
+
+ private:
+  Result<Selected> OfSweep(const std::string& selector, const Selected* other);
+  Result<Selected> OfToolchain(const std::string& name);
+  Result<Selected> OfCommit(const std::string& name, const std::string& revision);
+  bool IsWanted(const ModelResult& result) const { return mode_.empty() || result.capture.mode == mode_; }
+
+  store::SweepStore& store_;
+  const Settings& settings_;
+  const std::string& mode_;
+  const Detail detail_;
+  std::map<std::string, std::size_t> stored_;  // by capture: the place of a result that has it unchanged, in `other`
+};
+
+Result<Selected> SideReader::OfSweep(const std::string& selector, const Selected* other) {
+  auto sweep = SweepOf(store_, selector, mode_);
   if (!sweep) return sweep.error();
-  auto results = store.Results(sweep->id);
-  if (!results) return results.error();
-  return Selected{"sweep " + sweep->id + ", " + sweep->source + ", " + sweep->toolchain.Key(), std::move(*results),
-                  sweep->ranked};
+  Selected selected{"sweep " + sweep->id + ", " + sweep->source + ", " + sweep->toolchain.Key(), {}, sweep->ranked};
+  const store::KnownCapture known = [&](const std::string& capture) -> const CaptureResult* {
+    const auto found = stored_.find(capture);
+    return other == nullptr || found == stored_.end() ? nullptr : &other->results[found->second].capture;
+  };
+  auto read = store_.EachCompared(sweep->id, known, [&](ModelResult result, bool is_stored) -> Result<void> {
+    if (!IsWanted(result)) return {};
+    if (detail_ == Detail::kCompared) compare::KeepCompared(result);
+    if (other == nullptr && is_stored) stored_.emplace(result.capture_id, selected.results.size());
+    selected.results.push_back(std::move(result));
+    return {};
+  });
+  if (!read) return read.error();
+  return selected;
 }
 
-Result<Selected> OfToolchain(store::SweepStore& store, const std::string& name) {
-  auto results = store.NewestResults({.model = {}, .mode = {}, .toolchain = name, .revision = {}});
+Result<Selected> SideReader::OfToolchain(const std::string& name) {
+  auto results = store_.NewestResults({.model = {}, .mode = {}, .toolchain = name, .revision = {}});
   if (!results) return results.error();
   std::string key = name;
   for (const ModelResult& result : *results) {
@@ -92,37 +119,30 @@ Result<Selected> OfToolchain(store::SweepStore& store, const std::string& name) 
   return Selected{"newest results of toolchain " + key, std::move(*results)};
 }
 
-Result<Selected> OfCommit(store::SweepStore& store, const Settings& settings, const std::string& name,
-                          const std::string& revision) {
-  const auto model = FindModel(store, name);
+Result<Selected> SideReader::OfCommit(const std::string& name, const std::string& revision) {
+  const auto model = FindModel(store_, name);
   if (!model) return model.error();
   if (revision.size() < 4) {
     return Error{ErrorCode::kUsage, "a commit needs at least four digits: " + name + "@" + revision};
   }
-  auto results = store.NewestResults({.model = *model, .mode = {}, .toolchain = {}, .revision = revision});
+  auto results = store_.NewestResults({.model = *model, .mode = {}, .toolchain = {}, .revision = revision});
   if (!results) return results.error();
   // Keeps one result per model, preferably that of the primary toolchain.
   std::stable_partition(results->begin(), results->end(), [&](const ModelResult& result) {
-    return result.capture.toolchain.name != settings.capture.toolchain;
+    return result.capture.toolchain.name != settings_.capture.toolchain;
   });
   return Selected{*model + " at " + (results->empty() ? revision : results->back().info.sha), std::move(*results),
                   /*is_whole=*/false};
 }
 
-void KeepMode(std::vector<ModelResult>& results, const std::string& mode) {
-  std::erase_if(results, [&](const ModelResult& result) { return result.capture.mode != mode; });
-}
-
-// Results in all modes, or in one if `mode` is given.
-Result<Selected> Select(store::SweepStore& store, const Settings& settings, const std::string& selector,
-                        const std::string& mode) {
+Result<Selected> SideReader::Read(const std::string& selector, const Selected* other) {
   const std::size_t at = selector.rfind('@');
-  auto selected = selector.starts_with(kToolchainPrefix) ? OfToolchain(store, selector.substr(kToolchainPrefix.size()))
-                  : at != std::string::npos ? OfCommit(store, settings, selector.substr(0, at), selector.substr(at + 1))
-                                            : OfSweep(store, selector, mode);
+  auto selected = selector.starts_with(kToolchainPrefix) ? OfToolchain(selector.substr(kToolchainPrefix.size()))
+                  : at != std::string::npos              ? OfCommit(selector.substr(0, at), selector.substr(at + 1))
+                                                         : OfSweep(selector, other);
   if (!selected) return selected;
-  if (!mode.empty()) KeepMode(selected->results, mode);
-  if (selected->results.empty()) return Nothing(selector + (mode.empty() ? "" : " in mode " + mode));
+  std::erase_if(selected->results, [&](const ModelResult& result) { return !IsWanted(result); });
+  if (selected->results.empty()) return Nothing(selector + (mode_.empty() ? "" : " in mode " + mode_));
   return selected;
 }
 
@@ -179,12 +199,12 @@ Result<void> KnowGoneModels(const App& app, store::SweepStore& store, std::vecto
   return {};
 }
 
-Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const CompareOptions& options) {
+Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const CompareOptions& options, Detail detail) {
   const std::string selector = options.a.empty() ? "latest" : options.a;
   auto baseline = ReadBaseline(options.gate.baseline);
   if (!baseline) return baseline.error();
   const auto sweep = store.FindSweep(selector);  // other selectors take models by name
-  auto b = Select(store, app.settings(), selector, options.mode);
+  auto b = SideReader(store, app.settings(), options.mode, detail).Read(selector);
   if (!b) return b.error();
   const bool has_baseline = baseline->has_value();
   Selected a{"baseline " + options.gate.baseline, {}};
@@ -199,10 +219,11 @@ Result<Sides> SidesOfBaseline(const App& app, store::SweepStore& store, const Co
 }  // namespace
 
 Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const std::string& a, const std::string& b,
-                      const std::string& mode) {
-  auto newer = Select(store, settings, b, mode);
+                      const std::string& mode, Detail detail) {
+  SideReader reader(store, settings, mode, detail);
+  auto newer = reader.Read(b);
   if (!newer) return newer.error();
-  auto older = Select(store, settings, a, mode);
+  auto older = reader.Read(a, &*newer);
   if (!older) {
     // The first build has no sweep before it. That is no failure.
     if (a != "previous" || older.error().code != ErrorCode::kNotFound) return older.error();
@@ -214,9 +235,9 @@ Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const 
   return sides;
 }
 
-Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOptions& options) {
-  if (!options.gate.baseline.empty()) return SidesOfBaseline(app, store, options);
-  return SidesOf(store, app.settings(), options.a, options.b, options.mode);
+Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOptions& options, Detail detail) {
+  if (!options.gate.baseline.empty()) return SidesOfBaseline(app, store, options, detail);
+  return SidesOf(store, app.settings(), options.a, options.b, options.mode, detail);
 }
 
 }  // namespace breakwatch::commands

@@ -9,6 +9,9 @@
 
 namespace breakwatch::commands {
 
+// How much of each result is read: all, or what a comparison needs (compare::KeepCompared).
+enum class Detail { kWhole, kCompared };
+
 struct Selected {
   std::string label;
   std::vector<ModelResult> results;
@@ -25,8 +28,8 @@ struct Sides {
 // "latest", "previous", a sweep's id, toolchain:NAME, or MODEL@COMMIT. Without `mode` all modes that both sides have
 // are compared. Error: kNotFound; kUsage, a wrong selector or no mode in common; that of the store.
 Result<Sides> SidesOf(store::SweepStore& store, const Settings& settings, const std::string& a, const std::string& b,
-                      const std::string& mode);
+                      const std::string& mode, Detail detail);
 // The same for a command, whose A may be a baseline file.
-Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOptions& options);
+Result<Sides> SidesOf(const App& app, store::SweepStore& store, const CompareOptions& options, Detail detail);
 
 }  // namespace breakwatch::commands

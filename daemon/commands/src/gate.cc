@@ -119,6 +119,17 @@ void SuggestUpdate(const App& app, const std::string& path, const std::string& s
                             " --sweep " + sweep_id + "` records them");
 }
 
+Result<std::vector<ModelResult>> ComparedResults(store::SweepStore& store, const std::string& sweep_id) {
+  std::vector<ModelResult> results;
+  auto read = store.EachResult(sweep_id, [&](ModelResult result) -> Result<void> {
+    compare::KeepCompared(result);
+    results.push_back(std::move(result));
+    return {};
+  });
+  if (!read) return read.error();
+  return results;
+}
+
 Result<compare::GateDecision> GateSweep(App& app, const Sweep& sweep, const GateOptions& options) {
   const auto rules = RulesOf(app, options);
   if (!rules) return rules.error();
@@ -126,7 +137,7 @@ Result<compare::GateDecision> GateSweep(App& app, const Sweep& sweep, const Gate
   if (!baseline) return baseline.error();
   auto store = OpenHistory(app);
   if (!store) return store.error();
-  const auto results = (*store)->Results(sweep.id);
+  const auto results = ComparedResults(**store, sweep.id);
   if (!results) return results.error();
   if (!*baseline) {
     app.log(Level::kWarn, "no baseline " + options.baseline + ": `breakwatch baseline update " +

@@ -47,6 +47,9 @@ void WarnOfOtherModes(const App& app, const std::string& path, std::span<const M
 void SuggestUpdate(const App& app, const std::string& path, const std::string& sweep_id,
                    const compare::GateDecision& gate);
 
+// The results of a sweep, with what a comparison and a baseline need of them (compare::KeepCompared).
+Result<std::vector<ModelResult>> ComparedResults(store::SweepStore& store, const std::string& sweep_id);
+
 // Compares a sweep with the baseline.
 Result<compare::GateDecision> GateSweep(App& app, const Sweep& sweep, const GateOptions& options);
 

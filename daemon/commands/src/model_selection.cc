@@ -1,5 +1,6 @@
 #include "model_selection.h"
 
+#include <utility>
 #include <vector>
 
 #include "breakwatch/config/models_file.h"
@@ -59,6 +60,24 @@ Result<void> KeepSelected(const App& app, const ModelSelection& selection, std::
   if (auto kept = KeepMatching(a, b, *filter, app.settings().models.rules.owners); !kept)
     return OfFlags(selection, kept.error());
   return {};
+}
+
+report::EachResult EachSelected(const App& app, const ModelSelection& selection, report::EachResult each) {
+  return [&app, selection, each = std::move(each)](const report::UseResult& use) -> Result<void> {
+    const auto filter = FilterOf(selection);
+    if (!filter) return filter.error();
+    if (filter->MatchesEverything()) return each(use);
+    const ModelOwners& owners = app.settings().models.rules.owners;
+    if (auto checked = filter->CheckOwners(OwnerNames(owners)); !checked) return OfFlags(selection, checked.error());
+    std::vector<FilterSubject> subjects;
+    auto read = each([&](const ModelResult& result) -> Result<void> {
+      subjects.push_back(SubjectOf(result, owners));
+      return filter->Matches(subjects.back()) ? use(result) : Result<void>();
+    });
+    if (!read) return read;
+    const auto checked = filter->CheckSelects(subjects);
+    return checked ? Result<void>() : Result<void>(OfFlags(selection, checked.error()));
+  };
 }
 
 }  // namespace breakwatch::commands

@@ -6,6 +6,7 @@
 
 #include "breakwatch/commands/app.h"
 #include "breakwatch/core/filter_subject.h"
+#include "breakwatch/report/stream.h"
 
 namespace breakwatch::commands {
 
@@ -30,5 +31,7 @@ Result<void> KeepSelected(const App& app, const ModelSelection& selection, std::
 // The same for the two sides of a comparison: a model of which one result matches stays on both sides.
 Result<void> KeepSelected(const App& app, const ModelSelection& selection, std::vector<ModelResult>& a,
                           std::vector<ModelResult>& b);
+// The selected ones of `each`, one at a time. After the last one it has the error of KeepSelected. `app` outlives it.
+report::EachResult EachSelected(const App& app, const ModelSelection& selection, report::EachResult each);
 
 }  // namespace breakwatch::commands

@@ -57,7 +57,7 @@ bool AnyHasMode(const std::vector<Sweep>& sweeps, std::string_view mode) {
 // Whether the report can be written while its results are read: nothing in it needs all of them.
 Result<bool> CanStream(store::SweepStore& store, const ReportOptions& options, report::Format format,
                        const Sweep& sweep) {
-  if (!options.selection.empty() || !options.gate.baseline.empty() || !report::CanStream(format, sweep)) return false;
+  if (!options.gate.baseline.empty() || !report::CanStream(format, sweep)) return false;
   const auto sweeps = store.Sweeps(kMaxSweepsSearched);
   if (!sweeps) return sweeps.error();
   return std::none_of(std::begin(kCounterparts), std::end(kCounterparts), [&](const auto& modes) {
@@ -217,22 +217,19 @@ int RunReasonsByCost(App& app, const ReasonsOptions& options) {
 Result<report::Table> ReasonsOf(App& app, store::SweepStore& store, const ReasonsOptions& options,
                                 report::ReasonOrder order) {
   const auto limit = static_cast<std::size_t>(std::max(0, options.limit));
-  const auto is_wanted = [&](const ModelResult& r) { return options.mode.empty() || r.capture.mode == options.mode; };
   const auto found = store.FindSweep(options.sweep);
   if (!found) return found.error();
   const auto tried = NewestTrials(store, found->toolchain.name);
   if (!tried) return tried.error();
-  if (options.selection.empty()) {
-    const report::EachResult each = [&](const report::UseResult& use) {
-      return store.EachOutcome(found->id, [&](const ModelResult& r) { return is_wanted(r) ? use(r) : Result<void>(); });
+  const report::EachResult each = [&](const report::UseResult& use) {
+    const auto use_wanted = [&](const ModelResult& result) {
+      return options.mode.empty() || result.capture.mode == options.mode ? use(result) : Result<void>();
     };
-    return report::ReasonTable(each, order, limit, *tried);
-  }
-  auto sweep = LoadSweep(store, options.sweep);
-  if (!sweep) return sweep.error();
-  std::erase_if(sweep->results, [&](const ModelResult& result) { return !is_wanted(result); });
-  if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return kept.error();
-  return report::ReasonTable(sweep->results, order, limit, *tried);
+    // A filter may need facts that only a result's document has.
+    return options.selection.empty() ? store.EachOutcome(found->id, use_wanted)
+                                     : store.EachResult(found->id, use_wanted);
+  };
+  return report::ReasonTable(EachSelected(app, options.selection, each), order, limit, *tried);
 }
 
 }  // namespace
@@ -265,16 +262,21 @@ int RunReport(App& app, const ReportOptions& options) {
   if (!found) return Fail(app, found.error());
   const auto can_stream = CanStream(**store, options, *format, *found);
   if (!can_stream) return Fail(app, can_stream.error());
+  const std::string filter = LineOf(options.selection);
   if (*can_stream) {
+    const auto each = EachSelected(app, options.selection, EachOf(app, **store, found->id));
+    if (!options.selection.empty()) {  // whether it selects anything must be known before the first byte
+      if (auto checked = each([](const ModelResult&) { return Result<void>(); }); !checked)
+        return Fail(app, checked.error());
+    }
     return WriteStreamed(app, options.output, *format,
-                         {.sweep = *found, .each = EachOf(app, **store, found->id), .made_at = app.clock->Now()});
+                         {.sweep = *found, .each = each, .made_at = app.clock->Now(), .filter = filter});
   }
   auto sweep = LoadSweep(**store, found->id);
   if (!sweep) return Fail(app, sweep.error());
   if (auto kept = KeepSelected(app, options.selection, sweep->results); !kept) return Fail(app, kept.error());
   const auto others = Counterparts(**store, *sweep);
   if (!others) return Fail(app, others.error());
-  const std::string filter = LineOf(options.selection);
   std::optional<compare::GateDecision> gate;
   if (!options.gate.baseline.empty()) {
     auto decided = GateSweep(app, sweep->sweep, options.gate);

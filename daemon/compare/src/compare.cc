@@ -163,18 +163,18 @@ using Key = std::pair<std::string, std::string>;  // model and mode; the mode is
 using ByKey = std::map<Key, const ModelResult*>;
 
 // A model that was skipped before its modes were planned has none.
-bool HaveSeveralModes(const Side& a, const Side& b) {
+bool HaveSeveralModes(std::span<const ModelResult> a, std::span<const ModelResult> b) {
   std::set<std::string> modes;
-  for (const Side* side : {&a, &b}) {
-    for (const ModelResult& result : side->results) modes.insert(result.capture.mode);
+  for (const auto& side : {a, b}) {
+    for (const ModelResult& result : side) modes.insert(result.capture.mode);
   }
   modes.erase("");
   return modes.size() > 1;
 }
 
-ByKey Index(const Side& side, bool by_mode) {
+ByKey Index(std::span<const ModelResult> side, bool by_mode) {
   ByKey results;
-  for (const ModelResult& result : side.results) {
+  for (const ModelResult& result : side) {
     results[{result.info.id, by_mode ? result.capture.mode : std::string()}] = &result;
   }
   return results;
@@ -247,44 +247,53 @@ ModelComparison CompareModel(const ModelResult& a, const ModelResult& b, const I
   return out;
 }
 
-Comparison Compare(const Side& a, const Side& b, const Ignored& ignored) {
-  Comparison out;
-  out.a = a.label, out.b = b.label;
-  const bool by_mode = HaveSeveralModes(a, b);
-  const ByKey before = Index(a, by_mode), after = Index(b, by_mode);
-  ReasonMap reasons;
-  std::map<Difference, std::int64_t> differences;
-  const auto add = [&](const Key& key, ModelComparison compared) {
-    compared.mode = key.second;
-    out.models.push_back(std::move(compared));
-  };
-  for (const auto& [key, result] : before) {
-    Add(*result, out.all_a);
-    const auto found = after.find(key);
-    if (found == after.end()) {
-      add(key, OneSided(*result, /*is_new=*/false));
-      continue;
-    }
-    add(key, CompareModel(*result, *found->second, ignored));
-    const ModelComparison& compared = out.models.back();
-    for (const Difference& difference : compared.differences) ++differences[difference];
-    if (!compared.a || !HasNumbers(*compared.a) || !compared.b || !HasNumbers(*compared.b) ||
-        compared.verdict == Verdict::kNoBaseline) {
-      continue;
-    }
-    Add(*result, out.compared_a), Add(*found->second, out.compared_b);
-    AddReasons(*result, *found->second, reasons);
+void PairComparison::Add(const std::string& mode, const ModelResult* a, const ModelResult* b) {
+  if (a != nullptr) breakwatch::compare::Add(*a, out_.all_a);
+  if (b != nullptr) breakwatch::compare::Add(*b, out_.all_b);
+  out_.models.push_back(a == nullptr   ? OneSided(*b, /*is_new=*/true)
+                        : b == nullptr ? OneSided(*a, /*is_new=*/false)
+                                       : CompareModel(*a, *b, ignored_));
+  out_.models.back().mode = mode;
+  if (a != nullptr && b != nullptr) AddCompared(*a, *b, out_.models.back());
+}
+
+void PairComparison::AddCompared(const ModelResult& a, const ModelResult& b, const ModelComparison& compared) {
+  for (const Difference& difference : compared.differences) ++differences_[difference];
+  if (!compared.a || !HasNumbers(*compared.a) || !compared.b || !HasNumbers(*compared.b) ||
+      compared.verdict == Verdict::kNoBaseline) {
+    return;
   }
-  for (const auto& [key, result] : after) {
-    Add(*result, out.all_b);
-    if (!before.contains(key)) add(key, OneSided(*result, /*is_new=*/true));
-  }
-  std::stable_sort(out.models.begin(), out.models.end(), [](const ModelComparison& x, const ModelComparison& y) {
+  breakwatch::compare::Add(a, out_.compared_a), breakwatch::compare::Add(b, out_.compared_b);
+  AddReasons(a, b, reasons_);
+}
+
+Comparison PairComparison::Finish(std::string label_a, std::string label_b) {
+  out_.a = std::move(label_a), out_.b = std::move(label_b);
+  std::stable_sort(out_.models.begin(), out_.models.end(), [](const ModelComparison& x, const ModelComparison& y) {
     return std::tie(x.model, x.mode) < std::tie(y.model, y.mode);
   });
-  for (const ModelComparison& model : out.models) ++out.verdicts[model.verdict];
-  Order(out, reasons, differences);
-  return out;
+  for (const ModelComparison& model : out_.models) ++out_.verdicts[model.verdict];
+  Order(out_, reasons_, differences_);
+  return std::move(out_);
+}
+
+void EachPair(std::span<const ModelResult> a, std::span<const ModelResult> b, const UsePair& use) {
+  const bool by_mode = HaveSeveralModes(a, b);
+  const ByKey before = Index(a, by_mode), after = Index(b, by_mode);
+  for (const auto& [key, result] : before) {
+    const auto found = after.find(key);
+    use(key.second, result, found == after.end() ? nullptr : found->second);
+  }
+  for (const auto& [key, result] : after) {
+    if (!before.contains(key)) use(key.second, nullptr, result);
+  }
+}
+
+Comparison Compare(const Side& a, const Side& b, const Ignored& ignored) {
+  PairComparison pairs(ignored);
+  EachPair(a.results, b.results,
+           [&](const std::string& mode, const ModelResult* x, const ModelResult* y) { pairs.Add(mode, x, y); });
+  return pairs.Finish(a.label, b.label);
 }
 
 }  // namespace breakwatch::compare

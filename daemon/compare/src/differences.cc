@@ -24,6 +24,16 @@ std::string StatusText(const CaptureResult& c) { return std::string(StatusName(c
 
 }  // namespace
 
+void KeepCompared(ModelResult& result) {
+  CaptureResult& c = result.capture;
+  c.segments = {}, c.phase_s = {}, c.optional_passed = {}, c.optional_left_out = {};
+  for (std::string* text : {&c.inputs_json, &c.error, &c.output_tail}) std::string().swap(*text);
+  for (BreakSite& site : c.sites) {
+    site.hints = {}, site.stack = {}, site.stack_source = {};
+    for (std::string* text : {&site.explanation, &site.context, &site.wrapped_in}) std::string().swap(*text);
+  }
+}
+
 std::vector<Difference> DifferencesOf(const ModelResult& a, const ModelResult& b) {
   const CaptureResult &x = a.capture, &y = b.capture;
   std::vector<Difference> out;

@@ -73,56 +73,43 @@ class Applied {
   std::set<const AllowEntry*> used_;
 };
 
-using Key = std::pair<std::string, std::string>;                          // model and mode
-using AllowedSites = std::map<Key, std::map<std::string, std::int64_t>>;  // events by site_id
+using AllowedSites = std::map<std::string, std::int64_t>;  // events by site_id
 
-// The results without their allowed sites.
+// Removes the allowed sites of a result.
 // `covered`: entries by site id, if they are wanted.
-std::vector<ModelResult> Without(std::span<const ModelResult> results, Applied& applied, AllowedSites& allowed,
-                                 std::map<std::string, std::string>* covered = nullptr) {
-  std::vector<ModelResult> out(results.begin(), results.end());
-  for (ModelResult& result : out) {
-    CaptureResult& c = result.capture;
-    std::erase_if(c.sites, [&](const BreakSite& site) {
-      const AllowEntry* entry = applied.OfSite(site);
-      if (entry == nullptr) return false;
-      if (covered != nullptr) (*covered)[site.site_id] = EntryText(*entry);
-      if (c.breaks) *c.breaks -= site.occurrences;
-      if (c.break_sites) --*c.break_sites;
-      allowed[{result.info.id, c.mode}][site.site_id] += site.occurrences;
-      return true;
-    });
-  }
-  return out;
+AllowedSites RemoveAllowed(ModelResult& result, Applied& applied, std::map<std::string, std::string>* covered) {
+  AllowedSites allowed;
+  CaptureResult& c = result.capture;
+  std::erase_if(c.sites, [&](const BreakSite& site) {
+    const AllowEntry* entry = applied.OfSite(site);
+    if (entry == nullptr) return false;
+    if (covered != nullptr) (*covered)[site.site_id] = EntryText(*entry);
+    if (c.breaks) *c.breaks -= site.occurrences;
+    if (c.break_sites) --*c.break_sites;
+    allowed[site.site_id] += site.occurrences;
+    return true;
+  });
+  return allowed;
 }
 
-// A break also changes what is captured, compiled again, and left to the interpreter. Where the allowed sites changed,
-// nobody can say which of these changes is theirs.
-void OmitWhatDependsOn(AllowedSites& a, AllowedSites& b, std::vector<ModelResult>& results) {
-  for (ModelResult& result : results) {
-    CaptureResult& c = result.capture;
-    const Key key{result.info.id, c.mode};
-    if (a[key] != b[key]) c.ops_captured.reset(), c.recompiles.reset(), c.frames_fallback.reset();
-  }
-}
-
-// A baseline has no texts of reasons. They come from a site of B with the same id, or else with the same gb_id.
-void NameReasons(std::vector<ModelResult>& results, const Side& named) {
+// The texts of reasons by what a baseline has of a site.
+struct ReasonNames {
   std::map<std::string, std::string> by_site, by_gb_id;
-  for (const ModelResult& result : named.results) {
+
+  void Learn(const ModelResult& result) {
     for (const BreakSite& site : result.capture.sites) {
       by_site[site.site_id] = site.reason;
       if (!site.gb_id.empty()) by_gb_id[site.gb_id] = site.reason;
     }
   }
-  for (ModelResult& result : results) {
+  void Name(ModelResult& result) const {
     for (BreakSite& site : result.capture.sites) {
       if (!site.reason.empty()) continue;
       const auto same = by_site.find(site.site_id), like = by_gb_id.find(site.gb_id);
       site.reason = same != by_site.end() ? same->second : like != by_gb_id.end() ? like->second : site.gb_id;
     }
   }
-}
+};
 
 std::string TextOf(const ModelComparison& m) {
   std::string text;
@@ -173,24 +160,66 @@ void Decide(const GateRules& rules, Applied& applied, Gated& out) {
 
 }  // namespace
 
+class GatedPairs::Impl {
+ public:
+  explicit Impl(const GateRules& rules)
+      : rules_(rules), applied_(rules.allowed, rules.today, out_.gate), pairs_(rules.ignored) {}
+
+  void NameReasonsBy(const ModelResult& b) { names_.Learn(b); }
+
+  void Add(const std::string& mode, const ModelResult* a, const ModelResult* b) {
+    is_empty_ = is_empty_ && a == nullptr;
+    std::optional<ModelResult> before, after;
+    AllowedSites allowed_a, allowed_b;
+    if (a != nullptr) {
+      names_.Name(before.emplace(*a));
+      allowed_a = RemoveAllowed(*before, applied_, nullptr);
+    }
+    if (b != nullptr) allowed_b = RemoveAllowed(after.emplace(*b), applied_, &out_.gate.allowed_sites);
+    // A break also changes what is captured, compiled again, and left to the interpreter. Where the allowed sites
+    // changed, nobody can say which of these changes is theirs.
+    if (a != nullptr && b != nullptr && allowed_a != allowed_b) {
+      for (CaptureResult* c : {&before->capture, &after->capture})
+        c->ops_captured.reset(), c->recompiles.reset(), c->frames_fallback.reset();
+    }
+    pairs_.Add(mode, before ? &*before : nullptr, after ? &*after : nullptr);
+  }
+
+  Gated Finish(std::string label_a, std::string label_b) {
+    out_.comparison = pairs_.Finish(std::move(label_a), std::move(label_b));
+    Decide(rules_, applied_, out_);
+    out_.comparison.verdicts.clear();
+    for (const ModelComparison& m : out_.comparison.models) ++out_.comparison.verdicts[m.verdict];
+    out_.gate.unused = applied_.Unused();
+    out_.gate.with_numbers = ShareText(out_.comparison);
+    out_.gate.no_baseline = is_empty_;
+    out_.gate.failed = !out_.gate.no_baseline && (!out_.gate.failures.empty() || !out_.gate.expired.empty());
+    return std::move(out_);
+  }
+
+ private:
+  const GateRules& rules_;
+  Gated out_;
+  Applied applied_;
+  ReasonNames names_;
+  PairComparison pairs_;
+  bool is_empty_ = true;  // A has no result
+};
+
+GatedPairs::GatedPairs(const GateRules& rules) : impl_(std::make_unique<Impl>(rules)) {}
+GatedPairs::~GatedPairs() = default;
+void GatedPairs::NameReasonsBy(const ModelResult& b) { impl_->NameReasonsBy(b); }
+void GatedPairs::Add(const std::string& mode, const ModelResult* a, const ModelResult* b) { impl_->Add(mode, a, b); }
+Gated GatedPairs::Finish(std::string label_a, std::string label_b) {
+  return impl_->Finish(std::move(label_a), std::move(label_b));
+}
+
 Gated CompareWithGate(const Side& a, const Side& b, const GateRules& rules) {
-  Gated out;
-  Applied applied(rules.allowed, rules.today, out.gate);
-  std::vector<ModelResult> named(a.results.begin(), a.results.end());
-  NameReasons(named, b);
-  AllowedSites allowed_a, allowed_b;
-  std::vector<ModelResult> before = Without(named, applied, allowed_a),
-                           after = Without(b.results, applied, allowed_b, &out.gate.allowed_sites);
-  OmitWhatDependsOn(allowed_a, allowed_b, before), OmitWhatDependsOn(allowed_a, allowed_b, after);
-  out.comparison = Compare({a.label, before}, {b.label, after}, rules.ignored);
-  Decide(rules, applied, out);
-  out.comparison.verdicts.clear();
-  for (const ModelComparison& m : out.comparison.models) ++out.comparison.verdicts[m.verdict];
-  out.gate.unused = applied.Unused();
-  out.gate.with_numbers = ShareText(out.comparison);
-  out.gate.no_baseline = a.results.empty();
-  out.gate.failed = !out.gate.no_baseline && (!out.gate.failures.empty() || !out.gate.expired.empty());
-  return out;
+  GatedPairs pairs(rules);
+  for (const ModelResult& result : b.results) pairs.NameReasonsBy(result);
+  EachPair(a.results, b.results,
+           [&](const std::string& mode, const ModelResult* x, const ModelResult* y) { pairs.Add(mode, x, y); });
+  return pairs.Finish(a.label, b.label);
 }
 
 }  // namespace breakwatch::compare

@@ -125,13 +125,42 @@ std::string MeasuredUnlike(const Measured& a, const Measured& b);
 // "inductor with batch 1 3.100 ms -> 4.000 ms (x1.29, p 0.001)".
 std::string LatencyText(const LatencyChange& change);
 
+// Removes from a result what no comparison reads or shows: explanations, call stacks, graphs and outputs, which are
+// most of it.
+void KeepCompared(ModelResult& result);
+
 // How two captures of one model differ, apart from their findings.
 std::vector<Difference> DifferencesOf(const ModelResult& a, const ModelResult& b);
 // Why the numbers of two captures are not comparable; empty if they are.
 std::string NotComparable(const ModelResult& a, const ModelResult& b);
 
 ModelComparison CompareModel(const ModelResult& a, const ModelResult& b, const Ignored& ignored = {});
-// Results are matched by model and, if a side has several modes, by mode. The last of equal ones counts.
+
+// A comparison that is made of one pair of results at a time, so that no side is held whole. Thread: one.
+class PairComparison {
+ public:
+  explicit PairComparison(const Ignored& ignored = {}) : ignored_(ignored) {}
+
+  // The results of one model and mode, each pair once, in any order. Null: the side has none; one of them has.
+  // `mode`: empty if both sides have one mode.
+  void Add(const std::string& mode, const ModelResult* a, const ModelResult* b);
+  // The comparison of all pairs. The object is not used after it.
+  Comparison Finish(std::string label_a, std::string label_b);
+
+ private:
+  void AddCompared(const ModelResult& a, const ModelResult& b, const ModelComparison& compared);
+
+  const Ignored ignored_;
+  Comparison out_;
+  std::map<std::pair<std::string, std::string>, ReasonChange> reasons_;  // by reason and gb_id
+  std::map<Difference, std::int64_t> differences_;
+};
+
+// Calls `use` with the results of each model and mode. Results are matched by model and, if a side has several modes,
+// by mode. The last of equal ones counts.
+using UsePair = std::function<void(const std::string& mode, const ModelResult* a, const ModelResult* b)>;
+void EachPair(std::span<const ModelResult> a, std::span<const ModelResult> b, const UsePair& use);
+
 Comparison Compare(const Side& a, const Side& b, const Ignored& ignored = {});
 
 }  // namespace breakwatch::compare

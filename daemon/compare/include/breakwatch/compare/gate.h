@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,9 +46,29 @@ struct Gated {
   GateDecision gate;
 };
 
-// Compares and decides. Sites and reasons of the allow-list are left out of both sides; breaks without a known site are
-// kept. If the allowed sites of a result changed, its captured operations, recompilations and fallbacks are not
-// compared. A change of a flaky model is neither worse nor better. An expired entry covers nothing.
+// Compares and decides, one pair of results at a time. Sites and reasons of the allow-list are left out of both sides;
+// breaks without a known site are kept. If the allowed sites of a result changed, its captured operations,
+// recompilations and fallbacks are not compared. A change of a flaky model is neither worse nor better. An expired
+// entry covers nothing. Thread: one. `rules` outlive it.
+class GatedPairs {
+ public:
+  explicit GatedPairs(const GateRules& rules);
+  ~GatedPairs();
+
+  // Only before the first pair, and only for an A without texts of reasons, as a baseline is: they come from a site of
+  // B with the same id, or else with the same gb_id.
+  void NameReasonsBy(const ModelResult& b);
+  // As PairComparison::Add.
+  void Add(const std::string& mode, const ModelResult* a, const ModelResult* b);
+  // The object is not used after it.
+  Gated Finish(std::string label_a, std::string label_b);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The same for two sides that are held.
 Gated CompareWithGate(const Side& a, const Side& b, const GateRules& rules);
 
 }  // namespace breakwatch::compare
