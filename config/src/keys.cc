@@ -66,7 +66,9 @@ std::string EnvironmentName(const Key& key) {
 }
 
 std::string TypeName(const Key& key) {
-  if (key.is_size) return "a size such as 64KiB, 512MiB or 6GiB";
+  const bool may_be_null = std::holds_alternative<FieldOf<std::optional<std::int64_t>>>(key.field);
+  if (key.is_size)
+    return may_be_null ? "a size such as 512MiB or 6GiB, or null" : "a size such as 64KiB, 512MiB or 6GiB";
   if (!key.allowed.empty()) {
     std::string names;
     for (std::size_t i = 0; i < key.allowed.size(); ++i) {

@@ -90,25 +90,70 @@ TEST_F(SweepDirectoryTest, ReplacesAnEarlierOneAndLeavesNothingBehind) {
   EXPECT_EQ(entries, 2u);
 }
 
-TEST_F(SweepDirectoryTest, TrimsByTheOrderItIsGivenThenById) {
-  const auto left = [&] {
+class TrimTest : public SweepDirectoryTest {
+ protected:
+  // A sweep that ended this many days after the first one, with a directory of `bytes`.
+  Sweep Add(const std::string& id, int day, std::size_t bytes = 1'000) {
+    Sweep sweep = SampleSweep();
+    sweep.id = id;
+    sweep.finished_at = SampleSweep().finished_at + std::chrono::hours(24 * day);
+    fs::create_directories(state_ / "sweeps" / id);
+    std::ofstream(state_ / "sweeps" / id / "results.jsonl") << std::string(bytes, 'x');
+    return sweep;
+  }
+  void Trim(const KeptDirectories& kept, const std::vector<Sweep>& newest) {
+    TrimSweepDirectories(state_.string(), kept, newest);
+  }
+  std::set<std::string> Left() const {
     std::set<std::string> ids;
     for (const auto& entry : fs::directory_iterator(state_ / "sweeps")) ids.insert(entry.path().filename().string());
     return ids;
-  };
-  for (const char* id : {"2031", "2026", "2025", "2024"}) {
-    Sweep sweep = SampleSweep();
-    sweep.id = id;
-    ASSERT_TRUE(Write(sweep).ok());
   }
-  const std::string newest[] = {"2026", "2031"};  // the clock was ahead once; 2025 is from another store
-  TrimSweepDirectories(state_.string(), 3, newest);
-  EXPECT_EQ(left(), (std::set<std::string>{"2024", "2025", "2026", "2031"})) << "latest stays";
+  static SystemTime Day(int day) { return SampleSweep().finished_at + std::chrono::hours(24 * day); }
+
+  using Ids = std::set<std::string>;
+};
+
+TEST_F(TrimTest, KeepsTheNewestByTheOrderItIsGivenThenById) {
+  const std::vector<Sweep> newest{Add("2026", 3), Add("2031", 2)};  // the clock was ahead once
+  Add("2025", 1), Add("2024", 0);                                   // of another store
+  ASSERT_TRUE(LinkLatest(state_.string(), "2024").ok());
+  Trim({.sweeps = 3}, newest);
+  EXPECT_EQ(Left(), (Ids{"2024", "2025", "2026", "2031"})) << "latest stays";
   ASSERT_TRUE(LinkLatest(state_.string(), "2026").ok());
-  TrimSweepDirectories(state_.string(), 3, newest);
-  EXPECT_EQ(left(), (std::set<std::string>{"2025", "2026", "2031"}));
-  TrimSweepDirectories(state_.string(), 1, newest);
-  EXPECT_EQ(left(), (std::set<std::string>{"2026"}));
+  Trim({.sweeps = 3}, newest);
+  EXPECT_EQ(Left(), (Ids{"2025", "2026", "2031"}));
+  Trim({.sweeps = 1}, newest);
+  EXPECT_EQ(Left(), (Ids{"2026"}));
+}
+
+TEST_F(TrimTest, RemovesSweepsThatEndedTooLongAgoButNeverTheNewest) {
+  const std::vector<Sweep> newest{Add("d", 9), Add("c", 3), Add("b", 2), Add("a", 1)};
+  Trim({.sweeps = 100, .since = Day(2)}, newest);
+  EXPECT_EQ(Left(), (Ids{"b", "c", "d"}));
+  ASSERT_TRUE(LinkLatest(state_.string(), "b").ok());
+  Trim({.sweeps = 100, .since = Day(20)}, newest);
+  EXPECT_EQ(Left(), (Ids{"b", "d"})) << "and what latest points to";
+}
+
+TEST_F(TrimTest, TakesTheAgeOfADirectoryOfAnotherStoreFromTheDisk) {
+  const std::vector<Sweep> newest{Add("b", 9)};
+  Add("a", 0);
+  Trim({.sweeps = 100, .since = SystemTime::clock::now() - std::chrono::hours(1)}, newest);
+  EXPECT_EQ(Left(), (Ids{"a", "b"}));
+  fs::last_write_time(state_ / "sweeps" / "a", fs::file_time_type::clock::now() - std::chrono::hours(2));
+  Trim({.sweeps = 100, .since = SystemTime::clock::now() - std::chrono::hours(1)}, newest);
+  EXPECT_EQ(Left(), (Ids{"b"}));
+}
+
+TEST_F(TrimTest, RemovesWhatDoesNotFitBelowTheNewest) {
+  const std::vector<Sweep> newest{Add("d", 4, 5'000), Add("c", 3, 3'000), Add("b", 2, 3'000), Add("a", 1, 10)};
+  Trim({.sweeps = 100, .bytes = 100'000}, newest);
+  EXPECT_EQ(Left(), (Ids{"a", "b", "c", "d"}));
+  Trim({.sweeps = 100, .bytes = 8'500}, newest);
+  EXPECT_EQ(Left(), (Ids{"c", "d"})) << "a small one does not stay below one that does not fit";
+  Trim({.sweeps = 100, .bytes = 1}, newest);
+  EXPECT_EQ(Left(), (Ids{"d"}));
 }
 
 TEST_F(SweepDirectoryTest, RemovesWhatAKilledProcessLeftHalfWritten) {

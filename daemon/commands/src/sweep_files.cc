@@ -11,6 +11,7 @@ namespace {
 
 // The number of sweeps searched for those with a report. Other sweeps lie between them.
 constexpr int kMaxSweepsSearched = 1000;
+constexpr std::size_t kMaxSweepsKept = 1'000'000;  // as retention.sweeps
 
 }  // namespace
 
@@ -37,16 +38,37 @@ void SweepFiles::OnFinished(const Sweep& sweep) {
   if (written && *written) {
     if (auto pointed = PointLatest(**store); !pointed) Note(pointed.error());
   }
+  int kept = Kept().sweeps;
   if (store) {
     if (const auto newest = (*store)->Sweeps(kMaxSweepsSearched)) {
-      std::vector<std::string> ids;
-      for (const Sweep& one : *newest) ids.push_back(one.id);
-      report::TrimSweepDirectories(state, static_cast<std::size_t>(Kept()), ids);
+      const std::optional<SystemTime> since = Since();
+      report::TrimSweepDirectories(state, {static_cast<std::size_t>(kept), since, Kept().bytes}, *newest);
+      kept = std::min(kept, EventsKept(*newest, since));
     }
   }
-  const int kept = Kept();
   lock.unlock();
   if (trim_events_) trim_events_(kept);
+}
+
+// Of how many of the newest sweeps `retention.age` and `retention.bytes` keep the events: a sweep has them as long as
+// its directory, if it has one.
+int SweepFiles::EventsKept(const std::vector<Sweep>& newest, const std::optional<SystemTime>& since) const {
+  const auto is_old = [&](const Sweep& s) {
+    return s.state == SweepState::kFinished && since && s.finished_at < *since;
+  };
+  std::size_t kept = static_cast<std::size_t>(std::find_if(newest.begin(), newest.end(), is_old) - newest.begin());
+  if (kept == newest.size()) kept = kMaxSweepsKept;  // and those before them
+  if (Kept().bytes) {
+    const auto has_directory = [&](const Sweep& s) {
+      return report::HasSweepDirectory(app_.settings().state_dir, s.id);
+    };
+    const auto oldest = std::find_if(newest.rbegin(), newest.rend(), has_directory);
+    const auto with_directory = static_cast<std::size_t>(newest.rend() - oldest);
+    // Without a removed directory below it, the oldest one is no limit.
+    if (oldest != newest.rend() && std::any_of(newest.rbegin(), oldest, HasReport))
+      kept = std::min(kept, with_directory);
+  }
+  return static_cast<int>(std::max<std::size_t>(kept, 1));
 }
 
 std::vector<Sweep> SweepFiles::WriteMissing(const std::stop_token& stop) {
@@ -58,7 +80,7 @@ std::vector<Sweep> SweepFiles::WriteMissing(const std::stop_token& stop) {
   auto sweeps = (*store)->Sweeps(kMaxSweepsSearched);
   if (!sweeps) return Note(sweeps.error()), std::vector<Sweep>();
   std::erase_if(*sweeps, [](const Sweep& sweep) { return !HasReport(sweep); });
-  if (sweeps->size() > static_cast<std::size_t>(Kept())) sweeps->resize(static_cast<std::size_t>(Kept()));
+  KeepRetained(*sweeps);
   std::erase_if(*sweeps, [&](const Sweep& sweep) { return report::HasSweepDirectory(state, sweep.id); });
   std::reverse(sweeps->begin(), sweeps->end());
   std::vector<Sweep> made;
@@ -80,6 +102,20 @@ std::vector<Sweep> SweepFiles::WriteMissing(const std::stop_token& stop) {
     if (auto pointed = PointLatest(**store); !pointed) Note(pointed.error());
   }
   return made;
+}
+
+// Keeps the sweeps whose directory is not to be removed again. `sweeps`: those with a report, newest first.
+void SweepFiles::KeepRetained(std::vector<Sweep>& sweeps) const {
+  if (sweeps.empty()) return;
+  const Sweep newest = sweeps.front();
+  sweeps.resize(std::min(sweeps.size(), static_cast<std::size_t>(Kept().sweeps)));
+  if (Kept().bytes) {
+    // How large a missing one would be is not known, so none is written below the oldest that is there.
+    while (sweeps.size() > 1 && !report::HasSweepDirectory(app_.settings().state_dir, sweeps.back().id))
+      sweeps.pop_back();
+  }
+  const std::optional<SystemTime> since = Since();
+  std::erase_if(sweeps, [&](const Sweep& s) { return since && s.finished_at < *since && s.id != newest.id; });
 }
 
 Result<bool> SweepFiles::Write(store::SweepStore& store, const Sweep& sweep) {
@@ -119,8 +155,13 @@ void SweepFiles::Note(const Error& error) {
   if (!failed_) failed_ = failure;
 }
 
-int SweepFiles::Kept() const {
-  return std::max(1, loaded_ ? loaded_->settings.retention.sweeps : app_.settings().retention.sweeps);
+config::RetentionSettings SweepFiles::Kept() const {
+  return loaded_ ? loaded_->settings.retention : app_.settings().retention;
+}
+
+std::optional<SystemTime> SweepFiles::Since() const {
+  const auto age = Kept().age;
+  return age ? std::optional(app_.clock->Now() - *age) : std::nullopt;
 }
 
 std::string SweepFiles::SettingsJson() const { return config::ShowJson(loaded_ ? *loaded_ : app_.loaded); }

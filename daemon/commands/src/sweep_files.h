@@ -13,15 +13,15 @@
 
 namespace breakwatch::commands {
 
-// Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes, and removes sweeps beyond retention.sweeps.
+// Writes <state>/sweeps/<id> and <state>/latest when a sweep finishes, and removes what `retention` does not keep.
 // Owner: the command, which holds the writer lock; thread: the loop's, but WriteMissing may run on another.
 class SweepFiles final : public ProgressListener {
  public:
   explicit SweepFiles(App& app) : app_(app) {}
   void OnFinished(const Sweep& sweep) override;
-  // Writes missing directories of the newest retention.sweeps finished sweeps. They are missing if the process ended
-  // between the store and the report, or if the disk was full. Returns their sweeps, oldest first. A stop request ends
-  // it before the next one.
+  // Writes missing directories of finished sweeps that `retention` keeps. They are missing if the process ended between
+  // the store and the report, or if the disk was full. With retention.bytes, none is written below the oldest one that
+  // exists. Returns their sweeps, oldest first. A stop request ends it before the next one.
   std::vector<Sweep> WriteMissing(const std::stop_token& stop = {});
   // The first directory that could not be written; it was logged. Not while WriteMissing runs.
   const std::optional<Error>& failed() const { return failed_; }
@@ -35,7 +35,10 @@ class SweepFiles final : public ProgressListener {
   Result<bool> Write(store::SweepStore& store, const Sweep& sweep);
   Result<void> PointLatest(store::SweepStore& store) const;
   void Note(const Error& error);
-  int Kept() const;
+  config::RetentionSettings Kept() const;
+  std::optional<SystemTime> Since() const;  // by retention.age
+  int EventsKept(const std::vector<Sweep>& newest, const std::optional<SystemTime>& since) const;
+  void KeepRetained(std::vector<Sweep>& sweeps) const;
   std::string SettingsJson() const;
 
   App& app_;

@@ -170,24 +170,58 @@ void RemoveUnfinishedDirectories(const std::string& state_dir) {
   for (const fs::path& path : unfinished) fs::remove_all(path, error);
 }
 
-void TrimSweepDirectories(const std::string& state_dir, std::size_t keep, std::span<const std::string> newest) {
+namespace {
+
+struct StoredDirectory {
+  std::string id;
+  std::size_t place = 0;  // among the sweeps that the store knows, or behind them
+  SystemTime ended{};
+};
+
+// In the order of TrimSweepDirectories.
+std::vector<StoredDirectory> StoredDirectories(const std::string& state_dir, std::span<const Sweep> newest) {
+  std::vector<StoredDirectory> stored;
   std::error_code error;
-  const std::string latest = fs::read_symlink(state_dir + "/latest", error).filename().string();
-  std::vector<std::string> ids;
   for (fs::directory_iterator entry(state_dir + "/sweeps", error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with('.') && entry->is_directory(error)) ids.push_back(name);
+    if (name.starts_with('.') || !entry->is_directory(error)) continue;
+    const auto known = std::find_if(newest.begin(), newest.end(), [&](const Sweep& sweep) { return sweep.id == name; });
+    const auto written = entry->last_write_time(error);
+    stored.push_back({name, static_cast<std::size_t>(known - newest.begin()),
+                      known == newest.end() ? std::chrono::file_clock::to_sys(written) : known->finished_at});
   }
-  const auto place = [&](const std::string& id) {
-    return std::find(newest.begin(), newest.end(), id) - newest.begin();
-  };
-  std::sort(ids.begin(), ids.end(), [&](const std::string& a, const std::string& b) {
-    const auto at_a = place(a), at_b = place(b);
-    return at_a != at_b ? at_a < at_b : a > b;
+  std::sort(stored.begin(), stored.end(), [](const StoredDirectory& a, const StoredDirectory& b) {
+    return a.place != b.place ? a.place < b.place : a.id > b.id;
   });
-  for (std::size_t i = keep; i < ids.size(); ++i) {
-    if (ids[i] != latest) fs::remove_all(state_dir + "/sweeps/" + ids[i], error);
+  return stored;
+}
+
+std::int64_t BytesUnder(const std::string& path) {
+  std::int64_t bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->is_regular_file(error)) continue;
+    if (const auto size = entry->file_size(error); !error) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void TrimSweepDirectories(const std::string& state_dir, const KeptDirectories& kept, std::span<const Sweep> newest) {
+  std::error_code error;
+  const std::string latest = fs::read_symlink(state_dir + "/latest", error).filename().string();
+  const std::vector<StoredDirectory> stored = StoredDirectories(state_dir, newest);
+  std::int64_t bytes = 0;
+  bool is_full = false;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    const std::string path = state_dir + "/sweeps/" + stored[i].id;
+    const bool is_old = i >= kept.sweeps || (kept.since && stored[i].ended < *kept.since);
+    const std::int64_t own = kept.bytes && !is_old && !is_full ? BytesUnder(path) : 0;
+    is_full = is_full || (i > 0 && kept.bytes && bytes + own > *kept.bytes);
+    bytes += own;
+    if ((is_old || is_full) && i > 0 && stored[i].id != latest) fs::remove_all(path, error);
   }
 }
 

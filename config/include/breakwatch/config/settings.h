@@ -213,9 +213,11 @@ struct ArtifactSettings {
 };
 
 struct RetentionSettings {
-  int unranked_sweeps = 3;  // complete ranked sweeps for which a model stays after it left the ranking
-  int sweeps = 100;         // whose directories and delivered events are kept; results are always kept
-  int trend_days = 1830;    // days whose trends are kept; 0: all
+  int unranked_sweeps = 3;            // complete ranked sweeps for which a model stays after it left the ranking
+  int sweeps = 100;                   // whose directories and delivered events are kept; results are always kept
+  std::optional<milliseconds> age;    // of these sweeps since they ended; null: any
+  std::optional<std::int64_t> bytes;  // of their directories together; null: any
+  int trend_days = 1830;              // days whose trends are kept; 0: all
 };
 
 struct MetricsSettings {

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,8 +51,15 @@ bool HasSweepDirectory(const std::string& state_dir, const std::string& id);
 // Removes incomplete directories of killed processes. The caller holds the writer lock.
 void RemoveUnfinishedDirectories(const std::string& state_dir);
 
-// Removes the directories of all but `keep` sweeps: kept are the first of `newest`, then others by id, and what
-// `latest` points to. Errors are ignored.
-void TrimSweepDirectories(const std::string& state_dir, std::size_t keep, std::span<const std::string> newest);
+// Which directories are kept: of the newest sweeps, as long as all of these hold. The newest one is, whatever its size.
+struct KeptDirectories {
+  std::size_t sweeps = 1;
+  std::optional<SystemTime> since{};    // the sweep ended then or later
+  std::optional<std::int64_t> bytes{};  // of its files and those of all newer ones
+};
+
+// Removes the other directories. In order are the sweeps of `newest`, the newest first, then others by id, whose end is
+// the time at which their directory was written. What `latest` points to is kept. Errors are ignored.
+void TrimSweepDirectories(const std::string& state_dir, const KeptDirectories& kept, std::span<const Sweep> newest);
 
 }  // namespace breakwatch::report
