@@ -100,7 +100,8 @@ bool IsComplete(const Sweep& sweep, const Plan& plan) {
   });
 }
 
-Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, const Plan& plan) {
+// Leaves nothing of the plan: its report is written next, and reads it from the store.
+Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, Plan& plan) {
   if (const std::string warning = state.runner().Sandbox().warning; !warning.empty())
     state.parts.progress.OnWarning(warning);
   auto captured = run.CaptureAll();
@@ -112,8 +113,11 @@ Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, con
   sweep.finished_at = state.parts.clock.Now();
   sweep.complete = IsComplete(sweep, plan);
   const std::array events = {SweepFinished(sweep)};
-  const store::CurrentChange change = state.aggregate().Finish(sweep, plan);
-  if (auto finished = state.parts.sweeps.FinishSweep(sweep, events, change); !finished) return finished.error();
+  {
+    const store::CurrentChange change = state.aggregate().Finish(sweep, plan);
+    if (auto finished = state.parts.sweeps.FinishSweep(sweep, events, change); !finished) return finished.error();
+  }
+  std::vector<PlannedModel>().swap(plan.models);
   state.EventsStored();
   if (!sweep.complete && plan.primary && !IsAside(sweep)) state.NoteFailure();
   state.Publish(/*urgent=*/true);

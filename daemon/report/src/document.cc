@@ -150,7 +150,7 @@ void AddSection(Document& document, const std::string& id, const std::string& ti
   if (table.rows.empty() && !if_empty) return;
   table.title = title;
   const std::size_t rows = table.rows.size();
-  document.sections.push_back({id, std::move(table), open, rows});
+  document.sections.push_back({id, std::move(table), open, rows, {}});
 }
 
 void AddTotals(Document& document, const SweepTotals& totals) {
@@ -207,8 +207,9 @@ Document DocumentOf(const StreamedSweep& sweep, Gathered gathered) {
   Document out = HeadOf(sweep.sweep, sweep.made_at, sweep.filter);
   out.summary = SweepSummary(sweep.sweep, sweep.filter, totals.results());
   AddTotals(out, totals);
-  AddSection(out, "models", "Models", ResultTableOf(totals, std::move(gathered.rows)), /*open=*/false,
-             /*if_empty=*/true);
+  AddSection(out, "models", "Models", ResultTableOf(totals, {}), /*open=*/false, /*if_empty=*/true);
+  out.sections.back().count = gathered.rows.size();
+  out.sections.back().packed = std::move(gathered.rows);
   AddSection(out, "sites", "Break sites", gathered.sites.Sites(), /*open=*/false);
   if (const std::string note = totals.OpsNote(); !note.empty()) out.notes.push_back(note);
   return out;

@@ -64,6 +64,10 @@ struct Section {
   Table table;
   bool open = false;      // not folded
   std::size_t count = 0;  // in its title: the rows, or the results that they count
+  PackedRows packed{};    // the rows, if the table has none: of Markdown only
+
+  std::size_t rows() const { return table.rows.size() + packed.size(); }
+  std::vector<Cell> Row(std::size_t place) const { return packed.size() > 0 ? packed.At(place) : table.rows[place]; }
 };
 
 enum class GateState { kNone, kPassed, kFailed, kNoBaseline };

@@ -31,17 +31,18 @@ std::string NotShown(std::size_t shown, std::size_t rows) {
 // At most `budget` bytes, apart from the frame.
 std::string SectionText(const Section& section, std::size_t budget) {
   const Table& table = section.table;
-  std::string body = table.rows.empty() ? MarkdownText(table.when_empty) + "\n" : MarkdownHead(table);
+  const std::size_t rows = section.rows();
+  std::string body = rows == 0 ? MarkdownText(table.when_empty) + "\n" : MarkdownHead(table);
   std::size_t shown = 0;
-  for (; shown < table.rows.size(); ++shown) {
-    const std::string row = MarkdownRow(table, Shortened(table.rows[shown]));
+  for (; shown < rows; ++shown) {
+    const std::string row = MarkdownRow(table, Shortened(section.Row(shown)));
     if (body.size() + row.size() > budget) break;
     body += row;
   }
-  if (shown == 0 && !table.rows.empty()) body.clear();
-  body += NotShown(shown, table.rows.size());
+  if (shown == 0 && rows > 0) body.clear();
+  body += NotShown(shown, rows);
   const std::string title = MarkdownText(table.title);
-  if (section.open || table.rows.empty()) return "\n## " + title + "\n\n" + body;
+  if (section.open || rows == 0) return "\n## " + title + "\n\n" + body;
   return "\n<details>\n<summary>" + title + " (" + std::to_string(section.count) + ")</summary>\n\n" + body +
          "\n</details>\n";
 }

@@ -92,7 +92,7 @@ Result<void> StreamSweep(const StreamedSweep& sweep, Format format, Style style,
     sink(Markdown(DocumentOf(sweep, *std::move(gathered))));
     return {};
   }
-  sink(Render(ResultTableOf(gathered->totals, std::move(gathered->rows)), format, style));
+  sink(Render(ResultTableOf(gathered->totals, gathered->rows.All()), format, style));
   if (format == Format::kText) sink(TextAfterModels(sweep, gathered->totals, style));
   return {};
 }

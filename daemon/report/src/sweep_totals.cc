@@ -23,11 +23,11 @@ std::string ModeOf(const ModelResult& result) {
 
 }  // namespace
 
-void SweepTotals::ReasonRow::Add(const ModelResult& result, const BreakSite& site) {
+void SweepTotals::ReasonRow::Add(const ModelResult& result, std::uint32_t model, const BreakSite& site) {
   events += site.occurrences;
   ++sites;
   if (category.empty()) category = site.fixability;
-  models[{result.info.id, result.info.sha}].downloads = std::max<std::int64_t>(0, result.info.downloads.value_or(0));
+  models[model].downloads = std::max<std::int64_t>(0, result.info.downloads.value_or(0));
   families.insert(std::string(FamilyName(result.info.family)));
   if (site.occurrences > most) most = site.occurrences, example_model = result.info.id, example_site = PlaceOf(site);
 }
@@ -72,12 +72,25 @@ std::pair<std::string, std::int64_t> SweepTotals::Fixed::Best() const {
   return best;
 }
 
-SweepTotals::Fixed SweepTotals::FixedOf(const ReasonRow& row) const {
+std::uint32_t SweepTotals::NumberOf(const ModelResult& result) {
+  return numbers_.try_emplace({result.info.id, result.info.sha}, static_cast<std::uint32_t>(numbers_.size()))
+      .first->second;
+}
+
+SweepTotals::Tried SweepTotals::TriedByNumber() const {
+  Tried tried;
+  for (const auto& [key, effects] : tried_) {
+    if (const auto number = numbers_.find(key); number != numbers_.end()) tried[number->second] = &effects;
+  }
+  return tried;
+}
+
+SweepTotals::Fixed SweepTotals::FixedOf(const ReasonRow& row, const Tried& tried) {
   Fixed fixed;
-  for (const auto& [key, model] : row.models) {
+  for (const auto& [number, model] : row.models) {
     if (model.is_only_reason) fixed.leverage_downloads += model.downloads;
-    const auto found = tried_.find(key);
-    const ReasonFixes* fixes = found == tried_.end() ? nullptr : found->second.OfReason(row.reason, row.gb_id);
+    const auto found = tried.find(number);
+    const ReasonFixes* fixes = found == tried.end() ? nullptr : found->second->OfReason(row.reason, row.gb_id);
     if (fixes == nullptr) {
       fixed.fixability.push_back(kUntested);
       continue;
@@ -85,7 +98,7 @@ SweepTotals::Fixed SweepTotals::FixedOf(const ReasonRow& row) const {
     ++fixed.tried;
     fixed.fixability.push_back(fixes->fixability);
     for (const std::string& fix : fixes->removed_by) ++fixed.removed_by[fix];
-    if (!model.is_only_reason || !found->second.IsWhole()) continue;
+    if (!model.is_only_reason || !found->second->IsWhole()) continue;
     ++fixed.made_whole, fixed.made_whole_downloads += model.downloads;
   }
   return fixed;
@@ -93,18 +106,20 @@ SweepTotals::Fixed SweepTotals::FixedOf(const ReasonRow& row) const {
 
 void SweepTotals::AddReasons(const ModelResult& result) {
   std::map<ReasonId, ReasonRow>& reasons = reasons_[ModeOf(result)];
+  if (result.capture.sites.empty()) return;
+  const std::uint32_t model = NumberOf(result);
   std::set<ReasonId> of_model;
   for (const BreakSite& site : result.capture.sites) {
     const ReasonId id{site.reason, site.gb_id};
     of_model.insert(id);
     ReasonRow& row = reasons[id];
     row.reason = site.reason, row.gb_id = site.gb_id;
-    row.Add(result, site);
+    row.Add(result, model, site);
   }
   if (of_model.size() != 1) return;
   ReasonRow& only = reasons[*of_model.begin()];
   ++only.leverage;
-  only.models[{result.info.id, result.info.sha}].is_only_reason = true;
+  only.models[model].is_only_reason = true;
 }
 
 void SweepTotals::AddFailure(const ModelResult& result) {
@@ -154,8 +169,9 @@ Table SweepTotals::Reasons(ReasonOrder order, std::size_t limit) const {
                           {"url", ""}},
               .rows = {},
               .when_empty = results_ > without_numbers_ ? "no graph breaks" : "no model has numbers"};
+  const Tried tried = TriedByNumber();
   for (const ReasonRow* row : rows) {
-    const Fixed fixed = FixedOf(*row);
+    const Fixed fixed = FixedOf(*row, tried);
     const auto [fix, removed] = fixed.Best();
     table.rows.push_back({row->reason, row->gb_id, Text(MostSeen(fixed.fixability)), row->events, row->sites,
                           static_cast<std::int64_t>(row->models.size()), row->leverage, MaybeText(fix), removed,
@@ -212,7 +228,7 @@ std::string SweepTotals::OpsNote() const {
 void Gathered::Add(const ModelResult& result) {
   totals.Add(result);
   sites.Add(result);
-  rows.push_back(ResultRow(result));
+  rows.Add(ResultRow(result));
 }
 
 SweepTotals TotalsOf(std::span<const ModelResult> results) {

@@ -14,6 +14,7 @@
 
 #include "breakwatch/core/fix_effects.h"
 #include "breakwatch/report/sweep.h"
+#include "packed_rows.h"
 
 namespace breakwatch::report {
 
@@ -57,11 +58,11 @@ class SweepTotals {
   struct ReasonRow {
     std::string reason, gb_id, category;
     std::int64_t events = 0, sites = 0, most = -1, leverage = 0;
-    std::map<ModelKey, ReasonModel> models;
+    std::map<std::uint32_t, ReasonModel> models;  // by NumberOf: names would be repeated for each reason
     std::set<std::string> families;
     std::string example_model, example_site;
 
-    void Add(const ModelResult& result, const BreakSite& site);
+    void Add(const ModelResult& result, std::uint32_t model, const BreakSite& site);
     std::int64_t Weight(ReasonOrder order) const;
   };
   struct Failure {
@@ -71,7 +72,11 @@ class SweepTotals {
   using ReasonId = std::pair<std::string, std::string>;            // reason, gb_id
   using FailureId = std::tuple<Status, std::string, std::string>;  // status, detail, mode
 
-  Fixed FixedOf(const ReasonRow& row) const;
+  using Tried = std::map<std::uint32_t, const FixEffects*>;
+
+  std::uint32_t NumberOf(const ModelResult& result);
+  Tried TriedByNumber() const;
+  static Fixed FixedOf(const ReasonRow& row, const Tried& tried);
   void AddReasons(const ModelResult& result);
   void AddFailure(const ModelResult& result);
   // The mode whose reasons are shown, because modes are not summed: the main mode, or the first if it is missing.
@@ -82,6 +87,7 @@ class SweepTotals {
   std::string first_mode_;
   std::map<std::string, std::map<ReasonId, ReasonRow>> reasons_;  // by mode
   std::map<FailureId, Failure> failures_;
+  std::map<ModelKey, std::uint32_t> numbers_;
   std::map<ModelKey, FixEffects> tried_;
 };
 
@@ -106,7 +112,7 @@ class SiteTotals {
 struct Gathered {
   SweepTotals totals;
   SiteTotals sites;
-  std::vector<std::vector<Cell>> rows;  // of ResultTable
+  PackedRows rows;  // of ResultTable
 
   void Add(const ModelResult& result);
 };
