@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "breakwatch/core/json.h"
 #include "csv_reader.h"
 #include "sample_sweep.h"
 
@@ -34,6 +35,38 @@ compare::Comparison Sample() {
   after[6].info.id = "sample/new";
   for (ModelResult& result : after) result.capture.toolchain.torch = "2.16.0";
   return compare::Compare({"sweep one", before}, {"sweep | two \x1b[31m", after});
+}
+
+TEST(CompareTest, FormatsThatShowTheComparisonAloneNeedNoMoreThanItKeeps) {
+  std::vector<ModelResult> before = SampleResults(), after = before;
+  after[0] = Captured("sample/whole", {Site("Unsupported", "", 2, 9)});
+  after[6].info.id = "sample/new";
+  for (std::vector<ModelResult>* side : {&before, &after}) {
+    for (ModelResult& result : *side) {
+      result.capture.error = "Traceback", result.capture.output_tail = "printed", result.capture.inputs_json = "{}";
+      result.capture.segments.resize(2);
+      for (BreakSite& site : result.capture.sites) {
+        site.explanation = "why", site.context = "what", site.hints = {"do this"}, site.stack = {"a.py:1 in forward"};
+        site.module_path = "encoder.layer.0";
+      }
+    }
+  }
+  const compare::Gated whole = compare::CompareWithGate({"A", before}, {"B", after}, {});
+  std::vector<ModelResult> kept_before = before, kept_after = after;
+  for (std::vector<ModelResult>* side : {&kept_before, &kept_after}) {
+    for (ModelResult& result : *side) compare::KeepCompared(result);
+  }
+  EXPECT_LT(ToJson(kept_before[0]).size(), ToJson(before[0]).size());
+  const compare::Gated kept = compare::CompareWithGate({"A", kept_before}, {"B", kept_after}, {});
+  for (const Format format : {Format::kText, Format::kMarkdown, Format::kCsv, Format::kJson}) {
+    ASSERT_TRUE(ShowsComparisonAlone(format));
+    EXPECT_EQ(
+        RenderComparison({.comparison = kept.comparison, .gate = &kept.gate, .all = true}, format),
+        RenderComparison({.comparison = whole.comparison, .gate = &whole.gate, .results = after, .all = true}, format))
+        << static_cast<int>(format);
+  }
+  EXPECT_FALSE(ShowsComparisonAlone(Format::kHtml));
+  EXPECT_FALSE(ShowsComparisonAlone(Format::kSarif));
 }
 
 compare::Bisection SampleBisection() {

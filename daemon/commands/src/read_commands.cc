@@ -90,20 +90,31 @@ Result<std::vector<ModelResult>> Counterparts(store::SweepStore& store, const St
   return others;
 }
 
-// The results in which --filter selects: the newest by one toolchain, or those of one sweep.
-Result<std::vector<ModelResult>> ResultsToList(store::SweepStore& store, const Settings& settings,
-                                               const ShowOptions& options) {
+// The results that --filter and --owner select: of the newest by one toolchain, or of one sweep. No others are held.
+Result<std::vector<ModelResult>> SelectedResults(const App& app, store::SweepStore& store, const ShowOptions& options) {
   if (options.sweep.empty()) {
-    const std::string& toolchain = options.toolchain.empty() ? settings.capture.toolchain : options.toolchain;
-    return store.NewestResults({.model = {}, .mode = options.mode, .toolchain = toolchain, .revision = {}});
+    const std::string& toolchain = options.toolchain.empty() ? app.settings().capture.toolchain : options.toolchain;
+    auto newest = store.NewestResults({.model = {}, .mode = options.mode, .toolchain = toolchain, .revision = {}});
+    if (!newest) return newest.error();
+    if (auto kept = KeepSelected(app, options.selection, *newest); !kept) return kept.error();
+    return newest;
   }
-  auto sweep = LoadSweep(store, options.sweep);
+  const auto sweep = store.FindSweep(options.sweep);
   if (!sweep) return sweep.error();
-  std::erase_if(sweep->results, [&](const ModelResult& result) {
-    return (!options.mode.empty() && result.capture.mode != options.mode) ||
-           (!options.toolchain.empty() && result.capture.toolchain.name != options.toolchain);
+  const report::EachResult each = [&](const report::UseResult& use) {
+    return EachOf(app, store, sweep->id)([&](const ModelResult& result) {
+      const bool is_wanted = (options.mode.empty() || result.capture.mode == options.mode) &&
+                             (options.toolchain.empty() || result.capture.toolchain.name == options.toolchain);
+      return is_wanted ? use(result) : Result<void>();
+    });
+  };
+  std::vector<ModelResult> selected;
+  auto read = EachSelected(app, options.selection, each)([&](const ModelResult& result) -> Result<void> {
+    selected.push_back(result);
+    return {};
   });
-  return std::move(sweep->results);
+  if (!read) return read.error();
+  return selected;
 }
 
 Error NoResult(const ShowOptions& options, const std::string& model, std::span<const ModelResult> all) {
@@ -164,9 +175,8 @@ Result<std::vector<ModelResult>> ResultsOf(store::SweepStore& store, const Setti
 int ListResults(App& app, const ShowOptions& options, report::Format format) {
   auto store = OpenHistory(app);
   if (!store) return Fail(app, store.error());
-  auto results = ResultsToList(**store, app.settings(), options);
+  const auto results = SelectedResults(app, **store, options);
   if (!results) return Fail(app, results.error());
-  if (auto kept = KeepSelected(app, options.selection, *results); !kept) return Fail(app, kept.error());
   Print(app, report::Render(report::ResultTable(*results), format, StyleOf(app)));
   return kExitOk;
 }
