@@ -487,12 +487,12 @@ std::vector<Key> DaemonKeys() {
        .max = 1'000'000},
       {KEY(retention.age),
        .doc = "Sweeps that ended longer ago lose their directories and delivered events; null: no limit.",
-       .min = 60'000},
+       .min = 60'000, .max = 10 * kYear},
       {KEY(retention.bytes),
        .doc =
            "Size of the directories of all sweeps; the oldest sweeps beyond it lose them, and their delivered events; "
            "null: no limit.",
-       .is_size = true, .min = 1 << 20},
+       .is_size = true, .min = 1 << 20, .max = 1LL << 50},
       {KEY(retention.trend_days),
        .doc = "Days whose trends are kept, one row for each family and reason; counts days with a sweep; 0: all.",
        .max = 100'000},
