@@ -188,6 +188,31 @@ INSTANTIATE_TEST_SUITE_P(EveryWrite, ResumeAfterDeathTest,
 
 TEST_F(ResumeTest, HasNoMoreWritesThanTheDeathsTested) { EXPECT_FALSE(DieAt(kWrites + 1, false, false)); }
 
+// Its plan and results are those of the sweep before, except of the model that is tried again.
+TEST_F(ResumeTest, ResumesASweepOfUnchangedModelsWithEveryEntryOnce) {
+  runner_.Script("slow", FailedCapture(Status::kWorkerLost, "the node is gone"));  // tried again in each sweep
+  ASSERT_TRUE(RunSweep().ok());
+  for (int n = 2; n <= 4; ++n) {
+    for (const bool written : {false, true}) {
+      SCOPED_TRACE(testing::Message() << "write " << n << (written ? ", after" : ", before"));
+      const auto before = EventCounts();
+      const std::size_t sweeps = store_->Sweeps(100)->size();
+      ASSERT_TRUE(DieAt(n, written, /*resume=*/false));
+      const auto resumed = store_->NewestUnfinished()->has_value() ? Resume() : store_->FindSweep("latest");
+      ASSERT_TRUE(resumed.ok()) << resumed.error().message;
+      EXPECT_EQ(store_->Sweeps(100)->size(), sweeps + 1);
+      EXPECT_EQ(store_->LoadPlan(resumed->id)->models.size(), 7u);
+      EXPECT_EQ(Statuses(resumed->id).size(), 7u);
+      auto after = EventCounts();
+      for (const auto& [name, count] : before) after[name] -= count;
+      EXPECT_EQ(after["model_planned"], 6);
+      EXPECT_EQ(after["model_unchanged"], 5);
+      EXPECT_TRUE(store_->Check().ok());
+      ExpectFoldEqualsHistory();
+    }
+  }
+}
+
 TEST_F(ResumeTest, SurvivesADeathAtEveryStepOfEveryLife) {
   ASSERT_TRUE(DieAt(2, false, false));
   const std::string id = (*store_->NewestUnfinished())->id;

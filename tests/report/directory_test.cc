@@ -90,6 +90,67 @@ TEST_F(SweepDirectoryTest, ReplacesAnEarlierOneAndLeavesNothingBehind) {
   EXPECT_EQ(entries, 2u);
 }
 
+class RepeatedSweepTest : public SweepDirectoryTest {
+ protected:
+  // The sample sweep under another id, with results of another time.
+  void WriteAs(const std::string& id, const std::string& reason = "unchanged") {
+    Sweep sweep = SampleSweep();
+    sweep.id = id;
+    Plan plan = SamplePlan();
+    plan.sweep_id = id;
+    std::vector<ModelResult> results = SampleResults();
+    for (ModelResult& result : results) {
+      result.sweep_id = id;
+      result.rebuild_reason = reason;
+      result.finished_at += std::chrono::hours(id.size()) + std::chrono::nanoseconds(id.back());
+    }
+    ASSERT_TRUE(WriteSweepDirectory(state_.string(), sweep, StreamOf(plan), EachOf(results), "{}").ok());
+    ASSERT_TRUE(LinkLatest(state_.string(), id).ok());
+  }
+  bool Thin(const std::string& id, const std::string& later) {
+    const auto thinned = ThinSweepDirectory(state_.string(), id, later);
+    EXPECT_TRUE(thinned.ok());
+    return thinned.ok() && *thinned;
+  }
+  bool Has(const std::string& name) const { return fs::exists(state_ / "sweeps" / name); }
+};
+
+TEST_F(RepeatedSweepTest, LeavesTheFilesToTheLaterOneThatHasTheSame) {
+  WriteAs("20260921T120000Z-aaaaaa"), WriteAs("20260922T120000Z-bbbbbb");
+  EXPECT_TRUE(Thin("20260921T120000Z-aaaaaa", "20260922T120000Z-bbbbbb"));
+  EXPECT_FALSE(Has("20260921T120000Z-aaaaaa/plan.json"));
+  EXPECT_FALSE(Has("20260921T120000Z-aaaaaa/results.jsonl"));
+  EXPECT_TRUE(Has("20260921T120000Z-aaaaaa/report.md"));
+  EXPECT_TRUE(Has("20260922T120000Z-bbbbbb/results.jsonl"));
+  const auto note = nlohmann::json::parse(Read("sweeps/20260921T120000Z-aaaaaa/same_as.json"));
+  EXPECT_EQ(note, (nlohmann::json{{"schema", 1}, {"same_as", "20260922T120000Z-bbbbbb"}}));
+  EXPECT_FALSE(Thin("20260921T120000Z-aaaaaa", "20260922T120000Z-bbbbbb")) << "it is done";
+  EXPECT_TRUE(HasSweepDirectory(state_.string(), "20260921T120000Z-aaaaaa")) << "not written again";
+}
+
+TEST_F(RepeatedSweepTest, KeepsTheFilesOfASweepWithOtherResults) {
+  WriteAs("s1"), WriteAs("s2", "new model");
+  EXPECT_FALSE(Thin("s1", "s2"));
+  EXPECT_TRUE(Has("s1/plan.json"));
+  EXPECT_TRUE(Has("s1/results.jsonl"));
+  EXPECT_FALSE(Has("s1/same_as.json"));
+}
+
+TEST_F(RepeatedSweepTest, KeepsTheFilesIfTheLaterOneHasMoreOrFewer) {
+  WriteAs("s1"), WriteAs("s2");
+  std::ofstream(state_ / "sweeps/s2/results.jsonl", std::ios::app) << "{}\n";
+  EXPECT_FALSE(Thin("s1", "s2"));
+  fs::remove(state_ / "sweeps/s2/results.jsonl");
+  EXPECT_FALSE(Thin("s1", "s2"));
+  EXPECT_TRUE(Has("s1/results.jsonl"));
+}
+
+TEST_F(RepeatedSweepTest, KeepsTheFilesOfTheLatest) {
+  WriteAs("s2"), WriteAs("s1");
+  EXPECT_FALSE(Thin("s1", "s2")) << "readers go by the link";
+  EXPECT_TRUE(Thin("s2", "s1"));
+}
+
 class TrimTest : public SweepDirectoryTest {
  protected:
   // A sweep that ended this many days after the first one, with a directory of `bytes`.

@@ -2,6 +2,7 @@
 #include <soci/soci.h>
 
 #include "postgresql_server.h"
+#include "repeats_fixture.h"
 
 namespace breakwatch::store {
 namespace {
@@ -26,6 +27,8 @@ class PostgresqlBackend : public Backend {
 };
 
 INSTANTIATE_TEST_SUITE_P(Postgresql, StoreTest, ::testing::Values(std::make_shared<PostgresqlBackend>()),
+                         [](const auto&) { return "Postgresql"; });
+INSTANTIATE_TEST_SUITE_P(Postgresql, RepeatsTest, ::testing::Values(std::make_shared<PostgresqlBackend>()),
                          [](const auto&) { return "Postgresql"; });
 
 TEST_P(StoreTest, LetsOneWriterOfSweepsHaveADatabase) {

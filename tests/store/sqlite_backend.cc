@@ -1,4 +1,4 @@
-#include "store_fixture.h"
+#include "repeats_fixture.h"
 
 namespace breakwatch::store {
 namespace {
@@ -16,6 +16,8 @@ class SqliteBackend : public Backend {
 };
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, StoreTest, ::testing::Values(std::make_shared<SqliteBackend>()),
+                         [](const auto&) { return "Sqlite"; });
+INSTANTIATE_TEST_SUITE_P(Sqlite, RepeatsTest, ::testing::Values(std::make_shared<SqliteBackend>()),
                          [](const auto&) { return "Sqlite"; });
 
 }  // namespace

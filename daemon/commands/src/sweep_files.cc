@@ -12,6 +12,8 @@ namespace {
 // The number of sweeps searched for those with a report. Other sweeps lie between them.
 constexpr int kMaxSweepsSearched = 1000;
 constexpr std::size_t kMaxSweepsKept = 1'000'000;  // as retention.sweeps
+// The number of sweeps before one whose files are compared with its own.
+constexpr int kMaxSweepsCompared = 8;
 
 }  // namespace
 
@@ -37,6 +39,7 @@ void SweepFiles::OnFinished(const Sweep& sweep) {
   if (!written) Note(written.error());
   if (written && *written) {
     if (auto pointed = PointLatest(**store); !pointed) Note(pointed.error());
+    ThinBefore(**store, sweep);
   }
   int kept = Kept().sweeps;
   if (store) {
@@ -147,6 +150,20 @@ Result<void> SweepFiles::PointLatest(store::SweepStore& store) const {
   if (!latest) return latest.error();
   const std::string& state = app_.settings().state_dir;
   return report::HasSweepDirectory(state, latest->id) ? report::LinkLatest(state, latest->id) : Result<void>();
+}
+
+// A repeated report is a copy of many megabytes: the one before it needs no files that are as in this one. Sweeps by
+// several toolchains alternate.
+void SweepFiles::ThinBefore(store::Pages& store, const Sweep& sweep) {
+  const std::string& state = app_.settings().state_dir;
+  const auto sweeps = store.SweepsBefore(sweep.id, kMaxSweepsCompared);
+  if (!sweeps) return;
+  for (const Sweep& before : *sweeps) {
+    if (!HasReport(before) || !report::HasSweepDirectory(state, before.id)) continue;
+    const auto thinned = report::ThinSweepDirectory(state, before.id, sweep.id);
+    if (!thinned) app_.log(Level::kWarn, thinned.error().message);
+    if (!thinned || *thinned) return;
+  }
 }
 
 void SweepFiles::Note(const Error& error) {

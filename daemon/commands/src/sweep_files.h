@@ -34,6 +34,7 @@ class SweepFiles final : public ProgressListener {
   // False: the sweep cannot be read, which is noted. Error: its files cannot be written.
   Result<bool> Write(store::SweepStore& store, const Sweep& sweep);
   Result<void> PointLatest(store::SweepStore& store) const;
+  void ThinBefore(store::Pages& store, const Sweep& sweep);
   void Note(const Error& error);
   config::RetentionSettings Kept() const;
   std::optional<SystemTime> Since() const;  // by retention.age

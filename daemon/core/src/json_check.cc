@@ -1,3 +1,5 @@
+#include "json_check.h"
+
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -52,7 +54,7 @@ Error Invalid(const std::string& message) { return {ErrorCode::kInvalid, message
 
 }  // namespace
 
-Result<void> CheckJson(std::string_view text, std::size_t max_bytes, int max_depth) {
+Result<void> CheckJsonBounds(std::string_view text, std::size_t max_bytes, int max_depth) {
   if (text.size() > max_bytes) {
     return Invalid("JSON of " + std::to_string(text.size()) + " bytes, more than the " + std::to_string(max_bytes) +
                    " allowed");
@@ -60,6 +62,11 @@ Result<void> CheckJson(std::string_view text, std::size_t max_bytes, int max_dep
   if (const auto at = FirstTooDeep(text, max_depth)) {
     return Invalid("JSON nested deeper than " + std::to_string(max_depth) + " at byte " + std::to_string(*at));
   }
+  return {};
+}
+
+Result<void> CheckJson(std::string_view text, std::size_t max_bytes, int max_depth) {
+  if (auto checked = CheckJsonBounds(text, max_bytes, max_depth); !checked) return checked;
   ErrorFinder finder;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &finder)) {
     return Invalid("not JSON at byte " + std::to_string(finder.at));

@@ -13,6 +13,7 @@
 #include "breakwatch/core/repro.h"
 #include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
+#include "json_check.h"
 #include "json_enums.h"
 #include "json_fields.h"
 
@@ -38,7 +39,7 @@ constexpr int kMaxDocumentDepth = 100;
 class Reader {
  public:
   // `strict`: the document was written by hand, so an unknown field is an error.
-  explicit Reader(const json& in, bool strict = false) : in_(in), strict_(strict) {
+  explicit Reader(const json& in, bool strict = false) : in_(in), strict_(strict), next_(in.begin()) {
     if (!in.is_object()) error = Error{ErrorCode::kInvalid, "expected an object"};
   }
 
@@ -46,7 +47,7 @@ class Reader {
   void operator()(const char* name, T&& value) {
     if (error || !in_.is_object()) return;
     if (strict_) known_.emplace_back(name);
-    const auto it = in_.find(name);
+    const auto it = Find(name);
     if (it == in_.end() || it->is_null()) return;
     Read(name, *it, value);
   }
@@ -66,6 +67,19 @@ class Reader {
   std::optional<Error> error;
 
  private:
+  // Begins after the field found last: documents have the order in which fields are read, and an ordered object has no
+  // index.
+  json::const_iterator Find(const char* name) {
+    const std::string_view wanted(name);
+    for (auto it = next_; it != in_.end(); ++it) {
+      if (it.key() == wanted) return next_ = std::next(it), it;
+    }
+    for (auto it = in_.begin(); it != next_; ++it) {
+      if (it.key() == wanted) return next_ = std::next(it), it;
+    }
+    return in_.end();
+  }
+
   void Fail(const std::string& name, const std::string& expected) {
     if (!error) error = Error{ErrorCode::kInvalid, "field \"" + name + "\": expected " + expected};
   }
@@ -191,13 +205,17 @@ class Reader {
 
   const json& in_;
   const bool strict_;
+  json::const_iterator next_;
   std::vector<std::string> known_;
 };
 
 template <class T, class Fill>
 Result<T> Document(std::string_view text, const Fill& fill, bool strict = false) {
-  if (auto checked = CheckJson(text, kMaxDocumentBytes, kMaxDocumentDepth); !checked) return checked.error();
+  if (auto checked = CheckJsonBounds(text, kMaxDocumentBytes, kMaxDocumentDepth); !checked) return checked.error();
   const json in = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (in.is_discarded()) {  // only now it is read once more, to name the place
+    if (auto checked = CheckJson(text, kMaxDocumentBytes, kMaxDocumentDepth); !checked) return checked.error();
+  }
   T value;
   Reader reader(in, strict);
   fill(reader, value);

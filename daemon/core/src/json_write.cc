@@ -22,20 +22,31 @@ class Writer {
  public:
   template <class T>
   void operator()(const char* name, const T& value) {
-    out[name] = Value(value);
+    Add(name, Value(value));
   }
   template <class T>
   void operator()(const char* name, const WhenAny<const T>& field) {
-    if (!field.value.empty()) out[name] = Value(field.value);
+    if (!field.value.empty()) Add(name, Value(field.value));
   }
 
   void operator()(const char* name, const RawWhenAny<const std::string>& field) {
-    if (!field.text.empty()) out[name] = Value(Raw{field.text});
+    if (!field.text.empty()) Add(name, Value(Raw{field.text}));
+  }
+  // Of a field that was written before.
+  template <class T>
+  void Replace(const char* name, const T& value) {
+    out[name] = Value(value);
   }
 
   ordered_json out = ordered_json::object();
 
  private:
+  // An ordered object would compare the name with all before it.
+  void Add(const char* name, ordered_json value) {
+    using Fields = ordered_json::object_t;
+    static_cast<Fields::Container&>(out.get_ref<Fields&>()).emplace_back(name, std::move(value));
+  }
+
   static ordered_json Value(const std::string& text) { return text; }
   static ordered_json Value(bool value) { return value; }
   static ordered_json Value(int value) { return value; }
@@ -170,10 +181,10 @@ std::string ToJson(const ModelResult& r) {
   return Document([&](Writer& w) {
     w("schema", json_fields::kSchema), w("sweep_id", r.sweep_id);
     json_fields::DescribeInfo(w, r.info);
-    if (r.info.model_type.empty()) w("model_type", c.model_type);
+    if (r.info.model_type.empty()) w.Replace("model_type", c.model_type);
     const bool known = !c.architecture.empty() || r.info.architectures.empty();
     w("architecture", known ? c.architecture : r.info.architectures.front());
-    if (!r.info.params) w("params", c.params);
+    if (!r.info.params) w.Replace("params", c.params);
     w("captured_params", c.params), w("status_detail", c.detail);
     json_fields::DescribeFindings(w, c);
     w("toolchain", c.toolchain.name), w("torch", c.toolchain.torch), w("transformers", c.toolchain.transformers);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "breakwatch/core/brief_event.h"
 #include "breakwatch/core/json_text.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/text.h"
@@ -15,9 +16,6 @@ namespace breakwatch::engine {
 namespace {
 
 using Fields = nlohmann::ordered_json;
-
-// Limit for tracebacks and output: a line has at most 64 KiB, and the store has the whole text.
-constexpr std::size_t kMaxText = 4096;
 
 Event Make(std::string name, Level level, std::string sweep_id, const Fields& fields) {
   Event event;
@@ -49,23 +47,7 @@ void AddKnown(Fields& fields, const char* name, const std::optional<T>& value) {
 }
 
 void AddText(Fields& fields, const char* name, const std::string& text) {
-  if (!text.empty()) fields[name] = Truncate(ToUtf8(text), kMaxText);
-}
-
-Fields Outcome(const ModelResult& result) {
-  Fields fields;
-  fields["status"] = std::string(StatusName(result.capture.status));
-  fields["status_detail"] = Truncate(ToUtf8(result.capture.detail), kMaxText);
-  fields["family"] = std::string(FamilyName(result.info.family));
-  fields["mode"] = result.capture.mode;
-  if (result.info.rank > 0) fields["rank"] = result.info.rank;
-  AddText(fields, "suggestion", result.capture.suggestion);
-  fields["reason"] = result.rebuild_reason;
-  if (!result.structure.empty()) fields["structure"] = result.structure;
-  if (!result.capture_id.empty()) fields["capture_id"] = result.capture_id;
-  if (!result.shared_from.empty()) fields["shared_from"] = result.shared_from;
-  if (result.reused) fields["reused"] = true;
-  return fields;
+  if (!text.empty()) fields[name] = Truncate(ToUtf8(text), kMaxEventText);
 }
 
 void AddFindings(Fields& fields, const CaptureResult& capture) {
@@ -91,11 +73,8 @@ void AddFindings(Fields& fields, const CaptureResult& capture) {
 Event EndOf(const ModelResult& result, bool news) {
   const CaptureResult& capture = result.capture;
   const Status status = capture.status;
-  Fields fields = Outcome(result);
-  if (IsSkipped(status) || status == Status::kQuarantined) {
-    return MakeFor(result.info, "model_skipped", Level::kInfo, result.sweep_id, fields);
-  }
-  if (result.reused && !news) return MakeFor(result.info, "model_unchanged", Level::kInfo, result.sweep_id, fields);
+  if (IsSkipped(status) || status == Status::kQuarantined || (result.reused && !news)) return BriefEvent(result);
+  Fields fields = Fields::parse(OutcomeJson(result));
   AddFindings(fields, capture);
   if (HasNumbers(status)) return MakeFor(result.info, "model_captured", Level::kInfo, result.sweep_id, fields);
   AddText(fields, "error", capture.error);
@@ -181,16 +160,7 @@ std::vector<Event> BeginEvents(const Sweep& sweep, const Plan& plan) {
   AddToolchain(fields, sweep.toolchain);
   std::vector<Event> events = {Make("sweep_started", Level::kInfo, sweep.id, fields)};
   for (const PlannedModel& planned : plan.models) {
-    if (planned.action == Action::kSkip) continue;
-    Fields model;
-    model["action"] = std::string(ActionName(planned.action));
-    model["reason"] = planned.reason;
-    model["family"] = std::string(FamilyName(planned.info.family));
-    model["mode"] = planned.mode;
-    if (planned.info.rank > 0) model["rank"] = planned.info.rank;
-    model["structure"] = planned.structure;
-    if (!planned.shared_from.empty()) model["shared_from"] = planned.shared_from;
-    events.push_back(MakeFor(planned.info, "model_planned", Level::kInfo, sweep.id, model));
+    if (planned.action != Action::kSkip) events.push_back(PlannedEvent(sweep.id, planned));
   }
   return events;
 }
@@ -237,13 +207,13 @@ Event SweepFinished(const Sweep& sweep) {
 
 Event SweepFailed(const std::string& sweep_id, const Error& error) {
   Fields fields;
-  fields["error"] = Truncate(ToUtf8(error.message), kMaxText);
+  fields["error"] = Truncate(ToUtf8(error.message), kMaxEventText);
   return Make("sweep_failed", Level::kError, sweep_id, fields);
 }
 
 Event ConfigReloaded(const Error* refused) {
   Fields fields;
-  if (refused != nullptr) fields["error"] = Truncate(ToUtf8(refused->message), kMaxText);
+  if (refused != nullptr) fields["error"] = Truncate(ToUtf8(refused->message), kMaxEventText);
   return refused == nullptr ? Make("config_reloaded", Level::kInfo, "", fields)
                             : Make("config_reload_refused", Level::kError, "", fields);
 }

@@ -17,9 +17,9 @@ namespace {
 // The maximum wait for a runner without a free slot, because zygotes start and end without notice.
 constexpr std::chrono::seconds kLookAgain{1};
 
-// The number of known results stored together. A transaction costs more than its content, but a capture that ends
-// meanwhile waits for it.
-constexpr std::size_t kKnownTogether = 64;
+// The number of known results stored together, at one time. A transaction costs more than its content, and the store
+// keeps equal results of one time as one row, but a capture that ends meanwhile waits for it.
+constexpr std::size_t kKnownTogether = 512;
 
 // Unique over all sweeps and stable across a resume: a capture has one index in one plan.
 std::string CaptureId(const std::string& sweep_id, std::size_t index) {
@@ -182,6 +182,8 @@ Result<void> SweepRun::SettleSome() {
     results.push_back(**std::move(result));
     Settled(index);
   }
+  const SystemTime now = state_.parts.clock.Now();
+  for (ModelResult& result : results) result.finished_at = now;
   return Append(std::move(results));
 }
 

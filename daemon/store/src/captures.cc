@@ -11,6 +11,7 @@ namespace breakwatch::store {
 namespace {
 
 constexpr std::size_t kNamesPerQuery = 500;
+constexpr std::size_t kCapturesKnown = 1024;
 
 // Calls `run(json array)` for groups of names.
 template <class Run>
@@ -262,7 +263,11 @@ Result<CaptureResult> SqlStore::LoadCapture(const std::string& capture_id) {
   if (!*read) return damaged;
   if (!document) return Error{ErrorCode::kNotFound, "no capture " + capture_id + " in " + db_.name()};
   auto capture = CaptureResultFromJson(*document);
-  if (capture) return capture;
+  if (capture) {
+    if (captures_.size() >= kCapturesKnown) captures_.clear();
+    captures_[ToUtf8(capture_id)] = *capture;
+    return capture;
+  }
   Report({"captures", capture_id, "", capture.error().message});
   return damaged;
 }

@@ -7,6 +7,7 @@
 #include "breakwatch/core/text.h"
 #include "document_checks.h"
 #include "documents.h"
+#include "runs.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -18,19 +19,46 @@ struct Rule {
   const char* meaning;
 };
 
-// Rules that the schema's keys cannot express.
+// Rules that the schema's keys cannot express. RANGES: every event, or run of events, with its first and last id and time.
 constexpr std::array kRules{
-    Rule{"SELECT COALESCE(MAX(id) - MIN(id) + 1, 0) - COUNT(*) FROM events", "event ids have gaps"},
-    Rule{"SELECT COUNT(*) FROM (SELECT ts_ns, LAG(ts_ns) OVER (ORDER BY id) AS before FROM events) AS pairs"
+    Rule{"SELECT COALESCE(MAX(last) - MIN(first) + 1 - SUM(last - first + 1), 0) FROM RANGES", "event ids have gaps"},
+    Rule{"SELECT COUNT(*) FROM (SELECT ts_ns, LAG(last_ns) OVER (ORDER BY first) AS before FROM RANGES) AS pairs"
          " WHERE ts_ns <= before",
          "event times do not increase"},
     Rule{"SELECT COUNT(*) FROM steps s LEFT JOIN results r ON r.seq = s.seq WHERE s.kind = 'result' AND r.seq IS NULL",
          "steps of history have lost their result"},
     Rule{"SELECT COUNT(*) FROM results r LEFT JOIN steps s ON s.seq = r.seq WHERE s.seq IS NULL",
          "results are missing in history"},
-    Rule{"SELECT COUNT(*) FROM cursors WHERE event_id > (SELECT COALESCE(MAX(id), 0) FROM events)",
+    Rule{"SELECT COUNT(*) FROM cursors WHERE event_id > (SELECT COALESCE(MAX(last), 0) FROM RANGES)",
          "cursors are past the newest event"},
 };
+constexpr const char* kRanges =
+    "(SELECT id AS first, id AS last, ts_ns, ts_ns AS last_ns FROM events"
+    " UNION ALL SELECT id, id + events - 1, ts_ns, ts_ns + events - 1 FROM event_runs) AS ranges";
+constexpr const char* kOldRanges =
+    "(SELECT id AS first, id AS last, ts_ns, ts_ns AS last_ns FROM events) AS ranges";
+
+// Rules of runs, which an older version does not have.
+static_assert(kMaxRun == 512, "as in the text below");
+constexpr std::array kRunRules{
+    Rule{"SELECT COUNT(*) FROM steps s WHERE s.kind = 'repeated' AND NOT EXISTS (SELECT 1 FROM result_runs t"
+         " WHERE t.sweep_id = s.sweep_id AND t.seq + t.models - 1 = s.seq)",
+         "steps of history have lost their repeated results"},
+    Rule{"SELECT COUNT(*) FROM results r WHERE NOT EXISTS (SELECT 1 FROM result_runs t WHERE t.sweep_id = r.sweep_id"
+         " AND t.of_seq <= r.seq AND t.of_seq > r.seq - 512 AND t.of_seq + t.models > r.seq)",
+         "results are in no sweep"},
+    Rule{"SELECT COUNT(*) FROM result_runs t WHERE t.models <> (SELECT COUNT(*) FROM results r WHERE r.seq >= t.of_seq"
+         " AND r.seq < t.of_seq + t.models)",
+         "sweeps have lost results that they repeat"},
+    Rule{"SELECT COUNT(*) FROM plan_runs t WHERE t.models <> (SELECT COUNT(*) FROM plans p WHERE"
+         " p.sweep_id = t.of_sweep AND p.position >= t.of_position AND p.position < t.of_position + t.models)",
+         "plans have lost models"},
+};
+
+std::string WithRanges(std::string rule, const char* ranges) {
+  for (std::size_t at = rule.find("RANGES"); at != rule.npos; at = rule.find("RANGES", at)) rule.replace(at, 6, ranges);
+  return rule;
+}
 
 // `capture`: the document of a result's capture.
 using DocumentCheck = Cause (*)(const std::string& document, const std::string& capture);
@@ -237,13 +265,19 @@ Result<std::vector<Damage>> SqlStore::FindDamage() {
     return {};
   });
   if (!asked) return asked.error();
-  for (const Rule& rule : kRules) {
-    asked = ask([&](soci::session& sql) -> Result<void> {
-      if (const Int broken = Scalar(sql, rule.count_broken, 0); broken != 0)
+  const auto check = [&](const Rule& rule) {
+    return ask([&](soci::session& sql) -> Result<void> {
+      if (const Int broken = Scalar(sql, WithRanges(rule.count_broken, has_runs_ ? kRanges : kOldRanges), 0); broken != 0)
         search.Add({"", "", "", std::string(rule.meaning) + " (" + std::to_string(broken) + ")"});
       return {};
     });
-    if (!asked) return asked.error();
+  };
+  for (const Rule& rule : kRules) {
+    if (asked = check(rule); !asked) return asked.error();
+  }
+  for (const Rule& rule : kRunRules) {
+    if (!has_runs_) break;
+    if (asked = check(rule); !asked) return asked.error();
   }
   return search.Take();
 }

@@ -21,17 +21,20 @@ json Parse(const std::string& text) { return json::parse(text, nullptr, /*allow_
 Error Unreadable(const std::string& what) { return {ErrorCode::kStore, "unreadable document of " + what, false, {}}; }
 
 ModelResult WithoutCapture(const ModelResult& result) {
-  ModelResult stripped = result;
-  stripped.capture = CaptureResult{};
-  // Kept for other tools that read the table.
+  ModelResult stripped;
+  stripped.sweep_id = result.sweep_id, stripped.info = result.info, stripped.structure = result.structure;
+  stripped.capture_id = result.capture_id, stripped.shared_from = result.shared_from;
+  stripped.rebuild_reason = result.rebuild_reason, stripped.reused = result.reused;
+  stripped.finished_at = result.finished_at;
+  // Kept for events that are composed from the row, and for other tools that read the table.
   stripped.capture.status = result.capture.status;
   stripped.capture.mode = result.capture.mode;
   stripped.capture.detail = result.capture.detail;
+  stripped.capture.suggestion = result.capture.suggestion;
   return stripped;
 }
 
-// Finds family, revision and downloads in {"result": {...}}, which is behind the capture. The names are in alphabetical
-// order, so it stops at the revision.
+// Finds family, revision and downloads in {"result": {...}}, which is behind the capture, and stops at the last of them.
 class OutlineReader final : public nlohmann::json_sax<json> {
  public:
   const ResultOutline& outline() const { return outline_; }
@@ -46,6 +49,7 @@ class OutlineReader final : public nlohmann::json_sax<json> {
       outline_.has_own_capture = outline_.has_own_capture || name == "capture" || name == "capture_patch";
     }
     field_ = in_result_ && depth_ == 2 ? name : "";
+    if (field_ == "family" || field_ == "revision" || field_ == "downloads") ++found_;
     return true;
   }
   bool string(string_t& value) override {
@@ -69,9 +73,9 @@ class OutlineReader final : public nlohmann::json_sax<json> {
     return Next();
   }
   // False after the last field of the outline.
-  bool Next() const { return field_ != "revision"; }
+  bool Next() const { return found_ < 3; }
 
-  int depth_ = 0;
+  int depth_ = 0, found_ = 0;
   bool in_result_ = false;
   std::string field_;  // of the result; empty elsewhere
   ResultOutline outline_;
@@ -134,19 +138,30 @@ Result<std::string> EncodeCapture(const ModelResult& result) {
   return document;
 }
 
+std::string EncodeWithCapture(const ModelResult& result) {
+  return EncodeWithCapture(result, result.sweep_id, result.finished_at);
+}
+
+std::string EncodeWithCapture(const ModelResult& result, const std::string& sweep_id, SystemTime finished_at) {
+  ModelResult stripped = WithoutCapture(result);
+  stripped.sweep_id = sweep_id, stripped.finished_at = finished_at;
+  return std::string(kOnlyResult) + ToJson(stripped) + "}";
+}
+
 Result<std::string> EncodeResult(const ModelResult& result, const std::string& capture_document) {
-  json document{{"result", Parse(ToJson(WithoutCapture(result)))}};
   const std::string own = ToJson(result.capture);
-  if (capture_document.empty())
-    document["capture"] = Parse(own);
-  else if (const json stored = Parse(capture_document); stored.is_discarded())
-    document["capture"] = Parse(own);  // the stored one is damaged
-  else if (own != capture_document)
-    document["capture_patch"] = json::diff(stored, Parse(own));
-  for (const auto& [key, value] : document.items())
-    if (value.is_discarded())
-      return Error{ErrorCode::kInvalid, "result of " + result.info.id + ": its " + key + " is not JSON"};
-  return JsonText(document);
+  if (own == capture_document) return EncodeWithCapture(result);
+  const Error invalid{ErrorCode::kInvalid, "result of " + result.info.id + ": its capture is not JSON"};
+  std::string document;
+  if (const json stored = Parse(capture_document); stored.is_discarded()) {  // there is none, or it is damaged
+    if (!json::accept(own)) return invalid;
+    document = R"({"capture":)" + own;
+  } else {
+    const json capture = Parse(own);
+    if (capture.is_discarded()) return invalid;
+    document = R"({"capture_patch":)" + JsonText(json::diff(stored, capture));
+  }
+  return document + "," + EncodeWithCapture(result).substr(1);
 }
 
 namespace {
@@ -167,6 +182,15 @@ Result<ModelResult> WithCapture(ModelResult result, const std::string& capture) 
 }
 
 }  // namespace
+
+Result<ModelResult> DecodeOutcome(const std::string& document) {
+  if (const std::string_view text = OnlyResult(document); !text.empty()) {
+    if (auto result = ModelResultFromJson(text)) return result;
+  }
+  const json stored = Parse(document);
+  if (!stored.is_object() || !stored.contains("result")) return Unreadable("a result");
+  return ModelResultFromJson(JsonText(stored["result"]));
+}
 
 Result<ModelResult> DecodeResult(const std::string& document, const std::string& capture_document,
                                  const CaptureResult* known) {
@@ -202,12 +226,13 @@ std::string EncodePlanHead(const Plan& plan) {
 }
 
 Result<std::string> EncodePlanned(const PlannedModel& planned) {
+  static const std::size_t kHead = ToJson(Plan{}).size() - 2;  // without the end of its list, "]}"
   Plan one;
   one.models = {planned};
-  const json document = Parse(ToJson(one));
-  if (document.is_discarded())
-    return Error{ErrorCode::kInvalid, "plan: the configuration of " + planned.info.id + " is not JSON"};
-  return JsonText(document["models"][0]);
+  const std::string text = ToJson(one);
+  std::string document = text.substr(kHead, text.size() - kHead - 2);
+  if (json::accept(document)) return document;
+  return Error{ErrorCode::kInvalid, "plan: the configuration of " + planned.info.id + " is not JSON"};
 }
 
 bool IsEventLine(const std::string& line) {

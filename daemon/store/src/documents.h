@@ -20,11 +20,15 @@ namespace breakwatch::store {
 Result<std::string> EncodeCapture(const ModelResult& result);
 // `capture_document`: the stored capture's. If it is empty, the result has none and includes its own capture.
 Result<std::string> EncodeResult(const ModelResult& result, const std::string& capture_document);
+// The same if its capture is the stored one. The second one: as if it were of that sweep.
+std::string EncodeWithCapture(const ModelResult& result);
+std::string EncodeWithCapture(const ModelResult& result, const std::string& sweep_id, SystemTime finished_at);
 // `known`: the stored capture, if the caller has it decoded; then its document is not read.
 Result<ModelResult> DecodeResult(const std::string& document, const std::string& capture_document,
                                  const CaptureResult* known = nullptr);
-// Whether a result's document has a capture or its differences from the stored one. The names are in alphabetical
-// order.
+// Without the capture, but its status, mode, detail and suggestion.
+Result<ModelResult> DecodeOutcome(const std::string& document);
+// Whether a result's document has a capture or its differences from the stored one, which come first.
 bool HasOwnCapture(const std::string& document);
 // What a result's document says beside its row, without decoding it whole.
 struct ResultOutline {

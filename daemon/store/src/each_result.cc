@@ -6,6 +6,7 @@
 
 #include "breakwatch/core/text.h"
 #include "documents.h"
+#include "runs.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -15,16 +16,29 @@ namespace {
 constexpr std::size_t kPageRows = 500;
 constexpr std::size_t kPageBytes = 4u << 20;
 
-// CROSS JOIN keeps the order of the tables in SQLite, so the index of the first one gives the order of the rows.
-constexpr const char* kResultsOfPlan =
-    "SELECT p.position, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '') FROM plans p "
-    "CROSS JOIN results r LEFT JOIN captures c ON c.id = r.capture_id"
-    " WHERE p.sweep_id = :id AND p.position > :after AND r.sweep_id = p.sweep_id AND r.model = p.model"
-    " AND r.mode = p.mode ORDER BY p.position LIMIT ";
-constexpr const char* kOutcomesOfPlan =
-    "SELECT p.position, r.model, r.mode, r.status, COALESCE(r.capture_id, ''), r.document FROM plans p CROSS JOIN"
-    " results r WHERE p.sweep_id = :id AND p.position > :after AND r.sweep_id = p.sweep_id AND r.model = p.model"
-    " AND r.mode = p.mode ORDER BY p.position LIMIT ";
+const std::string kColumns = "r.model, r.mode, r.seq, t.at_ns, COALESCE(r.capture_id, ''), r.document";
+const std::string kAfter = std::string(" AND t.sweep_id = :id AND t.position + t.models > :from AND ") +
+                           kResultPosition + " > :after ORDER BY t.position, r.seq LIMIT " + std::to_string(kPageRows);
+
+// In a store of an older version, CROSS JOIN keeps the order of the tables in SQLite, so the index of the plan gives the
+// order of the rows.
+const std::string kOldColumns = "r.model, r.mode, 0, 0, COALESCE(r.capture_id, ''), r.document";
+const std::string kOfPlan =
+    " WHERE p.sweep_id = :id AND p.position >= :from AND p.position > :after AND r.sweep_id = p.sweep_id"
+    " AND r.model = p.model AND r.mode = p.mode ORDER BY p.position LIMIT " +
+    std::to_string(kPageRows);
+
+std::string ResultsQuery(bool has_runs) {
+  if (has_runs)
+    return std::string("SELECT ") + kResultPosition + ", " + kColumns + ", COALESCE(c.document, '')" + kResultsOfRuns +
+           kAfter;
+  return "SELECT p.position, " + kOldColumns + ", COALESCE(c.document, '') FROM plans p CROSS JOIN results r" +
+         kWithCaptures + kOfPlan;
+}
+std::string OutcomesQuery(bool has_runs) {
+  if (has_runs) return std::string("SELECT ") + kResultPosition + ", " + kColumns + ", r.status" + kRowsOfRuns + kAfter;
+  return "SELECT p.position, " + kOldColumns + ", r.status FROM plans p CROSS JOIN results r" + kOfPlan;
+}
 
 void TakeSites(const std::vector<SitePlace>& places, CaptureResult& capture) {
   for (const SitePlace& place : places) {
@@ -66,35 +80,35 @@ Result<SqlStore::ResultPart> SqlStore::ReadResultPart(const std::string& id, std
   return db_.Read([&](soci::session& sql) -> Result<ResultPart> {
     ResultPart part;
     std::size_t bytes = 0;
-    Query<Int, std::string, std::string, std::string, std::string, std::string>(
-        sql, kResultsOfPlan + std::to_string(kPageRows),
-        [&](Int position, const std::string& model, const std::string& mode, const std::string& capture_id,
-            const std::string& document, const std::string& capture) {
+    Query<Int, std::string, std::string, Int, Int, std::string, std::string, std::string>(
+        sql, ResultsQuery(has_runs_),
+        [&](Int position, const std::string& model, const std::string& mode, Int row, Int at_ns,
+            const std::string& capture_id, const std::string& document, const std::string& capture) {
           part.last = position;
           bytes += document.size() + capture.size();
           const CaptureResult* had = known && !capture_id.empty() ? known(capture_id) : nullptr;
-          auto result = DecodeOrReport(id, model, mode, capture_id, document, capture, had);
+          auto result = DecodeOrReport({id, model, mode, row, at_ns}, capture_id, document, capture, had);
           if (result) {
             part.results.push_back(std::move(*result));
             part.are_stored.push_back(!capture_id.empty() && !HasOwnCapture(document));
           }
           return bytes < kPageBytes;
         },
-        id, Int{after});
+        id, Int{after} + 1, Int{after});
     return part;
   });
 }
 
 Result<SqlStore::ResultPart> SqlStore::ReadOutcomePart(const std::string& id, std::int64_t after) {
   std::vector<std::string> captures;
-  std::vector<std::size_t> own;  // those with a capture of their own
+  std::vector<std::pair<std::size_t, ResultKey>> own;  // those with a capture of their own
   auto part = db_.Read([&](soci::session& sql) -> Result<ResultPart> {
     ResultPart read;
     captures.clear(), own.clear();
-    Query<Int, std::string, std::string, std::string, std::string, std::string>(
-        sql, kOutcomesOfPlan + std::to_string(kPageRows),
-        [&](Int position, const std::string& model, const std::string& mode, const std::string& status,
-            const std::string& capture_id, const std::string& document) {
+    Query<Int, std::string, std::string, Int, Int, std::string, std::string, std::string>(
+        sql, OutcomesQuery(has_runs_),
+        [&](Int position, const std::string& model, const std::string& mode, Int row, Int at_ns,
+            const std::string& capture_id, const std::string& document, const std::string& status) {
           read.last = position;
           const ResultOutline outline = OutlineOf(document);
           ModelResult result;
@@ -103,13 +117,13 @@ Result<SqlStore::ResultPart> SqlStore::ReadOutcomePart(const std::string& id, st
           result.capture_id = capture_id, result.capture.mode = mode;
           result.capture.status = ParseStatus(status).value_or(Status::kNotAttempted);
           if (outline.has_own_capture && HasNumbers(result.capture.status))
-            own.push_back(read.results.size());
+            own.push_back({read.results.size(), {id, model, mode, row, at_ns}});
           else if (!capture_id.empty())
             captures.push_back(capture_id);
           read.results.push_back(std::move(result));
           return true;
         },
-        id, Int{after});
+        id, Int{after} + 1, Int{after});
     return read;
   });
   if (!part) return part;
@@ -119,11 +133,10 @@ Result<SqlStore::ResultPart> SqlStore::ReadOutcomePart(const std::string& id, st
     const auto found = sites->find(result.capture_id);
     if (found != sites->end()) TakeSites(found->second, result.capture);
   }
-  for (const std::size_t place : own) {
-    ModelResult& result = part->results[place];
-    auto whole = ReadByKey({{id, result.info.id, result.capture.mode}});
+  for (const auto& [place, key] : own) {
+    auto whole = ReadByKey({key});
     if (!whole) return whole.error();
-    if (!whole->empty()) result = std::move(whole->front());
+    if (!whole->empty()) part->results[place] = std::move(whole->front());
   }
   return part;
 }
@@ -164,7 +177,7 @@ Result<void> SqlStore::EachPart(const std::string& sweep_id, const UseCompared& 
       const bool is_stored = i < part->are_stored.size() && part->are_stored[i];
       if (auto used = use(std::move(part->results[i]), is_stored); !used) return used;
     }
-    if (!part->last) return EachUnplanned(id, use);
+    if (!part->last) return has_runs_ ? Result<void>() : EachUnplanned(id, use);
     after = *part->last;
   }
 }
@@ -180,7 +193,7 @@ Result<void> SqlStore::EachOf(const std::vector<ResultKey>& keys, const UseCompa
   return {};
 }
 
-// Those whose row of the plan is missing, as `store repair` may leave them.
+// Those whose row of the plan is missing, as `store repair` may leave them, in a store of an older version.
 Result<void> SqlStore::EachUnplanned(const std::string& id, const UseCompared& use) {
   std::vector<ResultKey> keys;
   const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
@@ -203,8 +216,17 @@ Result<void> SqlStore::EachUnplanned(const std::string& id, const UseCompared& u
 Result<void> SqlStore::EachPastDamage(const std::string& id, std::int64_t after, const UseCompared& use) {
   std::set<std::pair<std::string, std::string>> used;
   std::vector<ResultKey> keys;
-  const auto listed = ReadPast({"results", "sweep " + id, "", ""}, [&](soci::session& sql) -> Result<void> {
-    used.clear(), keys.clear();
+  const auto of_runs = [&](soci::session& sql) {
+    Query<Int, Int>(
+        sql,
+        std::string("SELECT r.seq, t.at_ns") + kRowsOfRuns + " AND t.sweep_id = :id AND " + kResultPosition +
+            " > :after ORDER BY t.position, r.seq",
+        [&](Int row, Int at_ns) {
+          return keys.push_back({id, "", "", row, at_ns}), true;
+        },
+        id, Int{after});
+  };
+  const auto of_names = [&](soci::session& sql) {
     if (after >= 0) {
       Query<std::string, std::string>(
           sql, "SELECT model, mode FROM plans WHERE sweep_id = :id AND position <= :after",
@@ -218,10 +240,36 @@ Result<void> SqlStore::EachPastDamage(const std::string& id, std::int64_t after,
           return true;
         },
         id);
+  };
+  const auto listed = ReadPast({"results", "sweep " + id, "", ""}, [&](soci::session& sql) -> Result<void> {
+    used.clear(), keys.clear();
+    has_runs_ ? of_runs(sql) : of_names(sql);
     return {};
   });
   if (!listed) return listed.error();
+  if (auto named = NameRows(keys); !named) return named;
   return EachOf(keys, use);
+}
+
+// Finds the models of rows in an index that has no more than them, to report those that are lost.
+Result<void> SqlStore::NameRows(std::vector<ResultKey>& keys) {
+  std::map<Int, std::string> models;
+  for (const ResultKey& key : keys) {
+    if (key.row != 0) models[key.row];
+  }
+  if (models.empty()) return {};
+  const auto read = db_.Read([&](soci::session& sql) -> Result<void> {
+    Query<std::string, Int>(sql, "SELECT model, seq FROM results WHERE model > ''", [&](const std::string& model, Int row) {
+      if (const auto found = models.find(row); found != models.end()) found->second = model;
+      return true;
+    });
+    return {};
+  });
+  if (!read && !db_.MetDamage()) return read;
+  for (ResultKey& key : keys) {
+    if (key.row != 0) key.model = models[key.row];
+  }
+  return {};
 }
 
 }  // namespace breakwatch::store

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <limits>
 
 #include "batch.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
+#include "runs.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -24,20 +26,35 @@ void SqlStore::WriteCursor(soci::session& sql, const std::string& exporter, std:
        exporter, Int{event_id}, Nanoseconds(clock_.Now()));
 }
 
-void SqlStore::WriteEvents(soci::session& sql, std::span<const Event> events) {
+void SqlStore::WriteEvents(soci::session& sql, std::span<const Event> events, const EventPlaces& places) {
   if (events.empty()) return;
-  Int id = 0, ts_ns = 0;
-  Query<Int, Int>(sql, "SELECT id, ts_ns FROM events ORDER BY id DESC LIMIT 1",
-                  [&](Int last_id, Int last_ts) { return id = last_id, ts_ns = last_ts, false; });
+  auto [id, ts_ns] = NewestEvent(sql);
   Batch rows(sql, db_.dialect(), "events",
              {{"id", true}, {"ts_ns", true}, {"sweep_id"}, {"model"}, {"revision"}, {"line"}});
+  EventRun run{.sweep_id = places.sweep_id, .kind = places.kind};
+  const auto flush = [&] {
+    if (run.events > 0) WriteEventRun(sql, run);
+    run.events = 0;
+  };
   const Int now = Nanoseconds(clock_.Now());
-  for (const Event& event : events) {
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Event& event = events[i];
     ++id;
     // A clock that was set back or is too coarse must not reorder lines.
-    ts_ns = std::max(now, ts_ns + 1);
-    rows.Add({id, ts_ns, event.sweep_id, event.model, event.commit, ComposeLine(event, id, ts_ns)});
+    ts_ns = std::max<std::int64_t>(now, ts_ns + 1);
+    const std::int64_t place = places.places.empty() ? -1 : places.places[i];
+    if (place < 0) {
+      flush();
+      rows.Add({id, ts_ns, event.sweep_id, event.model, event.commit, ComposeLine(event, id, ts_ns)});
+    } else if (run.events > 0 && run.events < kMaxRun && place == run.position + run.events &&
+               ts_ns == run.ts_ns + run.events) {
+      ++run.events;
+    } else {
+      flush();
+      run.id = id, run.ts_ns = ts_ns, run.position = place, run.events = 1;
+    }
   }
+  flush();
   rows.Flush();
 }
 
@@ -62,6 +79,8 @@ std::int64_t SqlStore::TimeUpTo(std::int64_t id) {
     Query<Int>(
         sql, "SELECT ts_ns FROM events WHERE id <= :id ORDER BY id DESC LIMIT 1",
         [&](Int found) { return ts = found, false; }, Int{id});
+    if (const EventRun run = RunUpTo(sql, id); run.events > 0)
+      ts = std::max(ts, Int{run.ts_ns + std::min(run.events - 1, id - run.id)});
     return {};
   });
   return read && ts > 0 ? ts : Nanoseconds(clock_.Now());
@@ -73,6 +92,11 @@ Result<std::vector<StoredEvent>> SqlStore::ReadEachEvent(std::int64_t after, std
   for (Int id = after + 1; id <= last; ++id) {
     StoredEvent event{id, (events.empty() ? TimeUpTo(after) : events.back().ts_ns) + 1, {}, {}, {}, {}};
     auto read = ReadPast({"events", std::to_string(id), "", ""}, [&](soci::session& sql) -> Result<void> {
+      if (const EventRun run = RunUpTo(sql, id); run.events > 0 && id < run.id + run.events) {
+        event.ts_ns = run.ts_ns + id - run.id;
+        event = std::move(EventsOfRun(sql, run, id, 1).front());
+        return {};
+      }
       Query<Int, std::string, std::string, std::string, std::string>(
           sql, "SELECT ts_ns, sweep_id, model, revision, line FROM events WHERE id = :id",
           [&](Int ts, const std::string& sweep, const std::string& model, const std::string& revision,
@@ -104,37 +128,53 @@ Result<std::vector<StoredEvent>> SqlStore::ReadEvents(std::int64_t id, int limit
     std::vector<StoredEvent> events;
     std::size_t bytes = 0;
     const auto wanted = static_cast<std::size_t>(std::max(limit, 1));
-    for (bool more = true; more && events.size() < wanted;) {
+    while (events.size() < wanted) {
       const Int after = events.empty() ? id : events.back().id;
       const Int rows = std::min(kEventsPerQuery, static_cast<Int>(wanted - events.size()));
-      const std::size_t before = events.size();
-      Query<Int, Int, std::string, std::string, std::string, std::string>(
-          sql,
-          "SELECT id, ts_ns, sweep_id, model, revision, line FROM events WHERE id > :after ORDER BY id LIMIT :rows",
-          [&](Int event, Int ts, const std::string& sweep, const std::string& model, const std::string& revision,
-              const std::string& line) {
-            if (!events.empty() && bytes + line.size() > max_bytes) return more = false;
-            bytes += line.size();
-            events.push_back({event, ts, sweep, model, revision, line});
-            ReplaceIfDamaged(events.back());
-            return true;
-          },
-          after, rows);
-      more = more && events.size() - before == static_cast<std::size_t>(rows);
+      const EventRun run = RunAfter(sql, after);
+      const Int until = run.events > 0 ? run.id : std::numeric_limits<Int>::max();
+      std::vector<StoredEvent> part;
+      if (until > after + 1) {
+        Query<Int, Int, std::string, std::string, std::string, std::string>(
+            sql,
+            "SELECT id, ts_ns, sweep_id, model, revision, line FROM events WHERE id > :after AND id < :until"
+            " ORDER BY id LIMIT :rows",
+            [&](Int event, Int ts, const std::string& sweep, const std::string& model, const std::string& revision,
+                const std::string& line) {
+              part.push_back({event, ts, sweep, model, revision, line});
+              ReplaceIfDamaged(part.back());
+              return true;
+            },
+            after, until, rows);
+      }
+      if (part.empty() && run.events > 0) part = EventsOfRun(sql, run, std::max(Int{run.id}, after + 1), rows);
+      if (part.empty()) return events;
+      for (StoredEvent& event : part) {
+        if (!events.empty() && bytes + event.line.size() > max_bytes) return events;
+        bytes += event.line.size();
+        events.push_back(std::move(event));
+      }
     }
     return events;
   });
 }
 
 Result<std::int64_t> SqlStore::NewestEventId() {
-  return db_.Read([&](soci::session& sql) -> Result<std::int64_t> {
-    return Scalar(sql, "SELECT COALESCE(MAX(id), 0) FROM events", 0);
-  });
+  return db_.Read([&](soci::session& sql) -> Result<std::int64_t> { return NewestEvent(sql).first; });
 }
 
 Result<std::int64_t> SqlStore::NewestEventBefore(SystemTime time) {
   return db_.Read([&](soci::session& sql) -> Result<std::int64_t> {
-    return Scalar(sql, "SELECT id FROM events WHERE ts_ns < :time ORDER BY id DESC LIMIT 1", 0, Nanoseconds(time));
+    const Int before = Nanoseconds(time);
+    Int newest = Scalar(sql, "SELECT id FROM events WHERE ts_ns < :time ORDER BY id DESC LIMIT 1", 0, before);
+    if (!has_runs_) return newest;
+    Query<Int, Int, Int>(
+        sql, "SELECT id, events, ts_ns FROM event_runs WHERE ts_ns < :time ORDER BY id DESC LIMIT 1",
+        [&](Int id, Int events, Int ts) {
+          return newest = std::max(newest, id + std::min(events, before - ts) - 1), false;
+        },
+        before);
+    return newest;
   });
 }
 
@@ -157,14 +197,15 @@ Result<int> SqlStore::TrimEvents(std::span<const std::string> exporters, int kee
         [&](const std::string& id) { return oldest_kept = id, false; }, Int{std::max(keep_sweeps, 1) - 1});
     if (oldest_kept.empty()) return 0;
     // Keeps events from the first one of that sweep. If the sweep has none, none before it exist either.
-    Int last = Scalar(sql, "SELECT COALESCE(MIN(id), 0) FROM events WHERE sweep_id = :id", 0, oldest_kept) - 1;
+    Int last = FirstEvent(sql, oldest_kept) - 1;
     for (const std::string& exporter : exporters) last = std::min(last, ReadCursor(sql, ToUtf8(exporter)));
     // The newest event stays, because the next id is computed from it.
-    last = std::min(last, Scalar(sql, "SELECT COALESCE(MAX(id), 0) FROM events", 0) - 1);
-    const Int first = Scalar(sql, "SELECT COALESCE(MIN(id), 0) FROM events", 0);
+    last = std::min<Int>(last, NewestEvent(sql).first - 1);
+    const Int first = FirstEvent(sql, "");
     last = std::min(last, first + std::max(limit, 1) - 1);
     if (first == 0 || last < first) return 0;
     Exec(sql, "DELETE FROM events WHERE id <= :last", last);
+    TrimRuns(sql, last);
     return static_cast<int>(last - first + 1);
   });
 }

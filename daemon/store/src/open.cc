@@ -9,6 +9,7 @@ Result<void> SqlStore::Prepare() {
   const auto version = SchemaVersionOf(db_);
   if (!version) return version.error();
   has_sequence_ = HasSequence(*version);
+  has_runs_ = HasRuns(*version);
   return {};
 }
 

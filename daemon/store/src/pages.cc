@@ -4,22 +4,37 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
+#include "runs.h"
 #include "sql.h"
 #include "sql_store.h"
 
 namespace breakwatch::store {
 namespace {
 
-// CROSS JOIN keeps the order of the tables in SQLite, so the index of the first one gives the order of the rows.
-constexpr const char* kResultPage =
-    "SELECT p.position, r.sweep_id, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')"
-    " FROM plans p CROSS JOIN results r LEFT JOIN captures c ON c.id = r.capture_id"
-    " WHERE p.sweep_id = :id AND p.position > :place AND r.sweep_id = p.sweep_id AND r.model = p.model"
-    " AND r.mode = p.mode ";
-constexpr const char* kHistoryPage =
-    "SELECT r.seq, r.sweep_id, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')"
-    " FROM results r LEFT JOIN captures c ON c.id = r.capture_id WHERE r.model = :model AND r.seq < :place"
-    " ORDER BY r.seq DESC";
+// The columns that ReadPlaced takes, after the place.
+constexpr const char* kOfRow = "r.model, r.mode, r.seq, t.at_ns, COALESCE(r.capture_id, ''), r.document";
+constexpr const char* kOfOldRow = "r.model, r.mode, 0, 0, COALESCE(r.capture_id, ''), r.document";
+
+std::string Columns(const std::string& place, const std::string& sweep, const char* of_row) {
+  return "SELECT " + place + ", " + sweep + ", " + of_row + ", COALESCE(c.document, '')";
+}
+
+// The results of a sweep after a place, in plan order. After it: further conditions on r, and kPlaceOrder.
+std::string ResultPage(bool has_runs) {
+  if (has_runs)
+    return Columns(kResultPosition, "t.sweep_id", kOfRow) + kResultsOfRuns +
+           " AND t.sweep_id = :id AND t.position + t.models > :place AND " + kResultPosition + " >= :from ";
+  return Columns("p.position", "r.sweep_id", kOfOldRow) + " FROM plans p CROSS JOIN results r" + kWithCaptures +
+         " WHERE p.sweep_id = :id AND p.position >= :place AND p.position >= :from AND r.sweep_id = p.sweep_id"
+         " AND r.model = p.model AND r.mode = p.mode ";
+}
+std::string HistoryPage(bool has_runs) {
+  if (has_runs)
+    return Columns(kResultNumber, "t.sweep_id", kOfRow) + kHistoryOfRows + " AND r.model = :model AND " +
+           kResultNumber + " < :place ORDER BY 1 DESC";
+  return Columns("r.seq", "r.sweep_id", kOfOldRow) + " FROM results r" + kWithCaptures +
+         " WHERE r.model = :model AND r.seq < :place ORDER BY r.seq DESC";
+}
 
 Error NoSweep(const std::string& id, const std::string& where) {
   return {ErrorCode::kNotFound, "no sweep " + id + " in " + where};
@@ -36,14 +51,14 @@ std::vector<PlacedResult> SqlStore::ReadPlaced(soci::session& sql, const std::st
   std::vector<PlacedResult> page;
   std::size_t bytes = 0;
   int rows = 0;
-  Query<Int, std::string, std::string, std::string, std::string, std::string, std::string>(
+  Query<Int, std::string, std::string, std::string, Int, Int, std::string, std::string, std::string>(
       sql, query,
-      [&](Int place, const std::string& sweep, const std::string& model, const std::string& mode,
+      [&](Int place, const std::string& sweep, const std::string& model, const std::string& mode, Int row, Int at_ns,
           const std::string& capture_id, const std::string& document, const std::string& capture) {
         bytes += document.size() + capture.size();
         if (rows >= size.rows || (rows > 0 && bytes > size.bytes)) return false;
         ++rows;
-        auto result = DecodeOrReport(sweep, model, mode, capture_id, document, capture);
+        auto result = DecodeOrReport({sweep, model, mode, row, at_ns}, capture_id, document, capture);
         if (result) page.push_back({place, std::move(*result)});
         return true;
       },
@@ -56,11 +71,12 @@ Result<std::vector<PlacedResult>> SqlStore::ResultsAfter(const std::string& swee
   const std::string id = ToUtf8(sweep_id);
   return db_.Read([&](soci::session& sql) -> Result<std::vector<PlacedResult>> {
     if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) == 0) return NoSweep(id, db_.name());
-    const Int after = place - 1;
-    const std::string order = "ORDER BY p.position LIMIT " + std::to_string(size.rows);
-    auto page = mode.empty() ? ReadPlaced(sql, kResultPage + order, size, id, after)
-                             : ReadPlaced(sql, std::string(kResultPage) + "AND p.mode = :mode " + order, size, id,
-                                          after, ToUtf8(mode));
+    const Int from = place;
+    const std::string order = (has_runs_ ? "ORDER BY t.position, r.seq LIMIT " : "ORDER BY p.position LIMIT ") +
+                              std::to_string(size.rows);
+    const std::string query = ResultPage(has_runs_);
+    auto page = mode.empty() ? ReadPlaced(sql, query + order, size, id, from, from)
+                             : ReadPlaced(sql, query + "AND r.mode = :mode " + order, size, id, from, from, ToUtf8(mode));
     for (PlacedResult& row : page) row.place = PlaceOf(row.place);
     return page;
   });
@@ -74,13 +90,17 @@ Result<PlanPage> SqlStore::PlanAfter(const std::string& sweep_id, std::int64_t p
   page.plan.models.clear();
   auto read = db_.Read([&](soci::session& sql) -> Result<void> {
     Query<std::string, Int>(
-        sql, "SELECT action, COUNT(*) FROM plans WHERE sweep_id = :id GROUP BY action",
+        sql,
+        has_runs_ ? std::string("SELECT p.action, COUNT(*)") + kPlanOfRuns + " GROUP BY p.action"
+                  : "SELECT action, COUNT(*) FROM plans WHERE sweep_id = :id GROUP BY action",
         [&](const std::string& action, Int count) { return page.actions[action] = count, true; }, id);
     Query<Int, std::string, std::string>(
         sql,
-        "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :place ORDER BY position"
-        " LIMIT " +
-            std::to_string(rows),
+        (has_runs_ ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter +
+                         kPlanOrder
+                   : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
+                     " AND position > :after ORDER BY position") +
+            " LIMIT " + std::to_string(rows),
         [&](Int position, const std::string& model, const std::string& document) {
           const std::size_t before = page.plan.models.size();
           if (auto decoded = DecodePlanned({document}, page.plan); !decoded) {
@@ -92,7 +112,7 @@ Result<PlanPage> SqlStore::PlanAfter(const std::string& sweep_id, std::int64_t p
           page.places.push_back(PlaceOf(position));
           return true;
         },
-        id, Int{place - 1});
+        id, Int{place - 1}, Int{place - 1});
     return {};
   });
   if (!read) return read.error();
@@ -103,7 +123,7 @@ Result<std::vector<PlacedResult>> SqlStore::HistoryBefore(const std::string& mod
                                                           const PageSize& size) {
   constexpr Int kNewest = 9'000'000'000'000'000;
   auto page = db_.Read([&](soci::session& sql) -> Result<std::vector<PlacedResult>> {
-    return ReadPlaced(sql, std::string(kHistoryPage) + " LIMIT " + std::to_string(size.rows), size, ToUtf8(model),
+    return ReadPlaced(sql, HistoryPage(has_runs_) + " LIMIT " + std::to_string(size.rows), size, ToUtf8(model),
                       place == 0 ? kNewest : Int{place});
   });
   if (!page) return page;

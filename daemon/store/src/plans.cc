@@ -8,6 +8,7 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
+#include "runs.h"
 #include "sql.h"
 #include "sql_store.h"
 
@@ -54,8 +55,10 @@ Result<std::set<std::string>> SqlStore::PlannedModels(const std::string& sweep_i
   return db_.Read([&](soci::session& sql) -> Result<std::set<std::string>> {
     std::set<std::string> models;
     Query<std::string>(
-        sql, "SELECT model FROM plans WHERE sweep_id = :id ORDER BY model",
-        [&](const std::string& model) { return models.insert(models.end(), model), true; }, ToUtf8(sweep_id));
+        sql,
+        has_runs_ ? std::string("SELECT p.model") + kPlanOfRuns
+                  : "SELECT model FROM plans WHERE sweep_id = :id ORDER BY model",
+        [&](const std::string& model) { return models.insert(model), true; }, ToUtf8(sweep_id));
     return models;
   });
 }
@@ -91,16 +94,18 @@ Result<SqlStore::PlanPart> SqlStore::ReadPlanPart(const std::string& id, std::in
     std::size_t bytes = 0;
     Query<Int, std::string, std::string>(
         sql,
-        "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :after ORDER BY position"
-        " LIMIT " +
-            std::to_string(kPageRows),
+        (has_runs_ ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter +
+                         kPlanOrder
+                   : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
+                     " AND position > :after ORDER BY position") +
+            " LIMIT " + std::to_string(kPageRows),
         [&](Int position, const std::string& model, const std::string& document) {
           part.last = position;
           bytes += document.size();
           DecodeOrReportPlanned(id, model, document, part.plan);
           return bytes < kPageBytes;
         },
-        id, Int{after});
+        id, Int{after}, Int{after});
     return part;
   });
 }
@@ -126,25 +131,31 @@ Result<void> SqlStore::EachPlanned(const std::string& sweep_id, const UsePlanned
 
 // The rest one at a time, after a damaged page. The positions come from an index.
 Result<void> SqlStore::EachPlannedPastDamage(const std::string& id, std::int64_t after, const UsePlanned& use) {
-  std::vector<Int> places;
+  std::vector<PlanRow> rows;
   const auto listed = db_.Read([&](soci::session& sql) -> Result<void> {
-    Query<Int>(
-        sql, "SELECT position FROM plans WHERE sweep_id = :id AND position > :after ORDER BY position",
-        [&](Int place) { return places.push_back(place), true; }, id, Int{after});
+    Query<std::string, Int>(
+        sql,
+        has_runs_ ? std::string("SELECT p.sweep_id, p.position") + kPlanOfRuns + kPlanAfter + kPlanOrder
+                  : "SELECT sweep_id, position FROM plans WHERE sweep_id = :id AND position > :run"
+                    " AND position > :after ORDER BY position",
+        [&](const std::string& sweep, Int place) {
+          return rows.push_back({sweep, place}), true;
+        },
+        id, Int{after}, Int{after});
     return {};
   });
   if (!listed) return listed;
-  for (const Int place : places) {
+  for (const PlanRow& row : rows) {
     Plan one;
-    auto read = ReadPast({"plans", "sweep " + id + ", position " + std::to_string(place), "", ""},
+    auto read = ReadPast({"plans", "sweep " + row.sweep_id + ", position " + std::to_string(row.position), "", ""},
                          [&](soci::session& sql) -> Result<void> {
                            Query<std::string, std::string>(
                                sql, "SELECT model, document FROM plans WHERE sweep_id = :id AND position = :position",
                                [&](const std::string& model, const std::string& document) {
-                                 DecodeOrReportPlanned(id, model, document, one);
+                                 DecodeOrReportPlanned(row.sweep_id, model, document, one);
                                  return false;
                                },
-                               id, place);
+                               row.sweep_id, Int{row.position});
                            return {};
                          });
     if (!read) return read.error();

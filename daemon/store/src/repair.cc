@@ -66,14 +66,17 @@ struct Table {
 constexpr std::array kTables{
     Table{"sweeps", {"id"}, "document", OfSweep},
     Table{"plans", {"sweep_id", "mode"}, "document", OfPlanned},
+    Table{"plan_runs", {"sweep_id", "position"}, "", NoCause},
     Table{"structures", {"digest"}, "", NoCause},
     Table{"captures", {"id"}, "document", OfCapture},
     Table{"sites", {"capture_id", "position"}, "", NoCause},
     Table{"results", {"sweep_id", "mode"}, "document", OfResult},
+    Table{"result_runs", {"sweep_id", "position"}, "", NoCause},
     Table{"steps", {"seq"}, "document", OfStep},
     Table{"revisions", {"model", "revision"}, "toolchain_document", OfRevision},
     Table{"costs", {"kind", "name", "mode"}, "", NoCause},
     Table{"events", {"id"}, "line", OfLine},
+    Table{"event_runs", {"id"}, "", NoCause},
     Table{"cursors", {"exporter"}, "", NoCause},
     Table{"dead_letters", {"exporter", "event_id"}, "line", OfLine},
     Table{"requeued", {"exporter", "event_id"}, "", NoCause},
@@ -89,7 +92,30 @@ constexpr std::array kDerived{
     "UPDATE sweeps SET seq = t.began, finished_seq = CASE WHEN sweeps.state = 'finished' THEN t.finished ELSE 0 END"
     " FROM (SELECT sweep_id, MIN(seq) AS began, MAX(CASE WHEN kind = 'finished' THEN seq ELSE 0 END) AS finished"
     " FROM steps GROUP BY sweep_id) AS t WHERE t.sweep_id = sweeps.id AND sweeps.seq = 0",
+    // Runs that lost rows become runs of one of the others each; rows that lost their run get one.
+    "CREATE TEMP TABLE broken_plans AS SELECT * FROM plan_runs t WHERE t.models <> (SELECT COUNT(*) FROM plans p WHERE"
+    " p.sweep_id = t.of_sweep AND p.position >= t.of_position AND p.position < t.of_position + t.models)",
+    "DELETE FROM plan_runs WHERE (sweep_id, position) IN (SELECT sweep_id, position FROM broken_plans)",
+    "INSERT INTO plan_runs SELECT t.sweep_id, t.position + p.position - t.of_position, p.sweep_id, p.position, 1"
+    " FROM broken_plans t JOIN plans p ON p.sweep_id = t.of_sweep AND p.position >= t.of_position"
+    " AND p.position < t.of_position + t.models",
+    "INSERT OR IGNORE INTO plan_runs SELECT p.sweep_id, p.position, p.sweep_id, p.position, 1 FROM plans p WHERE NOT"
+    " EXISTS (SELECT 1 FROM plan_runs t WHERE t.sweep_id = p.sweep_id AND t.position <= p.position"
+    " AND t.position + t.models > p.position)",
+    "CREATE TEMP TABLE broken_results AS SELECT * FROM result_runs t WHERE t.models <> (SELECT COUNT(*) FROM results r"
+    " WHERE r.seq >= t.of_seq AND r.seq < t.of_seq + t.models)",
+    "DELETE FROM result_runs WHERE (sweep_id, position) IN (SELECT sweep_id, position FROM broken_results)",
+    "INSERT INTO result_runs SELECT t.sweep_id, t.position + r.seq - t.of_seq, t.seq + r.seq - t.of_seq, r.seq, 1,"
+    " t.at_ns FROM broken_results t JOIN results r ON r.seq >= t.of_seq AND r.seq < t.of_seq + t.models",
+    "INSERT OR IGNORE INTO result_runs SELECT r.sweep_id, COALESCE(p.position, 1000000000 + r.seq), r.seq, r.seq, 1, 0"
+    " FROM results r LEFT JOIN all_plans p ON p.sweep_id = r.sweep_id AND p.model = r.model AND p.mode = r.mode"
+    " WHERE NOT EXISTS (SELECT 1 FROM result_runs t WHERE t.sweep_id = r.sweep_id AND t.of_seq <= r.seq"
+    " AND t.of_seq + t.models > r.seq)",
     "DELETE FROM steps WHERE kind = 'result' AND NOT EXISTS (SELECT 1 FROM results r WHERE r.seq = steps.seq)",
+    "DELETE FROM steps WHERE kind = 'repeated' AND NOT EXISTS (SELECT 1 FROM result_runs t"
+    " WHERE t.sweep_id = steps.sweep_id AND t.seq + t.models - 1 = steps.seq)",
+    "INSERT INTO steps SELECT t.seq + t.models - 1, 'repeated', t.sweep_id, '', '', '' FROM result_runs t"
+    " WHERE t.seq <> t.of_seq AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.seq = t.seq + t.models - 1)",
     "INSERT INTO steps SELECT r.seq, 'result', r.sweep_id, r.model, r.mode, '' FROM results r"
     " WHERE NOT EXISTS (SELECT 1 FROM steps s WHERE s.seq = r.seq)",
     "INSERT INTO steps SELECT w.seq, 'begun', w.id, '', '', w.document FROM sweeps w"
@@ -164,6 +190,10 @@ class SqliteRepair final : public Repair {
   void CopyTable(const Table& table, Sqlite& from, Sqlite& to);
   void Keep(const Table& table, Row& row, Sqlite& from, Sqlite& to);
   void Lose(Damage damage, const std::string& document);
+  struct Range {
+    std::int64_t id = 0, ts_ns = 0, events = 1;
+  };
+  static std::vector<Range> EventRanges(Sqlite& copy);
   void DropStrayEvents(Sqlite& copy);
   void CorrectTimes(Sqlite& copy);
   void FillEvents(Sqlite& copy);
@@ -245,35 +275,49 @@ void SqliteRepair::Lose(Damage damage, const std::string& document) {
   if (lost_.size() < Store::kMaxDamage) lost_.push_back(std::move(damage));
 }
 
+// Every event, or run of events, in the order of ids.
+std::vector<SqliteRepair::Range> SqliteRepair::EventRanges(Sqlite& copy) {
+  std::vector<Range> ranges;
+  std::map<std::int64_t, std::int64_t> lengths;
+  copy.Numbers("SELECT id, events FROM event_runs",
+               [&](std::int64_t id, std::int64_t events) { lengths[id] = std::max<std::int64_t>(events, 1); });
+  copy.Numbers("SELECT id, ts_ns FROM events UNION ALL SELECT id, ts_ns FROM event_runs ORDER BY id",
+               [&](std::int64_t id, std::int64_t ts) {
+                 const auto length = lengths.find(id);
+                 ranges.push_back({id, ts, length == lengths.end() ? 1 : length->second});
+               });
+  return ranges;
+}
+
 // Drops events with ids far from all others: such an id is damaged, and the gap has no events. Keeps the longest run of
 // ids.
 void SqliteRepair::DropStrayEvents(Sqlite& copy) {
   struct Run {
     std::int64_t first = 0, last = 0, rows = 0;
   };
+  const std::vector<Range> ranges = EventRanges(copy);
   std::vector<Run> runs;
-  copy.Numbers("SELECT id, 0 FROM events ORDER BY id", [&](std::int64_t id, std::int64_t) {
+  for (const Range& range : ranges) {
     // No overflow: both are rowids that were read.
-    if (runs.empty() || static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(runs.back().last) > kMaxLostEvents)
-      runs.push_back({id, id, 0});
-    runs.back().last = id;
-    ++runs.back().rows;
-  });
+    if (runs.empty() ||
+        static_cast<std::uint64_t>(range.id) - static_cast<std::uint64_t>(runs.back().last) > kMaxLostEvents)
+      runs.push_back({range.id, range.id, 0});
+    runs.back().last = range.id + range.events - 1;
+    runs.back().rows += range.events;
+  }
   if (runs.size() < 2) return;
   const auto kept =
       std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.rows < b.rows; });
-  std::vector<std::int64_t> strays;
-  copy.Numbers("SELECT id, 0 FROM events ORDER BY id", [&](std::int64_t id, std::int64_t) {
-    if (id < kept->first || id > kept->last) strays.push_back(id);
-  });
-  for (const std::int64_t id : strays) {
-    const std::string text = std::to_string(id);
+  for (const Range& range : ranges) {
+    if (range.id >= kept->first && range.id <= kept->last) continue;
+    const std::string text = std::to_string(range.id);
     const std::string line = copy.Text("SELECT line FROM events WHERE id = ?", text);
     Lose({"events", "id " + text, copy.Text("SELECT model FROM events WHERE id = ?", text),
           "its id is far from the ids of the other events"},
          line);
-    copy.Exec("DELETE FROM events WHERE id = " + text);
-    --kept_["events"];
+    for (const char* table : {"events", "event_runs"})
+      copy.Exec("DELETE FROM " + std::string(table) + " WHERE id = " + text);
+    --kept_[range.events > 1 ? "event_runs" : "events"];
   }
 }
 
@@ -281,8 +325,7 @@ void SqliteRepair::DropStrayEvents(Sqlite& copy) {
 // by a nanosecond. If there is none, it precedes the next one.
 void SqliteRepair::CorrectTimes(Sqlite& copy) {
   std::vector<std::int64_t> ids, times;
-  copy.Numbers("SELECT id, ts_ns FROM events ORDER BY id",
-               [&](std::int64_t id, std::int64_t ts) { ids.push_back(id), times.push_back(ts); });
+  for (const Range& range : EventRanges(copy)) ids.push_back(range.id), times.push_back(range.ts_ns);
   const std::vector<bool> fits = LongestRun(ids, times);
   std::vector<std::int64_t> corrected = times;
   for (std::size_t i = ids.size(); i-- > 0;) {
@@ -294,7 +337,8 @@ void SqliteRepair::CorrectTimes(Sqlite& copy) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (fits[i]) continue;
     const std::string id = std::to_string(ids[i]), ts = std::to_string(corrected[i]);
-    copy.Exec("UPDATE events SET ts_ns = " + ts + " WHERE id = " + id);
+    for (const char* table : {"events", "event_runs"})
+      copy.Exec("UPDATE " + std::string(table) + " SET ts_ns = " + ts + " WHERE id = " + id);
     Lose({"events", "id " + id, copy.Text("SELECT model FROM events WHERE id = ?", id),
           "its time " + std::to_string(times[i]) + " was out of order and is now " + ts},
          "");
@@ -305,15 +349,15 @@ void SqliteRepair::CorrectTimes(Sqlite& copy) {
 void SqliteRepair::FillEvents(Sqlite& copy) {
   std::vector<std::pair<std::int64_t, std::int64_t>> missing;  // id, time
   std::int64_t last = 0, ts_ns = 0;
-  copy.Numbers("SELECT id, ts_ns FROM events ORDER BY id", [&](std::int64_t id, std::int64_t ts) {
-    for (; last > 0 && last + 1 < id; ++last) missing.emplace_back(last + 1, ++ts_ns);
-    last = id, ts_ns = ts;
-  });
+  for (const Range& range : EventRanges(copy)) {
+    for (; last > 0 && last + 1 < range.id; ++last) missing.emplace_back(last + 1, ++ts_ns);
+    last = range.id + range.events - 1, ts_ns = range.ts_ns + range.events - 1;
+  }
   std::int64_t named = last;
   copy.Numbers("SELECT MAX(e), 0 FROM (SELECT event_id AS e FROM cursors UNION ALL SELECT event_id FROM dead_letters)",
                [&](std::int64_t id, std::int64_t) { named = std::max(named, id); });
   if (named - last > kMaxLostEvents) {
-    copy.Exec("UPDATE cursors SET event_id = MIN(event_id, (SELECT COALESCE(MAX(id), 0) FROM events))");
+    copy.Exec("UPDATE cursors SET event_id = MIN(event_id, " + std::to_string(last) + ")");
     named = last;
   }
   for (; last < named; ++last) missing.emplace_back(last + 1, ++ts_ns);

@@ -8,16 +8,19 @@
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
+#include "runs.h"
 #include "sql.h"
 #include "sql_store.h"
 
 namespace breakwatch::store {
 namespace {
 
-constexpr const char* kSelectResults =
-    "SELECT r.sweep_id, r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')"
-    " FROM results r LEFT JOIN captures c ON c.id = r.capture_id ";
-constexpr const char* kOneResult = "WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode";
+const std::string kColumns = "r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')";
+const std::string kOneRow = "SELECT " + kColumns +
+                            " FROM results r LEFT JOIN captures c ON c.id = r.capture_id WHERE r.seq = :row";
+const std::string kOneResult = "SELECT " + kColumns +
+                               " FROM results r LEFT JOIN captures c ON c.id = r.capture_id"
+                               " WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode";
 
 // Whether a sweep may have results in a mode: its modes are known when it has finished.
 bool MayHave(const Sweep& sweep, const std::string& mode) {
@@ -31,64 +34,38 @@ std::map<std::string, std::string> ToolchainsBySweep(const std::vector<Sweep>& s
   return names;
 }
 
-// Why a result may not be stored; nullopt if it may.
-std::optional<Error> Refused(soci::session& sql, const ModelResult& result) {
-  const std::string sweep_id = ToUtf8(result.sweep_id);
-  std::string state;
-  Query<std::string>(
-      sql, "SELECT state FROM sweeps WHERE id = :id", [&](const std::string& text) { return state = text, false; },
-      sweep_id);
-  if (state.empty()) return Error{ErrorCode::kNotFound, "no sweep " + sweep_id + " for a result"};
-  if (state == SweepStateName(SweepState::kFinished))
-    return Error{ErrorCode::kInvalid, "sweep " + sweep_id + " is finished and takes no more results"};
-  if (Scalar(sql, "SELECT COUNT(*) FROM results WHERE sweep_id = :sweep AND model = :model AND mode = :mode", 0,
-             sweep_id, ToUtf8(result.info.id), ToUtf8(result.capture.mode)) > 0)
-    return Error{ErrorCode::kInvalid, "sweep " + sweep_id + " has a result of " + ToUtf8(result.info.id) + " (" +
-                                          result.capture.mode + ") already"};
-  return std::nullopt;
-}
-
-void WriteRevision(soci::session& sql, const ModelResult& result, Int seq) {
-  // Only a captured model counts as known: one that was only planned is still new.
-  if (result.info.sha.empty() || result.structure.empty() || result.capture_id.empty()) return;
-  Exec(sql,
-       "INSERT INTO revisions (model, revision, structure, toolchain, toolchain_document, first_seen_ns, last_seq)"
-       " VALUES (:model, :revision, :structure, :toolchain, :document, :seen, :seq)"
-       " ON CONFLICT (model, revision, structure, toolchain) DO UPDATE SET last_seq = excluded.last_seq,"
-       " toolchain_document = excluded.toolchain_document",
-       ToUtf8(result.info.id), ToUtf8(result.info.sha), ToUtf8(result.structure),
-       ToUtf8(result.capture.toolchain.Key()), ToJson(result.capture.toolchain), Nanoseconds(result.finished_at), seq);
-}
-
 }  // namespace
 
-std::optional<ModelResult> SqlStore::DecodeOrReport(const std::string& sweep, const std::string& model,
-                                                    const std::string& mode, const std::string& capture_id,
+std::optional<ModelResult> SqlStore::DecodeOrReport(const ResultKey& key, const std::string& capture_id,
                                                     const std::string& document, const std::string& capture,
                                                     const CaptureResult* known) {
   auto result = DecodeResult(document, capture, known);
-  if (result) return std::move(*result);
+  if (result) {
+    result->sweep_id = key.sweep_id;
+    if (key.at_ns != 0) result->finished_at = FromNanoseconds(key.at_ns);
+    return std::move(*result);
+  }
   if (!capture_id.empty() && !CaptureResultFromJson(capture)) {
-    Report({"captures", capture_id, model, result.error().message});
+    Report({"captures", capture_id, key.model, result.error().message});
   } else {
-    Report({"results", "sweep " + sweep + ", mode " + mode, model, result.error().message});
+    Report({"results", "sweep " + key.sweep_id + ", mode " + key.mode, key.model, result.error().message});
   }
   return std::nullopt;
 }
 
-template <class... Values>
-std::vector<ModelResult> SqlStore::ReadResults(soci::session& sql, const std::string& rest, const Values&... values) {
-  std::vector<ModelResult> results;
-  Query<std::string, std::string, std::string, std::string, std::string, std::string>(
-      sql, kSelectResults + rest,
-      [&](const std::string& sweep, const std::string& model, const std::string& mode, const std::string& capture_id,
-          const std::string& document, const std::string& capture) {
-        auto result = DecodeOrReport(sweep, model, mode, capture_id, document, capture);
-        if (result) results.push_back(std::move(*result));
-        return true;
-      },
-      values...);
-  return results;
+void SqlStore::ReadResult(soci::session& sql, const ResultKey& key, std::vector<ModelResult>& results) {
+  const auto read = [&](const std::string& query, const auto&... values) {
+    Query<std::string, std::string, std::string, std::string, std::string>(
+        sql, query,
+        [&](const std::string& model, const std::string& mode, const std::string& capture_id,
+            const std::string& document, const std::string& capture) {
+          auto result = DecodeOrReport({key.sweep_id, model, mode, key.row, key.at_ns}, capture_id, document, capture);
+          if (result) results.push_back(std::move(*result));
+          return true;
+        },
+        values...);
+  };
+  key.row != 0 ? read(kOneRow, Int{key.row}) : read(kOneResult, key.sweep_id, key.model, key.mode);
 }
 
 Result<std::vector<ModelResult>> SqlStore::ReadByKey(const std::vector<ResultKey>& keys) {
@@ -96,49 +73,12 @@ Result<std::vector<ModelResult>> SqlStore::ReadByKey(const std::vector<ResultKey
   for (const ResultKey& key : keys) {
     auto one = ReadPast({"results", "sweep " + key.sweep_id + ", mode " + key.mode, key.model, ""},
                         [&](soci::session& sql) -> Result<void> {
-                          auto found = ReadResults(sql, kOneResult, key.sweep_id, key.model, key.mode);
-                          std::move(found.begin(), found.end(), std::back_inserter(results));
+                          ReadResult(sql, key, results);
                           return {};
                         });
     if (!one) return one.error();
   }
   return results;
-}
-
-Result<void> SqlStore::AppendResults(std::span<const ResultWrite> writes) {
-  return db_.Write([&](soci::session& sql) -> Result<void> {
-    for (const ResultWrite& write : writes) {
-      if (auto written = WriteResult(sql, write.result, write.events, write.change); !written) return written;
-    }
-    return {};
-  });
-}
-
-Result<void> SqlStore::WriteResult(soci::session& sql, const ModelResult& result, std::span<const Event> events,
-                                   const CurrentChange& change) {
-  if (auto refused = Refused(sql, result)) return *refused;
-  const std::string model = ToUtf8(result.info.id), mode = ToUtf8(result.capture.mode);
-  const std::string sweep_id = ToUtf8(result.sweep_id), structure = ToUtf8(result.structure);
-  const Int seq = WriteStep(sql, HistoryStep::Kind::kResult, sweep_id, model, mode, "");
-  if (!structure.empty())
-    Exec(sql,
-         "INSERT INTO structures (digest, first_seen_ns, first_model) VALUES (:digest, :seen, :model)"
-         " ON CONFLICT (digest) DO NOTHING",
-         structure, Nanoseconds(result.finished_at), model);
-  const auto capture = WriteCapture(sql, result, seq);
-  if (!capture) return capture.error();
-  const auto document = EncodeResult(result, *capture);
-  if (!document) return document.error();
-  Exec(sql,
-       "INSERT INTO results (sweep_id, model, mode, seq, revision, structure, capture_id, status, finished_ns,"
-       " document) VALUES (:sweep, :model, :mode, :seq, :revision, :structure, NULLIF(:capture, ''), :status,"
-       " :finished, :document)",
-       sweep_id, model, mode, seq, ToUtf8(result.info.sha), structure, ToUtf8(result.capture_id),
-       std::string(StatusName(result.capture.status)), Nanoseconds(result.finished_at), *document);
-  WriteRevision(sql, result, seq);
-  WriteEvents(sql, events);
-  WriteChange(sql, change);
-  return {};
 }
 
 Result<std::vector<ModelResult>> SqlStore::Results(const std::string& sweep_id) {
@@ -153,77 +93,130 @@ Result<std::vector<ModelResult>> SqlStore::Results(const std::string& sweep_id) 
 
 namespace {
 
-// The columns of a result's row, without its documents.
+// The columns of a result, without its documents.
 struct ResultHead {
   ResultKey key;
   std::string revision;
   Int seq = 0;
 };
 
-// The newest of each (model, mode, toolchain name) that match `filter`. `heads`: ordered by model, then newest first.
-std::vector<ResultKey> NewestOf(const std::vector<ResultHead>& heads, const ResultFilter& filter,
-                                const std::map<std::string, std::string>& toolchains) {
-  std::vector<ResultKey> keys;
-  std::set<std::tuple<std::string, std::string, std::string, std::string>> seen;
-  for (const auto& [key, revision, seq] : heads) {
-    const auto toolchain = toolchains.find(key.sweep_id);
-    const std::string name = toolchain == toolchains.end() ? "" : toolchain->second;
-    const bool wanted = (filter.mode.empty() || filter.mode == key.mode) &&
-                        (filter.toolchain.empty() || filter.toolchain == name) && revision.starts_with(filter.revision);
-    if (wanted && seen.emplace(key.model, key.mode, name, filter.each_commit ? revision : "").second)
-      keys.push_back(key);
+// Takes results from the newest to the oldest and keeps the newest of each (model, mode, toolchain name) that matches.
+class NewestHeads {
+ public:
+  NewestHeads(const ResultFilter& filter, const std::map<std::string, std::string>& toolchains)
+      : filter_(filter), toolchains_(toolchains) {}
+
+  void Add(ResultHead head) {
+    const auto toolchain = toolchains_.find(head.key.sweep_id);
+    const std::string name = toolchain == toolchains_.end() ? "" : toolchain->second;
+    const bool wanted = (filter_.model.empty() || ToUtf8(filter_.model) == head.key.model) &&
+                        (filter_.mode.empty() || filter_.mode == head.key.mode) &&
+                        (filter_.toolchain.empty() || filter_.toolchain == name) &&
+                        head.revision.starts_with(filter_.revision);
+    if (wanted &&
+        seen_.emplace(head.key.model, head.key.mode, name, filter_.each_commit ? head.revision : "").second)
+      heads_.push_back(std::move(head));
   }
-  return keys;
+
+  // By model, then newest first.
+  std::vector<ResultKey> Keys() && {
+    std::stable_sort(heads_.begin(), heads_.end(),
+                     [](const ResultHead& a, const ResultHead& b) { return a.key.model < b.key.model; });
+    std::vector<ResultKey> keys;
+    for (ResultHead& head : heads_) keys.push_back(std::move(head.key));
+    return keys;
+  }
+
+ private:
+  const ResultFilter& filter_;
+  const std::map<std::string, std::string>& toolchains_;
+  std::set<std::tuple<std::string, std::string, std::string, std::string>> seen_;
+  std::vector<ResultHead> heads_;
+};
+
+// The heads of all results, or of those of a model, newest first.
+std::string HeadsQuery(bool has_runs, bool of_model) {
+  if (!has_runs)
+    return std::string("SELECT sweep_id, model, mode, revision, seq, seq, 0 FROM results") +
+           (of_model ? " WHERE model = :model" : "") + " ORDER BY seq DESC";
+  const std::string columns =
+      std::string("SELECT t.sweep_id, r.model, r.mode, r.revision, ") + kResultNumber + ", r.seq, t.at_ns";
+  return columns + (of_model ? kRunsOfRows + " AND r.model = :model ORDER BY 5 DESC"
+                             : kRowsOfRuns + " ORDER BY t.seq DESC, r.seq DESC");
 }
 
 }  // namespace
 
 Result<std::vector<ResultKey>> SqlStore::NewestKeys(const ResultFilter& filter,
                                                     const std::map<std::string, std::string>& toolchains) {
-  std::vector<ResultHead> heads;
-  const auto read = [&](soci::session& sql, const std::string& rest, const auto&... values) {
-    Query<std::string, std::string, std::string, std::string, Int>(
-        sql, "SELECT sweep_id, model, mode, revision, seq FROM results" + rest,
+  std::optional<NewestHeads> heads;
+  const auto read = [&](soci::session& sql, const std::string& query, const auto& take, const auto&... values) {
+    Query<std::string, std::string, std::string, std::string, Int, Int, Int>(
+        sql, query,
         [&](const std::string& sweep, const std::string& model, const std::string& mode, const std::string& revision,
-            Int seq) {
-          return heads.push_back({{sweep, model, mode}, revision, seq}), true;
+            Int seq, Int row, Int at_ns) {
+          return take(ResultHead{{sweep, model, mode, has_runs_ ? row : 0, at_ns}, revision, seq}), true;
         },
         values...);
   };
   const std::string model = ToUtf8(filter.model);
   auto all = db_.Read([&](soci::session& sql) -> Result<void> {
-    model.empty() ? read(sql, " ORDER BY model, seq DESC")
-                  : read(sql, " WHERE model = :model ORDER BY seq DESC", model);
+    heads.emplace(filter, toolchains);
+    const auto take = [&](ResultHead head) { heads->Add(std::move(head)); };
+    const std::string query = HeadsQuery(has_runs_, !model.empty());
+    model.empty() ? read(sql, query, take) : read(sql, query, take, model);
     return {};
   });
-  if (all) return NewestOf(heads, filter, toolchains);
+  if (all) return std::move(*heads).Keys();
   if (!db_.MetDamage()) return all.error();
-  // Reads one at a time: the keys come from an index.
-  heads.clear();
-  std::vector<ResultKey> keys;
-  all = db_.Read([&](soci::session& sql) -> Result<void> {
-    Query<std::string, std::string, std::string>(
-        sql, "SELECT sweep_id, model, mode FROM results",
-        [&](const std::string& sweep, const std::string& of, const std::string& mode) {
-          if (model.empty() || of == model) keys.push_back({sweep, of, mode});
-          return true;
+  if (!has_runs_) return all.error();
+  // Reads one row at a time: the numbers come from indexes.
+  auto listed = ListRows();
+  if (!listed) return listed.error();
+  if (auto named = NameRows(*listed); !named) return named.error();
+  heads.emplace(filter, toolchains);
+  std::map<std::int64_t, std::optional<ResultHead>> known;
+  for (const ResultKey& one : *listed) {
+    const auto [head, is_new] = known.try_emplace(one.row);
+    if (is_new) {
+      const auto found = HeadOfRow(one);
+      if (!found) return found.error();
+      if (*found) head->second = ResultHead{{"", (*found)->model, (*found)->mode}, (*found)->revision, 0};
+    }
+    if (!head->second) continue;
+    const ResultHead& row = *head->second;
+    heads->Add({{one.sweep_id, row.key.model, row.key.mode, one.row, one.at_ns}, row.revision, 0});
+  }
+  return std::move(*heads).Keys();
+}
+
+// All results, newest first, without their names. Only indexes are read.
+Result<std::vector<ResultKey>> SqlStore::ListRows() {
+  return db_.Read([&](soci::session& sql) -> Result<std::vector<ResultKey>> {
+    std::vector<ResultKey> rows;
+    Query<std::string, Int, Int>(
+        sql, "SELECT t.sweep_id, r.seq, t.at_ns" + kRowsOfRuns + " ORDER BY t.seq DESC, r.seq DESC",
+        [&](const std::string& sweep, Int row, Int at_ns) {
+          return rows.push_back({sweep, "", "", row, at_ns}), true;
         });
+    return rows;
+  });
+}
+
+// Model, mode and commit of a row; nullopt: its page is damaged.
+Result<std::optional<RowHead>> SqlStore::HeadOfRow(const ResultKey& key) {
+  std::optional<RowHead> head;
+  auto past = ReadPast({"results", "step " + std::to_string(key.row), key.model, ""}, [&](soci::session& sql) -> Result<void> {
+    Query<std::string, std::string, std::string>(
+        sql, "SELECT model, mode, revision FROM results WHERE seq = :row",
+        [&](const std::string& of, const std::string& mode, const std::string& revision) {
+          return head = RowHead{of, mode, revision}, false;
+        },
+        Int{key.row});
     return {};
   });
-  if (!all) return all.error();
-  for (const ResultKey& key : keys) {
-    auto one = ReadPast({"results", "sweep " + key.sweep_id + ", mode " + key.mode, key.model, ""},
-                        [&](soci::session& sql) -> Result<void> {
-                          read(sql, " WHERE sweep_id = :sweep AND model = :model AND mode = :mode", key.sweep_id,
-                               key.model, key.mode);
-                          return {};
-                        });
-    if (!one) return one.error();
-  }
-  std::sort(heads.begin(), heads.end(), [](const ResultHead& a, const ResultHead& b) {
-    return std::tie(a.key.model, b.seq) < std::tie(b.key.model, a.seq);
-  });
-  return NewestOf(heads, filter, toolchains);
+  if (!past) return past.error();
+  return head;
 }
 
 Result<std::vector<ModelResult>> SqlStore::NewestResults(const ResultFilter& filter) {
@@ -237,10 +230,7 @@ Result<std::vector<ModelResult>> SqlStore::NewestResults(const ResultFilter& fil
   if (!keys) return keys.error();
   auto results = db_.Read([&](soci::session& sql) -> Result<std::vector<ModelResult>> {
     std::vector<ModelResult> read;
-    for (const ResultKey& key : *keys) {
-      auto found = ReadResults(sql, kOneResult, key.sweep_id, key.model, key.mode);
-      std::move(found.begin(), found.end(), std::back_inserter(read));
-    }
+    for (const ResultKey& key : *keys) ReadResult(sql, key, read);
     return read;
   });
   if (!results && db_.MetDamage()) results = ReadByKey(*keys);

@@ -111,8 +111,36 @@ const Migration kVersion6{
     "CREATE INDEX artifact_stages_by_package ON artifact_stages (package_id)",
 };
 
-const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3,
-                                        &kVersion4, &kVersion5, &kVersion6};  // [i] migrates from version i to i + 1
+const Migration kVersion7{
+    // A plan and its results are runs of rows: of this sweep, or of an earlier one whose models did not change.
+    "CREATE TABLE plan_runs (sweep_id $TEXT NOT NULL REFERENCES sweeps (id), position $INT NOT NULL,"
+    " of_sweep $TEXT NOT NULL REFERENCES sweeps (id), of_position $INT NOT NULL, models $INT NOT NULL,"
+    " PRIMARY KEY (sweep_id, position))",
+    "INSERT INTO plan_runs (sweep_id, position, of_sweep, of_position, models)"
+    " SELECT sweep_id, MIN(position), sweep_id, MIN(position), MAX(position) - MIN(position) + 1 FROM plans"
+    " GROUP BY sweep_id, position / 512",
+    "CREATE TABLE result_runs (sweep_id $TEXT NOT NULL REFERENCES sweeps (id), position $INT NOT NULL,"
+    " seq $INT NOT NULL, of_seq $INT NOT NULL, models $INT NOT NULL, at_ns $INT NOT NULL,"
+    " PRIMARY KEY (sweep_id, position))",
+    "INSERT INTO result_runs (sweep_id, position, seq, of_seq, models, at_ns)"
+    " SELECT r.sweep_id, COALESCE(p.position, 1000000000 + r.seq), r.seq, r.seq, 1, 0 FROM results r LEFT JOIN plans p"
+    " ON p.sweep_id = r.sweep_id AND p.model = r.model AND p.mode = r.mode",
+    "CREATE INDEX result_runs_by_row ON result_runs (of_seq)",
+    "CREATE INDEX results_by_seq ON results (seq)",
+    // Events whose lines follow from the plan or the results, without their lines.
+    "CREATE TABLE event_runs (id $ID, events $INT NOT NULL, ts_ns $INT NOT NULL,"
+    " sweep_id $TEXT NOT NULL REFERENCES sweeps (id), kind $TEXT NOT NULL, position $INT NOT NULL)",
+    // For readers with SQL: every planned model and every result of every sweep.
+    "CREATE VIEW all_plans AS SELECT t.sweep_id, t.position + p.position - t.of_position AS position, p.model, p.mode,"
+    " p.structure, p.action, p.document FROM plan_runs t JOIN plans p ON p.sweep_id = t.of_sweep"
+    " AND p.position >= t.of_position AND p.position < t.of_position + t.models",
+    "CREATE VIEW all_results AS SELECT t.sweep_id, r.model, r.mode, t.seq + r.seq - t.of_seq AS seq, r.revision,"
+    " r.structure, r.capture_id, r.status, CASE t.at_ns WHEN 0 THEN r.finished_ns ELSE t.at_ns END AS finished_ns,"
+    " r.document FROM result_runs t JOIN results r ON r.seq >= t.of_seq AND r.seq < t.of_seq + t.models",
+};
+
+const Migration* const kMigrations[] = {
+    &kVersion1, &kVersion2, &kVersion3, &kVersion4, &kVersion5, &kVersion6, &kVersion7};  // [i]: from version i to i + 1
 
 Result<int> ReadVersion(const Database& database, soci::session& sql) {
   if (!database.dialect().HasTable(sql, "meta")) {
@@ -146,6 +174,7 @@ Result<void> Apply(Database& database, soci::session& sql, int from) {
 }  // namespace
 
 bool HasSequence(int version) { return version >= 3; }
+bool HasRuns(int version) { return version >= 7; }
 
 int NewestSchemaVersion() { return static_cast<int>(std::size(kMigrations)); }
 

@@ -18,6 +18,8 @@ inline constexpr const char* kFoldTables[] = {
 int NewestSchemaVersion();
 // True if sweeps have the columns seq and finished_seq.
 bool HasSequence(int version);
+// True if plans and results are reached through their runs.
+bool HasRuns(int version);
 // 0 if there is no schema yet.
 Result<int> SchemaVersionOf(Database& database);
 // Migrates the schema to the newest version. When reading, only checks that it exists.

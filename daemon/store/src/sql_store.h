@@ -11,6 +11,60 @@ namespace breakwatch::store {
 
 struct ResultKey {
   std::string sweep_id, model, mode;
+  std::int64_t row = 0;    // its number in `results`; 0: the row with these names
+  std::int64_t at_ns = 0;  // when it ended; 0: as its row says
+};
+
+// Columns of a row of `results`.
+struct RowHead {
+  std::string model, mode, revision;
+};
+
+// A row of `plans`.
+struct PlanRow {
+  std::string sweep_id;
+  std::int64_t position = 0;
+};
+// By place in a plan: the row of an earlier sweep with the same text; nullopt: none.
+using PlanRows = std::vector<std::optional<PlanRow>>;
+
+// The sweep that is written: where its models are in the plan, and their results in the sweep before it.
+struct OpenSweep {
+  std::string id;
+  std::int64_t step = -1;  // the newest step when this was read or written
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  std::vector<bool> done;
+  std::vector<std::int64_t> earlier;  // by place: the row of the sweep before; 0: none
+};
+
+// Results of a sweep at consecutive places, with consecutive numbers, that consecutive rows of `results` have.
+struct ResultRun {
+  std::string sweep_id;
+  std::int64_t position = 0, seq = 0, row = 0, models = 0;
+  std::int64_t at_ns = 0;  // when they ended; 0: as their rows say
+};
+
+// Events with consecutive ids and nanoseconds, which follow from consecutive places of a plan or of results.
+struct EventRun {
+  std::int64_t id = 0, events = 0, ts_ns = 0, position = 0;
+  std::string sweep_id, kind;
+};
+
+// A step with the documents of its result.
+struct StepRow {
+  long long seq = 0;
+  std::string kind, sweep_id, model, document, result_document, capture_document;
+};
+using UseStep = std::function<Result<void>(const HistoryStep&)>;
+
+// Which events follow from the plan or the results of a sweep, and are stored without their lines.
+struct EventPlaces {
+  std::string sweep_id;
+  const char* kind = kPlannedEvents;
+  std::vector<std::int64_t> places;  // of each event; -1: it has its own line
+
+  static constexpr const char* kPlannedEvents = "model_planned";
+  static constexpr const char* kEndedEvents = "model_ended";
 };
 
 class SqlStore final : public Store {
@@ -39,8 +93,9 @@ class SqlStore final : public Store {
   Result<void> EachPlanned(const std::string& sweep_id, const UsePlanned& use) override;
   Result<std::set<std::string>> PlannedModels(const std::string& sweep_id) override;
 
-  // results.cc
+  // append.cc
   Result<void> AppendResults(std::span<const ResultWrite> writes) override;
+  // results.cc
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override;
   // each_result.cc
   Result<void> EachResult(const std::string& sweep_id, const UseResult& use) override;
@@ -130,20 +185,45 @@ class SqlStore final : public Store {
  private:
   // Call it inside a write transaction.
   void WriteCursor(soci::session& sql, const std::string& exporter, std::int64_t event_id);
-  void WriteEvents(soci::session& sql, std::span<const Event> events);
+  void WriteEvents(soci::session& sql, std::span<const Event> events, const EventPlaces& places = {});
+  // event_runs.cc
+  void WriteEventRun(soci::session& sql, const EventRun& run);
+  EventRun RunAfter(soci::session& sql, std::int64_t id);
+  EventRun RunUpTo(soci::session& sql, std::int64_t id);
+  std::vector<StoredEvent> EventsOfRun(soci::session& sql, const EventRun& run, std::int64_t first, long long limit);
+  std::pair<std::int64_t, std::int64_t> NewestEvent(soci::session& sql);
+  std::int64_t FirstEvent(soci::session& sql, const std::string& sweep_id);
+  void TrimRuns(soci::session& sql, std::int64_t last);
   void WriteChange(soci::session& sql, const CurrentChange& change);
   void WriteModels(soci::session& sql, const ModelList& models);
   void WriteTrends(soci::session& sql, const TrendChange& change);
   void WriteSites(soci::session& sql, const std::string& capture_id, const std::vector<BreakSite>& sites);
-  Result<void> WriteResult(soci::session& sql, const ModelResult& result, std::span<const Event> events,
-                           const CurrentChange& change);
+  // append.cc
+  class RunWriter;
+  Result<void> WriteResults(soci::session& sql, const std::string& sweep_id, std::span<const ResultWrite> writes,
+                            const std::vector<std::int64_t>& rows);
+  Result<void> WriteResult(soci::session& sql, const ModelResult& result, std::int64_t seq);
+  Result<std::int64_t> TakePlace(soci::session& sql, const ModelResult& result, std::int64_t seq);
+  void WriteRevisions(soci::session& sql, std::span<const ResultWrite> writes, std::int64_t first_seq);
   void WriteCosts(soci::session& sql, const ModelResult& result, std::int64_t seq);
   // Stores the capture of the result if it is new. Returns the capture's document.
   Result<std::string> WriteCapture(soci::session& sql, const ModelResult& result, std::int64_t seq);
-  Result<void> WritePlan(soci::session& sql, const Sweep& sweep, const Plan& plan);
-  // Adds a step to the history and returns its number.
-  std::int64_t WriteStep(soci::session& sql, HistoryStep::Kind kind, const std::string& sweep_id,
-                         const std::string& model, const std::string& mode, const std::string& document);
+  Result<void> WritePlan(soci::session& sql, const Sweep& sweep, const Plan& plan, const PlanRows& earlier);
+
+  // repeats.cc: rows of an earlier sweep that a new one refers to. Reading them may fail: then there are none.
+  std::string EarlierSweep(const Plan& plan, std::int64_t before);
+  PlanRows RepeatedPlan(const Plan& plan);
+  // Its capture is one that this session read, unchanged.
+  bool HasStoredCapture(const ModelResult& result) const;
+  std::vector<std::int64_t> RepeatedResults(std::span<const ResultWrite> writes);
+  Result<void> OpenForWriting(const std::string& sweep_id);
+  void ReadEarlierResults(const std::string& sweep_id, OpenSweep& open);
+  // The number of the next step of the history.
+  std::int64_t NextStep(soci::session& sql);
+  void WriteStep(soci::session& sql, std::int64_t seq, const std::string& kind, const std::string& sweep_id,
+                 const std::string& model, const std::string& mode, const std::string& document);
+  Result<void> ReplayStep(const StepRow& row, std::map<std::string, Sweep>& open, const UseStep& step);
+  Result<void> ReplayRun(const StepRow& row, std::map<std::string, Sweep>& open, const UseStep& step);
   Result<void> WriteEnd(soci::session& sql, const Sweep& sweep, std::span<const Event> events,
                         const CurrentChange& change);
   struct PlanPart;
@@ -171,8 +251,9 @@ class SqlStore final : public Store {
   // Skips damaged rows. `rest` and `values` are as in a query.
   template <class... Values>
   std::vector<Sweep> ReadSweeps(soci::session& sql, const std::string& rest, const Values&... values);
-  template <class... Values>
-  std::vector<ModelResult> ReadResults(soci::session& sql, const std::string& rest, const Values&... values);
+  void ReadResult(soci::session& sql, const ResultKey& key, std::vector<ModelResult>& results);
+  Result<std::vector<ResultKey>> ListRows();
+  Result<std::optional<RowHead>> HeadOfRow(const ResultKey& key);
   template <class... Values>
   std::vector<PlacedResult> ReadPlaced(soci::session& sql, const std::string& query, const PageSize& size,
                                        const Values&... values);
@@ -184,6 +265,7 @@ class SqlStore final : public Store {
   Result<void> EachOf(const std::vector<ResultKey>& keys, const UseCompared& use);
   Result<void> EachUnplanned(const std::string& id, const UseCompared& use);
   Result<void> EachPastDamage(const std::string& id, std::int64_t after, const UseCompared& use);
+  Result<void> NameRows(std::vector<ResultKey>& keys);
   // Reads one at a time, by key.
   Result<std::vector<ModelResult>> ReadByKey(const std::vector<ResultKey>& keys);
   Result<std::vector<ResultKey>> NewestKeys(const ResultFilter& filter,
@@ -203,9 +285,9 @@ class SqlStore final : public Store {
   Result<std::vector<Sweep>> ReadEachSweep(bool only_unfinished);
   void Report(Damage damage);
   // The result of a row; nullopt, and Report, if it is damaged.
-  std::optional<ModelResult> DecodeOrReport(const std::string& sweep, const std::string& model, const std::string& mode,
-                                            const std::string& capture_id, const std::string& document,
-                                            const std::string& capture, const CaptureResult* known = nullptr);
+  std::optional<ModelResult> DecodeOrReport(const ResultKey& key, const std::string& capture_id,
+                                            const std::string& document, const std::string& capture,
+                                            const CaptureResult* known = nullptr);
 
   Database db_;
   const Clock& clock_;
@@ -213,10 +295,15 @@ class SqlStore final : public Store {
   const std::function<void(const Damage&)> on_damage_;
   std::set<std::string> reported_;  // damage already reported; at most kMaxDamage entries
   bool has_sequence_ = true;        // false: an older schema, opened for reading
+  bool has_runs_ = true;            // the same
+  OpenSweep open_;
+  std::map<std::string, CaptureResult> captures_;  // the newest ones that LoadCapture read
   bool writer_ = false;             // holds the writer lock of the database
 };
 
 // "begun", "result", "finished": the column steps.kind.
 std::string StepKindName(HistoryStep::Kind kind);
+// The kind of a step that stands for all results of a run of earlier rows. Its number is that of the last one.
+inline constexpr char kRepeatedStep[] = "repeated";
 
 }  // namespace breakwatch::store

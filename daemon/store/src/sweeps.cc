@@ -3,14 +3,29 @@
 #include <set>
 
 #include "batch.h"
+#include "breakwatch/core/brief_event.h"
 #include "breakwatch/core/json.h"
 #include "breakwatch/core/text.h"
 #include "documents.h"
+#include "runs.h"
 #include "sql.h"
 #include "sql_store.h"
 
 namespace breakwatch::store {
 namespace {
+
+// The events of a plan are in its order, after those of the sweep.
+EventPlaces PlacesOf(std::span<const Event> events, const std::string& sweep_id, const Plan& plan) {
+  EventPlaces places{sweep_id, EventPlaces::kPlannedEvents, std::vector<std::int64_t>(events.size(), -1)};
+  std::size_t event = 0;
+  for (std::size_t i = 0; i < plan.models.size(); ++i) {
+    if (plan.models[i].action == Action::kSkip) continue;
+    while (event < events.size() && events[event].name != EventPlaces::kPlannedEvents) ++event;
+    if (event == events.size()) break;
+    if (events[event] == PlannedEvent(sweep_id, plan.models[i])) places.places[event++] = static_cast<std::int64_t>(i);
+  }
+  return places;
+}
 
 Error NoSweep(const std::string& id, const std::string& where) {
   return {ErrorCode::kNotFound,
@@ -61,6 +76,8 @@ std::vector<Sweep> SqlStore::ReadSweeps(soci::session& sql, const std::string& r
 
 Result<void> SqlStore::BeginSweep(const Sweep& sweep, const Plan& plan, std::span<const Event> events,
                                   const CurrentChange& change, std::span<const SweepEnd> given_up) {
+  const PlanRows earlier = RepeatedPlan(plan);
+  open_ = {};
   return db_.Write([&](soci::session& sql) -> Result<void> {
     for (const SweepEnd& end : given_up) {
       if (auto ended = WriteEnd(sql, end.sweep, end.events, end.change); !ended) return ended;
@@ -74,29 +91,43 @@ Result<void> SqlStore::BeginSweep(const Sweep& sweep, const Plan& plan, std::spa
          " VALUES (:id, :state, :started, :finished, :document, :plan)",
          id, std::string(SweepStateName(sweep.state)), Nanoseconds(sweep.started_at), Nanoseconds(sweep.finished_at),
          document, EncodePlanHead(plan));
-    if (auto written = WritePlan(sql, sweep, plan); !written) return written;
-    const Int seq = WriteStep(sql, HistoryStep::Kind::kBegun, id, "", "", document);
+    if (auto written = WritePlan(sql, sweep, plan, earlier); !written) return written;
+    const Int seq = NextStep(sql);
+    WriteStep(sql, seq, StepKindName(HistoryStep::Kind::kBegun), id, "", "", document);
     Exec(sql, "UPDATE sweeps SET seq = :seq WHERE id = :id", seq, id);
-    WriteEvents(sql, events);
+    WriteEvents(sql, events, PlacesOf(events, sweep.id, plan));
     WriteChange(sql, change);
     return {};
   });
 }
 
-Result<void> SqlStore::WritePlan(soci::session& sql, const Sweep& sweep, const Plan& plan) {
+Result<void> SqlStore::WritePlan(soci::session& sql, const Sweep& sweep, const Plan& plan, const PlanRows& earlier) {
   Batch rows(sql, db_.dialect(), "plans",
              {{"sweep_id"}, {"position", true}, {"model"}, {"mode"}, {"structure"}, {"action"}, {"document"}});
+  Batch runs(sql, db_.dialect(), "plan_runs",
+             {{"sweep_id"}, {"position", true}, {"of_sweep"}, {"of_position", true}, {"models", true}});
   std::set<std::pair<std::string, std::string>> seen;
+  std::size_t begin = 0;
+  PlanRow first;
   for (std::size_t i = 0; i < plan.models.size(); ++i) {
     const PlannedModel& planned = plan.models[i];
     if (!seen.emplace(planned.info.id, planned.mode).second)
       return Error{ErrorCode::kInvalid, "plan of sweep " + sweep.id + " contains " + planned.info.id + " twice"};
-    auto document = EncodePlanned(planned);
-    if (!document) return document.error();
-    rows.Add({sweep.id, i, planned.info.id, planned.mode, planned.structure, std::string(ActionName(planned.action)),
-              std::move(*document)});
+    const PlanRow row = earlier[i] ? *earlier[i] : PlanRow{sweep.id, static_cast<std::int64_t>(i)};
+    if (!earlier[i]) {
+      auto document = EncodePlanned(planned);
+      if (!document) return document.error();
+      rows.Add({sweep.id, i, planned.info.id, planned.mode, planned.structure,
+                std::string(ActionName(planned.action)), std::move(*document)});
+    }
+    const bool follows = i > 0 && i - begin < kMaxRun && row.sweep_id == first.sweep_id &&
+                         row.position == first.position + static_cast<std::int64_t>(i - begin);
+    if (i > 0 && !follows) runs.Add({sweep.id, begin, first.sweep_id, first.position, i - begin});
+    if (!follows) begin = i, first = row;
   }
+  if (!plan.models.empty()) runs.Add({sweep.id, begin, first.sweep_id, first.position, plan.models.size() - begin});
   rows.Flush();
+  runs.Flush();
   return {};
 }
 
@@ -114,7 +145,8 @@ Result<void> SqlStore::WriteEnd(soci::session& sql, const Sweep& sweep, std::spa
   if (state == SweepStateName(SweepState::kFinished))
     return Error{ErrorCode::kInvalid, "sweep " + id + " is already finished"};
   const std::string document = ToJson(sweep);
-  const Int seq = WriteStep(sql, HistoryStep::Kind::kFinished, id, "", "", document);
+  const Int seq = NextStep(sql);
+  WriteStep(sql, seq, StepKindName(HistoryStep::Kind::kFinished), id, "", "", document);
   Exec(sql,
        "UPDATE sweeps SET state = :state, finished_ns = :finished, finished_seq = :seq, document = :document"
        " WHERE id = :id",

@@ -28,6 +28,7 @@ struct Toolchain {
 
   // "default torch 2.15.0 transformers 5.23.0 python 3.11.2 cpu"
   std::string Key() const;
+  bool operator==(const Toolchain&) const = default;
 };
 
 // A toolchain as settings and requests name it: nothing is known of its versions yet.
@@ -109,6 +110,8 @@ struct BreakSite {
   std::vector<std::string> stack;  // "FILE:LINE in FUNCTION", from the model's forward down to this place; may be empty
   std::vector<std::string> stack_source;  // the source line of each frame of `stack`; empty, or as many
   std::int64_t occurrences = 0;           // break events
+
+  bool operator==(const BreakSite&) const = default;
 };
 
 // One graph that Dynamo made, in the order of compilation.
@@ -123,6 +126,8 @@ struct GraphSegment {
   std::map<std::string, std::int64_t> top_ops;  // the most frequent targets
   std::optional<std::int64_t> inputs, guards;
   std::string ended_by;  // BreakSite::site_id; empty: the frame returned
+
+  bool operator==(const GraphSegment&) const = default;
 };
 
 // What one capture found. Numbers that the capture did not reach are absent (nullopt).
@@ -158,6 +163,8 @@ struct CaptureResult {
   std::string sandbox;  // "bubblewrap", "landlock", "none", "launcher"; empty: not known
   Toolchain toolchain;
   SystemTime started_at{};
+
+  bool operator==(const CaptureResult&) const = default;
 };
 
 }  // namespace breakwatch

@@ -15,6 +15,8 @@ struct Event {
   Level level = Level::kInfo;
   std::string sweep_id, model, commit;
   std::string fields_json;  // JSON object of further snake_case fields; may be empty
+
+  bool operator==(const Event&) const = default;
 };
 
 struct StoredEvent {

@@ -5,6 +5,9 @@
 // reasons.csv   rows of ReasonTable        failures.csv  rows of FailureTable
 // report.md     RenderSweep as Markdown    environment.json  output of EnvironmentJson
 // sweep.json    the sweep, as core's ToJson(Sweep)
+//
+// same_as.json  instead of plan.json and results.jsonl, in the directory of a sweep before the latest: {"same_as": ID},
+//               the later sweep whose files have the same text but for the sweep's id and the times of the results
 #pragma once
 
 #include <cstddef>
@@ -45,8 +48,12 @@ Result<std::string> WriteSweepDirectory(const std::string& state_dir, const Swee
 // Points <state>/latest at a sweep's directory, in one step. Error: kStore.
 Result<void> LinkLatest(const std::string& state_dir, const std::string& id);
 
-// Whether the sweep's directory exists; it is complete then.
+// Whether the sweep's directory exists; it is complete then, or thinned.
 bool HasSweepDirectory(const std::string& state_dir, const std::string& id);
+
+// Replaces plan.json and results.jsonl of a sweep by same_as.json if a later one has the same. False: it has not, a file
+// of them is missing, or `latest` points to the sweep. Error: kStore.
+Result<bool> ThinSweepDirectory(const std::string& state_dir, const std::string& id, const std::string& later);
 
 // Removes incomplete directories of killed processes. The caller holds the writer lock.
 void RemoveUnfinishedDirectories(const std::string& state_dir);
