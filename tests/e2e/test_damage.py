@@ -15,11 +15,12 @@ def test_damaged_rows_are_reported_and_skipped_and_repaired(swept, hub):
         damaged = sql.execute("SELECT capture_id FROM results WHERE model = 'org/c' ORDER BY seq DESC").fetchone()[0]
         sql.execute("UPDATE captures SET document = 'x' WHERE id = ?", (damaged,))
         sql.execute("UPDATE current SET document = '' WHERE model = 'org/a'")
-        sql.execute("UPDATE events SET line = 'gone' WHERE id = 3")
+        event = sql.execute("SELECT MIN(id) FROM events WHERE id > 3").fetchone()[0]  # with a line of its own
+        sql.execute("UPDATE events SET line = 'gone' WHERE id = ?", (event,))
     lines = swept.run("store", "check", code=STORE)
     for expected in (f"table results, row sweep {old}, mode eval, model org/b: ",
                      f"table captures, row {damaged}, model org/c: ", "table current, row org/a, model org/a: ",
-                     "table events, row 3"):  # fmt: skip
+                     f"table events, row {event}"):  # fmt: skip
         assert expected in lines.stdout
     assert "`breakwatch store repair`" in lines.stderr
     named = json.loads(swept.run("store", "check", "--json", code=STORE).stdout)["damage"]
@@ -46,7 +47,7 @@ def test_damaged_rows_are_reported_and_skipped_and_repaired(swept, hub):
     swept.run("sweep", "--quiet")
     assert len(swept.results()) == 3
     with database(swept) as sql:
-        line = sql.execute("SELECT line FROM events WHERE id = 3").fetchone()[0]
+        line = sql.execute("SELECT line FROM events WHERE id = ?", (event,)).fetchone()[0]
         assert json.loads(line)["msg"] == "event_lost"
     assert "no damage" in swept.run("store", "repair").stdout
 
@@ -56,7 +57,8 @@ def test_a_damaged_event_does_not_block_later_events(breakwatch, hub):
     with html_server() as url:
         breakwatch.run("sweep", "--quiet", "--exporters.loki.url", url, "--delivery.drain_timeout", "1s", code=3)
     with database(breakwatch) as sql:
-        sql.execute("UPDATE events SET line = 'gone' WHERE id = 2")
+        lost = sql.execute("SELECT MIN(id) FROM events WHERE id > 1").fetchone()[0]  # with a line of its own
+        sql.execute("UPDATE events SET line = 'gone' WHERE id = ?", (lost,))
         newest = sql.execute("SELECT MAX(id) FROM events").fetchone()[0]
     pushed = []
 
@@ -75,7 +77,7 @@ def test_a_damaged_event_does_not_block_later_events(breakwatch, hub):
         breakwatch.run("sweep", "--quiet", "--exporters.loki.url", url, "--exporters.loki.gzip=false", code=STORE)
         server.shutdown()
     assert [e["event_id"] for e in pushed][:newest] == list(range(1, newest + 1))
-    assert pushed[1]["msg"] == "event_lost"
+    assert [e["event_id"] for e in pushed if e["msg"] == "event_lost"] == [lost]
 
 
 def test_a_page_that_cannot_be_read_loses_only_its_rows(breakwatch, hub):
@@ -97,6 +99,35 @@ def test_a_page_that_cannot_be_read_loses_only_its_rows(breakwatch, hub):
     done = breakwatch.run("report", "--format", "csv", code=STORE)
     left = [n for n in range(30) if f"org/m{n:02}," in done.stdout]
     assert 5 not in left and len(left) >= 15
+    breakwatch.run("store", "repair")
+    breakwatch.run("store", "check")
+    breakwatch.run("sweep", "--quiet")
+    assert len(breakwatch.results()) == 30
+
+
+@pytest.mark.parametrize("table", ["plans", "results"])
+def test_unchanged_sweeps_do_not_refer_to_a_page_that_cannot_be_read(breakwatch, hub, table):
+    for n in range(30):
+        hub.model(f"org/m{n:02}", 1000 - n, sites=[SITE], width=n)
+    for _ in range(3):
+        breakwatch.run("sweep", "--quiet")
+    path = breakwatch.state / "breakwatch.db"
+    with database(breakwatch) as sql:
+        sql.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        page_size = sql.execute("PRAGMA page_size").fetchone()[0]
+        query = "SELECT pageno - 1 FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path"
+        leaf = [page for (page,) in sql.execute(query, (table,))][-2]  # of the second sweep, which the third refers to
+    contents = bytearray(path.read_bytes())
+    contents[leaf * page_size : (leaf + 1) * page_size] = b"\xa5" * page_size
+    path.write_bytes(contents)
+    assert breakwatch.run("store", "check", code=STORE)
+    captured = len(breakwatch.captures())
+    for _ in range(2):
+        breakwatch.run("sweep", "--quiet")
+        assert len(breakwatch.results()) == 30
+    assert len(breakwatch.captures()) == captured
+    newest = json.loads(breakwatch.run("report", "--format", "json").stdout)
+    assert len(newest["results"]) == 30
     breakwatch.run("store", "repair")
     breakwatch.run("store", "check")
     breakwatch.run("sweep", "--quiet")
