@@ -300,8 +300,14 @@ TEST_F(TrendLoopTest, ATrimmedHistoryKeepsOldTrends) {
   }
   const std::vector<TrendFold> live = Trends();
   const std::string first = store_->Sweeps(10)->back().id, second = store_->Sweeps(10)->at(1).id;
-  Sql({"DELETE FROM steps WHERE sweep_id = '" + first + "'", "DELETE FROM results WHERE sweep_id = '" + first + "'",
-       "DELETE FROM plans WHERE sweep_id = '" + first + "'", "DELETE FROM trends WHERE sweep_id = '" + second + "'"});
+  // Its runs go, and of its rows those that no later sweep has.
+  Sql({"DELETE FROM steps WHERE sweep_id = '" + first + "'", "DELETE FROM result_runs WHERE sweep_id = '" + first + "'",
+       "DELETE FROM plan_runs WHERE sweep_id = '" + first + "'",
+       "DELETE FROM results WHERE NOT EXISTS (SELECT 1 FROM result_runs t WHERE t.of_seq <= results.seq"
+       " AND t.of_seq + t.models > results.seq)",
+       "DELETE FROM plans WHERE NOT EXISTS (SELECT 1 FROM plan_runs t WHERE t.of_sweep = plans.sweep_id"
+       " AND t.of_position <= plans.position AND t.of_position + t.models > plans.position)",
+       "DELETE FROM trends WHERE sweep_id = '" + second + "'"});
   ASSERT_TRUE(RebuildCurrent(*store_, options_.aggregate).ok());
   const std::vector<TrendFold> after = Trends();
   ASSERT_EQ(after.size(), live.size());
