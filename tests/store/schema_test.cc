@@ -20,9 +20,10 @@ void ExecuteOn(const std::string& url, const std::string& statement) {
 void MakeOlder(const std::string& url) {
   for (const char* statement :
        {"DROP VIEW all_plans", "DROP VIEW all_results", "DROP TABLE plan_runs", "DROP TABLE result_runs",
-        "DROP TABLE event_runs", "DROP INDEX results_by_seq", "DROP TABLE artifact_stages", "DROP TABLE artifacts", "DROP TABLE trends", "DROP TABLE requeued",
-        "DROP TABLE paused", "DROP INDEX sweeps_by_seq", "ALTER TABLE sweeps DROP COLUMN seq",
-        "ALTER TABLE sweeps DROP COLUMN finished_seq", "CREATE INDEX sweeps_by_start ON sweeps (started_ns, id)",
+        "DROP TABLE event_runs", "DROP INDEX results_by_seq", "DROP TABLE artifact_stages", "DROP TABLE artifacts",
+        "DROP TABLE trends", "DROP TABLE requeued", "DROP TABLE paused", "DROP INDEX sweeps_by_seq",
+        "ALTER TABLE sweeps DROP COLUMN seq", "ALTER TABLE sweeps DROP COLUMN finished_seq",
+        "CREATE INDEX sweeps_by_start ON sweeps (started_ns, id)",
         "UPDATE meta SET value = '2' WHERE key = 'schema_version'"}) {
     ExecuteOn(url, statement);
   }

@@ -74,7 +74,8 @@ Result<bool> ThinSweepDirectory(const std::string& state_dir, const std::string&
   note.Write(Dump(Json{{"schema", 1}, {"same_as", later}}));
   if (auto closed = note.Close(); !closed) return closed.error();
   for (const char* name : {"plan.json", "results.jsonl"}) {
-    if (!fs::remove(folder + "/" + name, error) && error) return Error{ErrorCode::kStore, folder + ": " + error.message()};
+    if (!fs::remove(folder + "/" + name, error) && error)
+      return Error{ErrorCode::kStore, folder + ": " + error.message()};
   }
   return true;
 }

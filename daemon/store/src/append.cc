@@ -71,7 +71,8 @@ class SqlStore::RunWriter {
          "INSERT INTO result_runs (sweep_id, position, seq, of_seq, models, at_ns)"
          " VALUES (:sweep, :position, :seq, :row, :models, :at)",
          run_.sweep_id, Int{run_.position}, Int{run_.seq}, Int{run_.row}, Int{run_.models}, Int{run_.at_ns});
-    if (run_.row != run_.seq) store_.WriteStep(sql_, run_.seq + run_.models - 1, kRepeatedStep, run_.sweep_id, "", "", "");
+    if (run_.row != run_.seq)
+      store_.WriteStep(sql_, run_.seq + run_.models - 1, kRepeatedStep, run_.sweep_id, "", "", "");
     run_.models = 0;
   }
 
@@ -193,7 +194,8 @@ void SqlStore::WriteRevisions(soci::session& sql, std::span<const ResultWrite> w
              " toolchain_document = excluded.toolchain_document");
   for (const auto& [key, found] : newest) {
     const auto& [result, seq] = found;
-    rows.Add({key[0], key[1], key[2], key[3], ToJson(result->capture.toolchain), Nanoseconds(result->finished_at), seq});
+    rows.Add(
+        {key[0], key[1], key[2], key[3], ToJson(result->capture.toolchain), Nanoseconds(result->finished_at), seq});
   }
   rows.Flush();
 }

@@ -19,7 +19,8 @@ struct Rule {
   const char* meaning;
 };
 
-// Rules that the schema's keys cannot express. RANGES: every event, or run of events, with its first and last id and time.
+// Rules that the schema's keys cannot express. RANGES: every event, or run of events, with its first and last id and
+// time.
 constexpr std::array kRules{
     Rule{"SELECT COALESCE(MAX(last) - MIN(first) + 1 - SUM(last - first + 1), 0) FROM RANGES", "event ids have gaps"},
     Rule{"SELECT COUNT(*) FROM (SELECT ts_ns, LAG(last_ns) OVER (ORDER BY first) AS before FROM RANGES) AS pairs"
@@ -35,8 +36,7 @@ constexpr std::array kRules{
 constexpr const char* kRanges =
     "(SELECT id AS first, id AS last, ts_ns, ts_ns AS last_ns FROM events"
     " UNION ALL SELECT id, id + events - 1, ts_ns, ts_ns + events - 1 FROM event_runs) AS ranges";
-constexpr const char* kOldRanges =
-    "(SELECT id AS first, id AS last, ts_ns, ts_ns AS last_ns FROM events) AS ranges";
+constexpr const char* kOldRanges = "(SELECT id AS first, id AS last, ts_ns, ts_ns AS last_ns FROM events) AS ranges";
 
 // Rules of runs, which an older version does not have.
 static_assert(kMaxRun == 512, "as in the text below");
@@ -267,7 +267,8 @@ Result<std::vector<Damage>> SqlStore::FindDamage() {
   if (!asked) return asked.error();
   const auto check = [&](const Rule& rule) {
     return ask([&](soci::session& sql) -> Result<void> {
-      if (const Int broken = Scalar(sql, WithRanges(rule.count_broken, has_runs_ ? kRanges : kOldRanges), 0); broken != 0)
+      if (const Int broken = Scalar(sql, WithRanges(rule.count_broken, has_runs_ ? kRanges : kOldRanges), 0);
+          broken != 0)
         search.Add({"", "", "", std::string(rule.meaning) + " (" + std::to_string(broken) + ")"});
       return {};
     });

@@ -34,7 +34,8 @@ ModelResult WithoutCapture(const ModelResult& result) {
   return stripped;
 }
 
-// Finds family, revision and downloads in {"result": {...}}, which is behind the capture, and stops at the last of them.
+// Finds family, revision and downloads in {"result": {...}}, which is behind the capture, and stops at the last of
+// them.
 class OutlineReader final : public nlohmann::json_sax<json> {
  public:
   const ResultOutline& outline() const { return outline_; }

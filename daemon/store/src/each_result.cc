@@ -20,8 +20,8 @@ const std::string kColumns = "r.model, r.mode, r.seq, t.at_ns, COALESCE(r.captur
 const std::string kAfter = std::string(" AND t.sweep_id = :id AND t.position + t.models > :from AND ") +
                            kResultPosition + " > :after ORDER BY t.position, r.seq LIMIT " + std::to_string(kPageRows);
 
-// In a store of an older version, CROSS JOIN keeps the order of the tables in SQLite, so the index of the plan gives the
-// order of the rows.
+// In a store of an older version, CROSS JOIN keeps the order of the tables in SQLite, so the index of the plan gives
+// the order of the rows.
 const std::string kOldColumns = "r.model, r.mode, 0, 0, COALESCE(r.capture_id, ''), r.document";
 const std::string kOfPlan =
     " WHERE p.sweep_id = :id AND p.position >= :from AND p.position > :after AND r.sweep_id = p.sweep_id"
@@ -259,10 +259,11 @@ Result<void> SqlStore::NameRows(std::vector<ResultKey>& keys) {
   }
   if (models.empty()) return {};
   const auto read = db_.Read([&](soci::session& sql) -> Result<void> {
-    Query<std::string, Int>(sql, "SELECT model, seq FROM results WHERE model > ''", [&](const std::string& model, Int row) {
-      if (const auto found = models.find(row); found != models.end()) found->second = model;
-      return true;
-    });
+    Query<std::string, Int>(sql, "SELECT model, seq FROM results WHERE model > ''",
+                            [&](const std::string& model, Int row) {
+                              if (const auto found = models.find(row); found != models.end()) found->second = model;
+                              return true;
+                            });
     return {};
   });
   if (!read && !db_.MetDamage()) return read;

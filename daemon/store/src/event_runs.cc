@@ -59,8 +59,8 @@ std::vector<StoredEvent> SqlStore::EventsOfRun(soci::session& sql, const EventRu
   if (run.kind == EventPlaces::kPlannedEvents) {
     Query<Int, std::string>(
         sql,
-        std::string("SELECT ") + kPlanPosition + ", p.document" + kPlanOfRuns + kPlanAfter + " AND t.position < :end AND " +
-            kPlanPosition + " < :last",
+        std::string("SELECT ") + kPlanPosition + ", p.document" + kPlanOfRuns + kPlanAfter +
+            " AND t.position < :end AND " + kPlanPosition + " < :last",
         [&](Int position, const std::string& document) {
           Plan plan;
           if (DecodePlanned({document}, plan)) take(position, PlannedEvent(run.sweep_id, plan.models.front()));

@@ -50,11 +50,10 @@ Result<std::int64_t> SqlStore::NewestStep() {
   };
   const auto newest = ask("SELECT COALESCE(MAX(seq), 0) FROM steps");
   if (newest || !db_.MetDamage()) return newest;
-  return ask(
-      has_runs_ ? "SELECT COALESCE(MAX(seq), 0) FROM (SELECT MAX(seq + models - 1) AS seq FROM result_runs"
-                  " UNION ALL SELECT MAX(finished_seq) FROM sweeps) AS other"
-                : "SELECT COALESCE(MAX(seq), 0) FROM (SELECT MAX(seq) AS seq FROM results"
-                  " UNION ALL SELECT MAX(finished_seq) FROM sweeps) AS other");
+  return ask(has_runs_ ? "SELECT COALESCE(MAX(seq), 0) FROM (SELECT MAX(seq + models - 1) AS seq FROM result_runs"
+                         " UNION ALL SELECT MAX(finished_seq) FROM sweeps) AS other"
+                       : "SELECT COALESCE(MAX(seq), 0) FROM (SELECT MAX(seq) AS seq FROM results"
+                         " UNION ALL SELECT MAX(finished_seq) FROM sweeps) AS other");
 }
 
 Result<void> SqlStore::ReplayHistory(const std::function<Result<void>(const HistoryStep&)>& step) {
@@ -131,8 +130,8 @@ Result<void> SqlStore::ReplayRun(const StepRow& row, std::map<std::string, Sweep
     auto result = ReadByKey({{row.sweep_id, "", "", run->row + i, run->at_ns}});
     if (!result) return result.error();
     if (result->empty()) continue;
-    auto folded = step({HistoryStep::Kind::kResult, open[row.sweep_id], std::nullopt, std::move(result->front()),
-                        run->seq + i});
+    auto folded =
+        step({HistoryStep::Kind::kResult, open[row.sweep_id], std::nullopt, std::move(result->front()), run->seq + i});
     if (!folded) return folded;
   }
   return {};

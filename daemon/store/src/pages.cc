@@ -72,11 +72,12 @@ Result<std::vector<PlacedResult>> SqlStore::ResultsAfter(const std::string& swee
   return db_.Read([&](soci::session& sql) -> Result<std::vector<PlacedResult>> {
     if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) == 0) return NoSweep(id, db_.name());
     const Int from = place;
-    const std::string order = (has_runs_ ? "ORDER BY t.position, r.seq LIMIT " : "ORDER BY p.position LIMIT ") +
-                              std::to_string(size.rows);
+    const std::string order =
+        (has_runs_ ? "ORDER BY t.position, r.seq LIMIT " : "ORDER BY p.position LIMIT ") + std::to_string(size.rows);
     const std::string query = ResultPage(has_runs_);
-    auto page = mode.empty() ? ReadPlaced(sql, query + order, size, id, from, from)
-                             : ReadPlaced(sql, query + "AND r.mode = :mode " + order, size, id, from, from, ToUtf8(mode));
+    auto page = mode.empty()
+                    ? ReadPlaced(sql, query + order, size, id, from, from)
+                    : ReadPlaced(sql, query + "AND r.mode = :mode " + order, size, id, from, from, ToUtf8(mode));
     for (PlacedResult& row : page) row.place = PlaceOf(row.place);
     return page;
   });
@@ -96,10 +97,10 @@ Result<PlanPage> SqlStore::PlanAfter(const std::string& sweep_id, std::int64_t p
         [&](const std::string& action, Int count) { return page.actions[action] = count, true; }, id);
     Query<Int, std::string, std::string>(
         sql,
-        (has_runs_ ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter +
-                         kPlanOrder
-                   : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
-                     " AND position > :after ORDER BY position") +
+        (has_runs_
+             ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter + kPlanOrder
+             : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
+               " AND position > :after ORDER BY position") +
             " LIMIT " + std::to_string(rows),
         [&](Int position, const std::string& model, const std::string& document) {
           const std::size_t before = page.plan.models.size();

@@ -94,10 +94,10 @@ Result<SqlStore::PlanPart> SqlStore::ReadPlanPart(const std::string& id, std::in
     std::size_t bytes = 0;
     Query<Int, std::string, std::string>(
         sql,
-        (has_runs_ ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter +
-                         kPlanOrder
-                   : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
-                     " AND position > :after ORDER BY position") +
+        (has_runs_
+             ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter + kPlanOrder
+             : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
+               " AND position > :after ORDER BY position") +
             " LIMIT " + std::to_string(kPageRows),
         [&](Int position, const std::string& model, const std::string& document) {
           part.last = position;

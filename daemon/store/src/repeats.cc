@@ -165,8 +165,7 @@ std::vector<std::int64_t> SqlStore::RepeatedResults(std::span<const ResultWrite>
   const auto is_same = [&](std::size_t i, const std::string& sweep_id, Int finished, const std::string& document) {
     const ModelResult& result = writes[i].result;
     if (!result.capture_id.empty())
-      return HasStoredCapture(result) &&
-             EncodeWithCapture(result, sweep_id, FromNanoseconds(finished)) == document;
+      return HasStoredCapture(result) && EncodeWithCapture(result, sweep_id, FromNanoseconds(finished)) == document;
     ModelResult other = result;
     other.sweep_id = sweep_id, other.finished_at = FromNanoseconds(finished);
     const auto own = EncodeResult(other, "");

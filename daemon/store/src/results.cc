@@ -16,8 +16,8 @@ namespace breakwatch::store {
 namespace {
 
 const std::string kColumns = "r.model, r.mode, COALESCE(r.capture_id, ''), r.document, COALESCE(c.document, '')";
-const std::string kOneRow = "SELECT " + kColumns +
-                            " FROM results r LEFT JOIN captures c ON c.id = r.capture_id WHERE r.seq = :row";
+const std::string kOneRow =
+    "SELECT " + kColumns + " FROM results r LEFT JOIN captures c ON c.id = r.capture_id WHERE r.seq = :row";
 const std::string kOneResult = "SELECT " + kColumns +
                                " FROM results r LEFT JOIN captures c ON c.id = r.capture_id"
                                " WHERE r.sweep_id = :sweep AND r.model = :model AND r.mode = :mode";
@@ -113,8 +113,7 @@ class NewestHeads {
                         (filter_.mode.empty() || filter_.mode == head.key.mode) &&
                         (filter_.toolchain.empty() || filter_.toolchain == name) &&
                         head.revision.starts_with(filter_.revision);
-    if (wanted &&
-        seen_.emplace(head.key.model, head.key.mode, name, filter_.each_commit ? head.revision : "").second)
+    if (wanted && seen_.emplace(head.key.model, head.key.mode, name, filter_.each_commit ? head.revision : "").second)
       heads_.push_back(std::move(head));
   }
 
@@ -194,11 +193,11 @@ Result<std::vector<ResultKey>> SqlStore::NewestKeys(const ResultFilter& filter,
 Result<std::vector<ResultKey>> SqlStore::ListRows() {
   return db_.Read([&](soci::session& sql) -> Result<std::vector<ResultKey>> {
     std::vector<ResultKey> rows;
-    Query<std::string, Int, Int>(
-        sql, "SELECT t.sweep_id, r.seq, t.at_ns" + kRowsOfRuns + " ORDER BY t.seq DESC, r.seq DESC",
-        [&](const std::string& sweep, Int row, Int at_ns) {
-          return rows.push_back({sweep, "", "", row, at_ns}), true;
-        });
+    Query<std::string, Int, Int>(sql,
+                                 "SELECT t.sweep_id, r.seq, t.at_ns" + kRowsOfRuns + " ORDER BY t.seq DESC, r.seq DESC",
+                                 [&](const std::string& sweep, Int row, Int at_ns) {
+                                   return rows.push_back({sweep, "", "", row, at_ns}), true;
+                                 });
     return rows;
   });
 }
@@ -206,15 +205,16 @@ Result<std::vector<ResultKey>> SqlStore::ListRows() {
 // Model, mode and commit of a row; nullopt: its page is damaged.
 Result<std::optional<RowHead>> SqlStore::HeadOfRow(const ResultKey& key) {
   std::optional<RowHead> head;
-  auto past = ReadPast({"results", "step " + std::to_string(key.row), key.model, ""}, [&](soci::session& sql) -> Result<void> {
-    Query<std::string, std::string, std::string>(
-        sql, "SELECT model, mode, revision FROM results WHERE seq = :row",
-        [&](const std::string& of, const std::string& mode, const std::string& revision) {
-          return head = RowHead{of, mode, revision}, false;
-        },
-        Int{key.row});
-    return {};
-  });
+  auto past =
+      ReadPast({"results", "step " + std::to_string(key.row), key.model, ""}, [&](soci::session& sql) -> Result<void> {
+        Query<std::string, std::string, std::string>(
+            sql, "SELECT model, mode, revision FROM results WHERE seq = :row",
+            [&](const std::string& of, const std::string& mode, const std::string& revision) {
+              return head = RowHead{of, mode, revision}, false;
+            },
+            Int{key.row});
+        return {};
+      });
   if (!past) return past.error();
   return head;
 }

@@ -30,8 +30,8 @@ inline constexpr const char* kWithCaptures = " LEFT JOIN captures c ON c.id = r.
 inline const std::string kResultsOfRuns =
     std::string(" FROM result_runs t CROSS JOIN results r") + kWithCaptures + kOfRuns;
 // From rows to the runs that have them. After it: conditions on r.
-inline const std::string kOfRows = " WHERE t.of_seq <= r.seq AND t.of_seq > r.seq - " + std::to_string(kMaxRun) +
-                                   " AND t.of_seq + t.models > r.seq";
+inline const std::string kOfRows =
+    " WHERE t.of_seq <= r.seq AND t.of_seq > r.seq - " + std::to_string(kMaxRun) + " AND t.of_seq + t.models > r.seq";
 inline const std::string kRunsOfRows = " FROM results r CROSS JOIN result_runs t" + kOfRows;
 inline const std::string kHistoryOfRows =
     std::string(" FROM results r CROSS JOIN result_runs t") + kWithCaptures + kOfRows;

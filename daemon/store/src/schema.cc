@@ -139,8 +139,8 @@ const Migration kVersion7{
     " r.document FROM result_runs t JOIN results r ON r.seq >= t.of_seq AND r.seq < t.of_seq + t.models",
 };
 
-const Migration* const kMigrations[] = {
-    &kVersion1, &kVersion2, &kVersion3, &kVersion4, &kVersion5, &kVersion6, &kVersion7};  // [i]: from version i to i + 1
+const Migration* const kMigrations[] = {&kVersion1, &kVersion2, &kVersion3, &kVersion4,
+                                        &kVersion5, &kVersion6, &kVersion7};  // [i]: from version i to i + 1
 
 Result<int> ReadVersion(const Database& database, soci::session& sql) {
   if (!database.dialect().HasTable(sql, "meta")) {

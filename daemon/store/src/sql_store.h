@@ -298,7 +298,7 @@ class SqlStore final : public Store {
   bool has_runs_ = true;            // the same
   OpenSweep open_;
   std::map<std::string, CaptureResult> captures_;  // the newest ones that LoadCapture read
-  bool writer_ = false;             // holds the writer lock of the database
+  bool writer_ = false;                            // holds the writer lock of the database
 };
 
 // "begun", "result", "finished": the column steps.kind.

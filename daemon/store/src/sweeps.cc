@@ -117,8 +117,8 @@ Result<void> SqlStore::WritePlan(soci::session& sql, const Sweep& sweep, const P
     if (!earlier[i]) {
       auto document = EncodePlanned(planned);
       if (!document) return document.error();
-      rows.Add({sweep.id, i, planned.info.id, planned.mode, planned.structure,
-                std::string(ActionName(planned.action)), std::move(*document)});
+      rows.Add({sweep.id, i, planned.info.id, planned.mode, planned.structure, std::string(ActionName(planned.action)),
+                std::move(*document)});
     }
     const bool follows = i > 0 && i - begin < kMaxRun && row.sweep_id == first.sweep_id &&
                          row.position == first.position + static_cast<std::int64_t>(i - begin);

@@ -51,8 +51,8 @@ Result<void> LinkLatest(const std::string& state_dir, const std::string& id);
 // Whether the sweep's directory exists; it is complete then, or thinned.
 bool HasSweepDirectory(const std::string& state_dir, const std::string& id);
 
-// Replaces plan.json and results.jsonl of a sweep by same_as.json if a later one has the same. False: it has not, a file
-// of them is missing, or `latest` points to the sweep. Error: kStore.
+// Replaces plan.json and results.jsonl of a sweep by same_as.json if a later one has the same. False: it has not, a
+// file of them is missing, or `latest` points to the sweep. Error: kStore.
 Result<bool> ThinSweepDirectory(const std::string& state_dir, const std::string& id, const std::string& later);
 
 // Removes incomplete directories of killed processes. The caller holds the writer lock.
