@@ -53,7 +53,7 @@ class SqlStore::RunWriter {
  public:
   RunWriter(SqlStore& store, soci::session& sql) : store_(store), sql_(sql) {}
 
-  // `own`: the result has a row of its own.
+  // `row`: the number of the row that the result with the number `seq` has; `at_ns`: when it ended, 0 as the row says.
   void Add(const std::string& sweep_id, std::int64_t position, std::int64_t seq, std::int64_t row, std::int64_t at_ns) {
     const std::int64_t after = run_.models;
     if (after > 0 && after < kMaxRun && position == run_.position + after && seq == run_.seq + after &&

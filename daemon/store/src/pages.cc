@@ -96,12 +96,7 @@ Result<PlanPage> SqlStore::PlanAfter(const std::string& sweep_id, std::int64_t p
                   : "SELECT action, COUNT(*) FROM plans WHERE sweep_id = :id GROUP BY action",
         [&](const std::string& action, Int count) { return page.actions[action] = count, true; }, id);
     Query<Int, std::string, std::string>(
-        sql,
-        (has_runs_
-             ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter + kPlanOrder
-             : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
-               " AND position > :after ORDER BY position") +
-            " LIMIT " + std::to_string(rows),
+        sql, PlanQuery(has_runs_, rows),
         [&](Int position, const std::string& model, const std::string& document) {
           const std::size_t before = page.plan.models.size();
           if (auto decoded = DecodePlanned({document}, page.plan); !decoded) {

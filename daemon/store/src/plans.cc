@@ -93,12 +93,7 @@ Result<SqlStore::PlanPart> SqlStore::ReadPlanPart(const std::string& id, std::in
     PlanPart part;
     std::size_t bytes = 0;
     Query<Int, std::string, std::string>(
-        sql,
-        (has_runs_
-             ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter + kPlanOrder
-             : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
-               " AND position > :after ORDER BY position") +
-            " LIMIT " + std::to_string(kPageRows),
+        sql, PlanQuery(has_runs_, kPageRows),
         [&](Int position, const std::string& model, const std::string& document) {
           part.last = position;
           bytes += document.size();

@@ -23,6 +23,15 @@ inline const std::string kPlanAfter =
     std::string(" AND t.position + t.models - 1 > :run AND ") + kPlanPosition + " > :after";
 inline constexpr const char* kPlanOrder = " ORDER BY t.position, p.position";
 
+// Position, model and document of at most `rows` models of a plan after a position, which is bound twice.
+inline std::string PlanQuery(bool has_runs, std::int64_t rows) {
+  return (has_runs
+              ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter + kPlanOrder
+              : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
+                " AND position > :after ORDER BY position") +
+         " LIMIT " + std::to_string(rows);
+}
+
 // From runs to their rows. After it: conditions on t.
 inline constexpr const char* kOfRuns = " WHERE r.seq >= t.of_seq AND r.seq < t.of_seq + t.models";
 inline const std::string kRowsOfRuns = std::string(" FROM result_runs t CROSS JOIN results r") + kOfRuns;
