@@ -72,6 +72,14 @@ TEST(FixEffectsTest, ATrialOfChosenFixesSaysNothingOfTheOthers) {
   EXPECT_THAT(effects.sites, ElementsAre(Pair("a", kFixedBySetting), Pair("b", kUntested)));
 }
 
+TEST(FixEffectsTest, ATrialThatItsBudgetEndedSaysNothingOfTheFixesLeft) {
+  TriedFixes tried;
+  tried.stopped = "budget";
+  tried.attempts = {AttemptOf({"scalars"}, "setting", "better", {"a"})};
+  const FixEffects effects = EffectsOf(tried, std::vector{SiteOf("a", "branch"), SiteOf("b", "print")});
+  EXPECT_THAT(effects.sites, ElementsAre(Pair("a", kFixedBySetting), Pair("b", kUntested)));
+}
+
 TEST(FixEffectsTest, ATrialOfChosenFixesReplacesNoTrialOfAllOnTheSameCommit) {
   FixEffects all, chosen, elsewhere;
   all.commit = chosen.commit = "c1", elsewhere.commit = "c2";

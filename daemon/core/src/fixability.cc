@@ -21,8 +21,9 @@ bool Removes(const FixAttempt& attempt, const BreakSite& site) {
 
 std::string_view FixabilityOf(const TriedFixes* tried, const BreakSite& site) {
   if (tried == nullptr) return kUntested;
-  // That the chosen fixes do not remove it says nothing of the others.
-  std::string_view best = !tried->chosen.empty() ? kUntested : site.frame == "torch" ? kNeedsTorch : kNeedsSource;
+  // That some fixes do not remove it says nothing of the others.
+  const bool tried_all = tried->chosen.empty() && tried->stopped.empty();
+  std::string_view best = !tried_all ? kUntested : site.frame == "torch" ? kNeedsTorch : kNeedsSource;
   for (const FixAttempt& attempt : tried->attempts) {
     if (!Removes(attempt, site)) continue;
     const bool calls = std::find(attempt.kinds.begin(), attempt.kinds.end(), "call") != attempt.kinds.end();
