@@ -42,10 +42,13 @@ def copy_rows(connection, table, changes, where, values):
 
 def copy_sweep(connection, old, number):
     """The same sweep once more, a day later, with captures of its own."""
-    last_seq, last_event = (connection.execute(f"SELECT MAX({column}) FROM {table}").fetchone()[0]
-                            for column, table in (("seq", "steps"), ("id", "events")))  # fmt: skip
+    (last_seq,) = connection.execute("SELECT MAX(seq) FROM steps").fetchone()
+    (last_event,) = connection.execute(
+        "SELECT MAX(id) FROM (SELECT id FROM events UNION ALL SELECT id + events - 1 FROM event_runs)").fetchone()
     first_seq = connection.execute("SELECT MIN(seq) FROM steps WHERE sweep_id = ?", [old]).fetchone()[0]
-    first_event = connection.execute("SELECT MIN(id) FROM events WHERE sweep_id = ?", [old]).fetchone()[0]
+    (first_event,) = connection.execute(
+        "SELECT MIN(id) FROM (SELECT id, sweep_id FROM events UNION ALL SELECT id, sweep_id FROM event_runs)"
+        " WHERE sweep_id = ?", [old]).fetchone()  # fmt: skip
     new = f"{old[:-6]}{number:06}"
     values = {"old": old, "new": new, "shift": last_seq + 1 - first_seq, "events": last_event + 1 - first_event,
               "ns": number * DAY_NS, "copy": f"-{number}"}  # fmt: skip
@@ -67,6 +70,11 @@ def copy_sweep(connection, old, number):
               of_sweep, values)  # fmt: skip
     copy_rows(connection, "events", {"id": "id + :events", "ts_ns": "ts_ns + :ns", "sweep_id": ":new",
                                      "line": renamed("line")}, of_sweep, values)  # fmt: skip
+    copy_rows(connection, "event_runs", {"id": "id + :events", "ts_ns": "ts_ns + :ns", "sweep_id": ":new"}, of_sweep,
+              values)  # fmt: skip
+    copy_rows(connection, "plan_runs", {"sweep_id": ":new", "of_sweep": ":new"}, of_sweep, values)
+    copy_rows(connection, "result_runs", {"sweep_id": ":new", "seq": "seq + :shift", "of_seq": "of_seq + :shift"},
+              of_sweep, values)  # fmt: skip
 
 
 def grow(database, mib):
