@@ -31,7 +31,7 @@ BENCH_FLAGS ?=
 
 BUILD_PACKAGES := g++ cmake ninja-build ccache pkg-config libcurl4-openssl-dev nlohmann-json3-dev libspdlog-dev \
   libcpp-httplib-dev libcli11-dev libyaml-cpp-dev libsoci-dev libsqlite3-dev libpq-dev libboost-dev zlib1g-dev \
-  libssl-dev prometheus-cpp-dev libprotozero-dev libpugixml-dev libsnappy-dev libgtest-dev libgmock-dev \
+  libssl-dev prometheus-cpp-dev libprotozero-dev libpugixml-dev libsimdjson-dev libsnappy-dev libgtest-dev libgmock-dev \
   libbenchmark-dev bubblewrap prometheus-pushgateway python3 python3-venv ca-certificates
 TEST_PACKAGES := prometheus prometheus-alertmanager runc postgresql curl procps systemd groovy default-jre-headless \
   libxml2-utils chromium fonts-dejavu-core dpkg-dev lintian mandoc zsh fish

@@ -68,6 +68,7 @@ TEST(MessageTest, ReportsWhyALineIsNotTheProtocol) {
       {R"({"type":7})", "no type"},
       {R"({"type":"hello"})", "protocol number"},
       {R"({"type":"result","status":"full_graph"})", "without a job"},
+      {R"({"type":"result","job":"a","job":"b","status":"full_graph"})", "of two jobs"},
       {R"({"type":"result","job":"a","status":"splendid"})", "status"},
       {std::string(100, '['), "deeper"},
       {"{\"type\":\"heartbeat\"}\xff", "not JSON"},

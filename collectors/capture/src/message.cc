@@ -99,6 +99,7 @@ Result<Message> ParseResult(const json& object, std::string_view line) {
   if (Text(object, "job").empty()) return Invalid("result without a job");
   Result<CaptureResult> result = CaptureResultFromJson(line);
   if (!result.ok()) return result.error().Within("result");
+  if (result->job_id != Text(object, "job")) return Invalid("result of two jobs");  // the name is there twice
   if (auto wrong = WrongCount(*result)) return *wrong;
   if (!result->mode_detail_json.empty() && result->mode_detail_json.front() != '{') {
     return Invalid("result whose mode_detail is not an object");

@@ -1,9 +1,10 @@
-#include "json_check.h"
-
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "breakwatch/core/json.h"
+#include "breakwatch/core/json_text.h"
+#include "breakwatch/core/text.h"
+#include "json_parse.h"
 
 namespace breakwatch {
 namespace {
@@ -54,7 +55,7 @@ Error Invalid(const std::string& message) { return {ErrorCode::kInvalid, message
 
 }  // namespace
 
-Result<void> CheckJsonBounds(std::string_view text, std::size_t max_bytes, int max_depth) {
+Result<void> CheckJson(std::string_view text, std::size_t max_bytes, int max_depth) {
   if (text.size() > max_bytes) {
     return Invalid("JSON of " + std::to_string(text.size()) + " bytes, more than the " + std::to_string(max_bytes) +
                    " allowed");
@@ -62,16 +63,29 @@ Result<void> CheckJsonBounds(std::string_view text, std::size_t max_bytes, int m
   if (const auto at = FirstTooDeep(text, max_depth)) {
     return Invalid("JSON nested deeper than " + std::to_string(max_depth) + " at byte " + std::to_string(*at));
   }
-  return {};
-}
-
-Result<void> CheckJson(std::string_view text, std::size_t max_bytes, int max_depth) {
-  if (auto checked = CheckJsonBounds(text, max_bytes, max_depth); !checked) return checked;
   ErrorFinder finder;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &finder)) {
     return Invalid("not JSON at byte " + std::to_string(finder.at));
   }
   return {};
 }
+
+Result<simdjson::dom::element> ParseJson(simdjson::dom::parser& parser, std::string_view text, std::size_t max_bytes,
+                                         int max_depth) {
+  const auto read = [&](std::string_view document, simdjson::dom::element& element) {
+    const auto depth = static_cast<std::size_t>(max_depth) + 1;  // a scalar within the deepest value has a level too
+    const auto error = parser.allocate(document.size() + simdjson::SIMDJSON_PADDING, depth);
+    return error ? error : parser.parse(document.data(), document.size()).get(element);
+  };
+  simdjson::dom::element element;
+  if (text.size() <= max_bytes && read(text, element) == simdjson::SUCCESS) return element;
+  if (auto checked = CheckJson(text, max_bytes, max_depth); !checked) return checked.error();
+  // What simdjson alone refuses: numbers of more than 64 bits, a byte order mark.
+  const std::string plain = JsonText(nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, false));
+  if (const auto error = read(plain, element)) return Invalid(simdjson::error_message(error));
+  return element;
+}
+
+std::string JsonText(const simdjson::dom::element& element) { return ToUtf8(simdjson::minify(element)); }
 
 }  // namespace breakwatch

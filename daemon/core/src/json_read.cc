@@ -1,29 +1,27 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <type_traits>
 
 #include "breakwatch/core/fix.h"
 #include "breakwatch/core/json.h"
-#include "breakwatch/core/json_text.h"
 #include "breakwatch/core/measure.h"
 #include "breakwatch/core/mode.h"
 #include "breakwatch/core/repro.h"
 #include "breakwatch/core/saved_plan.h"
 #include "breakwatch/core/text.h"
-#include "json_check.h"
 #include "json_enums.h"
 #include "json_fields.h"
+#include "json_parse.h"
 
 namespace breakwatch {
 namespace {
 
-using json = nlohmann::ordered_json;  // keeps the key order of a configuration
 using json_fields::Raw;
 using json_fields::RawWhenAny;
 using json_fields::WhenAny;
+using simdjson::dom::element;
 
 // Limits for the output of a worker. Longer texts are truncated.
 constexpr std::size_t kMaxReasonBytes = 120, kMaxTextBytes = 16 * 1024, kMaxLabelBytes = 1024;
@@ -39,23 +37,24 @@ constexpr int kMaxDocumentDepth = 100;
 class Reader {
  public:
   // `strict`: the document was written by hand, so an unknown field is an error.
-  explicit Reader(const json& in, bool strict = false) : in_(in), strict_(strict), next_(in.begin()) {
-    if (!in.is_object()) error = Error{ErrorCode::kInvalid, "expected an object"};
+  explicit Reader(element in, bool strict = false) : strict_(strict) {
+    if (in.get(in_)) error = Error{ErrorCode::kInvalid, "expected an object"};
+    if (!error) next_ = in_.begin();
   }
 
   template <class T>
   void operator()(const char* name, T&& value) {
-    if (error || !in_.is_object()) return;
+    if (error) return;
     if (strict_) known_.emplace_back(name);
-    const auto it = Find(name);
-    if (it == in_.end() || it->is_null()) return;
-    Read(name, *it, value);
+    const auto found = Find(name);
+    if (found && !found->is_null()) Read(name, *found, value);
   }
 
   // Call it after the last field.
   void Finish() {
     if (!strict_ || error) return;
-    for (const auto& [name, value] : in_.items()) {
+    for (const auto& field : in_) {
+      const std::string name(field.key);
       if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
       const auto nearest = NearestName(name, known_);
       error = Error{ErrorCode::kInvalid, "unknown field \"" + Truncate(ToUtf8(name), kMaxPhaseBytes) + "\"" +
@@ -67,157 +66,158 @@ class Reader {
   std::optional<Error> error;
 
  private:
-  // Begins after the field found last: documents have the order in which fields are read, and an ordered object has no
-  // index.
-  json::const_iterator Find(const char* name) {
-    const std::string_view wanted(name);
+  // Begins after the field found last: documents have the order in which fields are read, and an object has no index.
+  std::optional<element> Find(std::string_view name) {
     for (auto it = next_; it != in_.end(); ++it) {
-      if (it.key() == wanted) return next_ = std::next(it), it;
+      if (it.key() == name) return Found(it);
     }
     for (auto it = in_.begin(); it != next_; ++it) {
-      if (it.key() == wanted) return next_ = std::next(it), it;
+      if (it.key() == name) return Found(it);
     }
-    return in_.end();
+    return std::nullopt;
+  }
+  element Found(simdjson::dom::object::iterator it) {
+    const element value = it.value();
+    next_ = ++it;
+    return value;
   }
 
   void Fail(const std::string& name, const std::string& expected) {
     if (!error) error = Error{ErrorCode::kInvalid, "field \"" + name + "\": expected " + expected};
   }
 
-  void Read(const char* name, const json& in, std::string& out) {
-    if (!in.is_string()) return Fail(name, "a text");
-    out = ToUtf8(in.get_ref<const std::string&>());
+  void Read(const char* name, const element& in, std::string& out) {
+    std::string_view text;
+    if (in.get(text)) return Fail(name, "a text");
+    out = ToUtf8(text);
   }
-  void Read(const char* name, const json& in, bool& out) {
-    if (!in.is_boolean()) return Fail(name, "true or false");
-    out = in.get<bool>();
+  void Read(const char* name, const element& in, bool& out) {
+    if (in.get(out)) Fail(name, "true or false");
   }
-  void Read(const char* name, const json& in, std::int64_t& out) {
-    if (!in.is_number_integer()) return Fail(name, "an integer");
-    out = in.get<std::int64_t>();
+  void Read(const char* name, const element& in, std::int64_t& out) {
+    if (in.get(out)) Fail(name, "an integer");
   }
-  void Read(const char* name, const json& in, int& out) {
+  void Read(const char* name, const element& in, int& out) {
     std::int64_t wide = 0;
     Read(name, in, wide);
     if (wide < INT32_MIN || wide > INT32_MAX) return Fail(name, "a number of 32 bits");
     out = static_cast<int>(wide);
   }
-  void Read(const char* name, const json& in, double& out) {
-    if (!in.is_number()) return Fail(name, "a number");
-    out = in.get<double>();
+  void Read(const char* name, const element& in, double& out) {
+    if (in.get(out)) Fail(name, "a number");
   }
-  void Read(const char* name, const json& in, std::chrono::milliseconds& out) {
+  void Read(const char* name, const element& in, std::chrono::milliseconds& out) {
     double seconds = 0;
     Read(name, in, seconds);
     out = std::chrono::milliseconds(std::llround(seconds * 1000.0));
   }
-  void Read(const char* name, const json& in, SystemTime& out) {
-    const auto time = in.is_string() ? ParseTime(in.get_ref<const std::string&>()) : std::nullopt;
+  void Read(const char* name, const element& in, SystemTime& out) {
+    std::string_view text;
+    const auto time = in.get(text) ? std::nullopt : ParseTime(text);
     if (!time) return Fail(name, "a time such as 2026-01-31T12:00:00Z");
     out = *time;
   }
-  void Read(const char*, const json& in, const Raw<std::string>& out) { out.text = JsonText(in); }
-  void Read(const char*, const json& in, const RawWhenAny<std::string>& out) { out.text = JsonText(in); }
+  void Read(const char*, const element& in, const Raw<std::string>& out) { out.text = JsonText(in); }
+  void Read(const char*, const element& in, const RawWhenAny<std::string>& out) { out.text = JsonText(in); }
   template <class T>
-  void Read(const char* name, const json& in, const WhenAny<T>& out) {
+  void Read(const char* name, const element& in, const WhenAny<T>& out) {
     Read(name, in, out.value);
   }
   template <class Enum>
   requires std::is_enum_v<Enum>
-  void Read(const char* name, const json& in, Enum& out) {
-    if (!in.is_string() || !json_fields::Unspell(in.get_ref<const std::string&>(), out)) {
-      Fail(name, "one of the documented names");
-    }
+  void Read(const char* name, const element& in, Enum& out) {
+    std::string_view text;
+    if (in.get(text) || !json_fields::Unspell(text, out)) Fail(name, "one of the documented names");
   }
   template <class T>
-  void Read(const char* name, const json& in, std::optional<T>& out) {
+  void Read(const char* name, const element& in, std::optional<T>& out) {
     T value{};
     Read(name, in, value);
     if (!error) out = std::move(value);
   }
   template <class T>
-  void Read(const char* name, const json& in, std::vector<T>& out) {
-    if (!in.is_array()) return Fail(name, "a list");
+  void Read(const char* name, const element& in, std::vector<T>& out) {
+    simdjson::dom::array list;
+    if (in.get(list)) return Fail(name, "a list");
     out.clear();
-    for (const json& element : in) {
-      Read(name, element, out.emplace_back());
+    for (const element one : list) {
+      Read(name, one, out.emplace_back());
       if (!error) continue;
       error.reset();  // repeat to find the element with the error
-      return Read((name + ("[" + std::to_string(out.size() - 1) + "]")).c_str(), element, out.back());
+      return Read((name + ("[" + std::to_string(out.size() - 1) + "]")).c_str(), one, out.back());
     }
   }
   template <class T>
-  void Read(const char* name, const json& in, std::map<std::string, T>& out) {
-    if (!in.is_object()) return Fail(name, "an object");
+  void Read(const char* name, const element& in, std::map<std::string, T>& out) {
+    simdjson::dom::object fields;
+    if (in.get(fields)) return Fail(name, "an object");
     out.clear();
-    for (const auto& [key, element] : in.items()) {
+    for (const auto& field : fields) {
       // NaN and infinities are written as null.
-      if (!element.is_null()) Read(name, element, out[ToUtf8(key)]);
+      if (!field.value.is_null()) Read(name, field.value, out[ToUtf8(field.key)]);
     }
   }
 
   template <class Fill>
-  void Nested(const char* name, const json& in, const Fill& fill) {
+  void Nested(const char* name, const element& in, const Fill& fill) {
     Reader reader(in, strict_);
     fill(reader);
     reader.Finish();
     if (reader.error && !error) error = reader.error->Within(name);
   }
-  void Read(const char* n, const json& in, Toolchain& t) {
+  void Read(const char* n, const element& in, Toolchain& t) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeToolchain(r, t); });
   }
-  void Read(const char* n, const json& in, LimitOverrides& l) {
+  void Read(const char* n, const element& in, LimitOverrides& l) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeLimitOverrides(r, l); });
   }
-  void Read(const char* n, const json& in, BreakSite& s) {
+  void Read(const char* n, const element& in, BreakSite& s) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeSite(r, s); });
   }
-  void Read(const char* n, const json& in, GraphSegment& s) {
+  void Read(const char* n, const element& in, GraphSegment& s) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeSegment(r, s); });
   }
-  void Read(const char* n, const json& in, PlannedModel& p) {
+  void Read(const char* n, const element& in, PlannedModel& p) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribePlanned(r, p); });
   }
-  void Read(const char* n, const json& in, ReasonCount& c) {
+  void Read(const char* n, const element& in, ReasonCount& c) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeReason(r, c); });
   }
-  void Read(const char* n, const json& in, Attempt& a) {
+  void Read(const char* n, const element& in, Attempt& a) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeAttempt(r, a); });
   }
-  void Read(const char* n, const json& in, Numbers& v) {
+  void Read(const char* n, const element& in, Numbers& v) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeNumbers(r, v); });
   }
-  void Read(const char* n, const json& in, PackageFile& f) {
+  void Read(const char* n, const element& in, PackageFile& f) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribePackageFile(r, f); });
   }
-  void Read(const char* n, const json& in, ReasonFixes& r) {
+  void Read(const char* n, const element& in, ReasonFixes& r) {
     Nested(n, in, [&](Reader& reader) { json_fields::DescribeReasonFixes(reader, r); });
   }
-  void Read(const char* n, const json& in, FixEffects& f) {
+  void Read(const char* n, const element& in, FixEffects& f) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeFixEffects(r, f); });
   }
-  void Read(const char* n, const json& in, BackendTimes& b) {
+  void Read(const char* n, const element& in, BackendTimes& b) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeBackendTimes(r, b); });
   }
-  void Read(const char* n, const json& in, Measurement& m) {
+  void Read(const char* n, const element& in, Measurement& m) {
     Nested(n, in, [&](Reader& r) { json_fields::DescribeMeasurement(r, m); });
   }
 
-  const json& in_;
+  simdjson::dom::object in_;
   const bool strict_;
-  json::const_iterator next_;
+  simdjson::dom::object::iterator next_;
   std::vector<std::string> known_;
 };
 
 template <class T, class Fill>
 Result<T> Document(std::string_view text, const Fill& fill, bool strict = false) {
-  if (auto checked = CheckJsonBounds(text, kMaxDocumentBytes, kMaxDocumentDepth); !checked) return checked.error();
-  const json in = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (in.is_discarded()) {  // only now it is read once more, to name the place
-    if (auto checked = CheckJson(text, kMaxDocumentBytes, kMaxDocumentDepth); !checked) return checked.error();
-  }
+  simdjson::dom::parser parser;
+  const auto in = ParseJson(parser, text, kMaxDocumentBytes, kMaxDocumentDepth);
+  if (!in) return in.error();
   T value;
-  Reader reader(in, strict);
+  Reader reader(*in, strict);
   fill(reader, value);
   reader.Finish();
   if (reader.error) return *reader.error;

@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <type_traits>
+#include <utility>
 
 #include "breakwatch/core/event.h"
 #include "breakwatch/core/json.h"
@@ -8,6 +12,7 @@
 #include "breakwatch/core/text.h"
 #include "json_enums.h"
 #include "json_fields.h"
+#include "json_parse.h"
 
 namespace breakwatch {
 namespace {
@@ -16,127 +21,164 @@ using json_fields::Raw;
 using json_fields::RawWhenAny;
 using json_fields::WhenAny;
 using nlohmann::json;
-using nlohmann::ordered_json;
 
+constexpr std::string_view kNull = "null";
+// In place of a raw text that is none, so that the document is none either: who stores it checks that.
+constexpr std::string_view kNoJson = "<discarded>";
+constexpr std::size_t kMaxRawBytes = 64u << 20;
+constexpr int kMaxRawDepth = 100;
+
+// Whether a text is the same in JSON, between quotes.
+bool IsPlain(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte > 0x7F || c == '"' || c == '\\';
+  });
+}
+
+// Appends a document as text, field by field: no value of nlohmann's is made but for what needs its rules.
 class Writer {
  public:
+  explicit Writer(std::string& out) : out_(out) { out_ += '{'; }
+
   template <class T>
   void operator()(const char* name, const T& value) {
-    Add(name, Value(value));
+    Name(name);
+    Put(value);
   }
   template <class T>
   void operator()(const char* name, const WhenAny<const T>& field) {
-    if (!field.value.empty()) Add(name, Value(field.value));
+    if (!field.value.empty()) (*this)(name, field.value);
   }
-
   void operator()(const char* name, const RawWhenAny<const std::string>& field) {
-    if (!field.text.empty()) Add(name, Value(Raw{field.text}));
-  }
-  // Of a field that was written before.
-  template <class T>
-  void Replace(const char* name, const T& value) {
-    out[name] = Value(value);
+    if (!field.text.empty()) (*this)(name, Raw<const std::string>{field.text});
   }
 
-  ordered_json out = ordered_json::object();
+  // Call it after the last field.
+  void Finish() { out_ += '}'; }
 
  private:
-  // An ordered object would compare the name with all before it.
-  void Add(const char* name, ordered_json value) {
-    using Fields = ordered_json::object_t;
-    static_cast<Fields::Container&>(out.get_ref<Fields&>()).emplace_back(name, std::move(value));
+  void Name(std::string_view name) {
+    if (out_.back() != '{') out_ += ',';
+    PutText(name);
+    out_ += ':';
+  }
+  void PutText(std::string_view text) {
+    if (!IsPlain(text)) {
+      out_ += JsonText(json(text));
+      return;
+    }
+    out_ += '"';
+    out_ += text;
+    out_ += '"';
   }
 
-  static ordered_json Value(const std::string& text) { return text; }
-  static ordered_json Value(bool value) { return value; }
-  static ordered_json Value(int value) { return value; }
-  static ordered_json Value(std::int64_t value) { return value; }
-  // JSON cannot represent NaN or infinity.
-  static ordered_json Value(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
-  static ordered_json Value(SystemTime time) {
-    return time == SystemTime{} ? ordered_json() : ordered_json(FormatTime(time));
+  void Put(const std::string& text) { PutText(text); }
+  void Put(bool value) { out_ += value ? "true" : "false"; }
+  void Put(int value) { Put(std::int64_t{value}); }
+  void Put(std::int64_t value) {
+    std::array<char, 24> digits{};
+    out_.append(digits.data(), std::to_chars(digits.begin(), digits.end(), value).ptr);
   }
-  static ordered_json Value(std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000.0; }
-  static ordered_json Value(const Raw<const std::string>& raw) {
-    return raw.text.empty() ? ordered_json() : ordered_json::parse(raw.text, nullptr, /*allow_exceptions=*/false);
+  // JSON cannot represent NaN or infinity.
+  void Put(double value) { out_ += std::isfinite(value) ? JsonText(json(value)) : kNull; }
+  void Put(SystemTime time) { time == SystemTime{} ? void(out_ += kNull) : PutText(FormatTime(time)); }
+  void Put(std::chrono::milliseconds time) { Put(static_cast<double>(time.count()) / 1000.0); }
+  void Put(const Raw<const std::string>& raw) {
+    if (raw.text.empty()) {
+      out_ += kNull;
+      return;
+    }
+    simdjson::dom::parser parser;
+    const auto value = ParseJson(parser, raw.text, kMaxRawBytes, kMaxRawDepth);
+    out_ += value ? JsonText(*value) : kNoJson;
   }
   template <class Enum>
   requires std::is_enum_v<Enum>
-  static ordered_json Value(Enum value) { return std::string(json_fields::Spell(value)); }
+  void Put(Enum value) { PutText(json_fields::Spell(value)); }
   template <class T>
-  static ordered_json Value(const std::optional<T>& value) {
-    return value ? Value(*value) : ordered_json();
+  void Put(const std::optional<T>& value) {
+    value ? Put(*value) : void(out_ += kNull);
   }
   template <class T>
-  static ordered_json Value(const std::vector<T>& values) {
-    ordered_json list = ordered_json::array();
-    for (const T& value : values) list.push_back(Value(value));
-    return list;
+  void Put(const std::vector<T>& values) {
+    out_ += '[';
+    for (const T& value : values) {
+      if (&value != values.data()) out_ += ',';
+      Put(value);
+    }
+    out_ += ']';
   }
   template <class T>
-  static ordered_json Value(const std::map<std::string, T>& values) {
-    ordered_json object = ordered_json::object();
-    for (const auto& [key, value] : values) object[key] = Value(value);
-    return object;
+  void Put(const std::map<std::string, T>& values) {
+    Writer fields(out_);
+    for (const auto& [key, value] : values) {
+      fields.Name(key);
+      fields.Put(value);
+    }
+    fields.Finish();
   }
 
-  static ordered_json Value(const Toolchain& t) {
-    return Of([&](Writer& w) { json_fields::DescribeToolchain(w, t); });
+  void Put(const Toolchain& t) {
+    Nested([&](Writer& w) { json_fields::DescribeToolchain(w, t); });
   }
-  static ordered_json Value(const CaptureLimits& l) {
-    return Of([&](Writer& w) { json_fields::DescribeLimits(w, l); });
+  void Put(const CaptureLimits& l) {
+    Nested([&](Writer& w) { json_fields::DescribeLimits(w, l); });
   }
-  static ordered_json Value(const LimitOverrides& l) {
-    return Of([&](Writer& w) { json_fields::DescribeLimitOverrides(w, l); });
+  void Put(const LimitOverrides& l) {
+    Nested([&](Writer& w) { json_fields::DescribeLimitOverrides(w, l); });
   }
-  static ordered_json Value(const BreakSite& s) {
-    return Of([&](Writer& w) { json_fields::DescribeSite(w, s); });
+  void Put(const BreakSite& s) {
+    Nested([&](Writer& w) { json_fields::DescribeSite(w, s); });
   }
-  static ordered_json Value(const GraphSegment& s) {
-    return Of([&](Writer& w) { json_fields::DescribeSegment(w, s); });
+  void Put(const GraphSegment& s) {
+    Nested([&](Writer& w) { json_fields::DescribeSegment(w, s); });
   }
-  static ordered_json Value(const PlannedModel& p) {
-    return Of([&](Writer& w) { json_fields::DescribePlanned(w, p); });
+  void Put(const PlannedModel& p) {
+    Nested([&](Writer& w) { json_fields::DescribePlanned(w, p); });
   }
-  static ordered_json Value(const ReasonCount& r) {
-    return Of([&](Writer& w) { json_fields::DescribeReason(w, r); });
+  void Put(const ReasonCount& r) {
+    Nested([&](Writer& w) { json_fields::DescribeReason(w, r); });
   }
-  static ordered_json Value(const Attempt& a) {
-    return Of([&](Writer& w) { json_fields::DescribeAttempt(w, a); });
+  void Put(const Attempt& a) {
+    Nested([&](Writer& w) { json_fields::DescribeAttempt(w, a); });
   }
-  static ordered_json Value(const Numbers& n) {
-    return Of([&](Writer& w) { json_fields::DescribeNumbers(w, n); });
+  void Put(const Numbers& n) {
+    Nested([&](Writer& w) { json_fields::DescribeNumbers(w, n); });
   }
-  static ordered_json Value(const StageRecord& s) {
-    return Of([&](Writer& w) { json_fields::DescribeStage(w, s); });
+  void Put(const StageRecord& s) {
+    Nested([&](Writer& w) { json_fields::DescribeStage(w, s); });
   }
-
-  static ordered_json Value(const ReasonFixes& r) {
-    return Of([&](Writer& w) { json_fields::DescribeReasonFixes(w, r); });
+  void Put(const ReasonFixes& r) {
+    Nested([&](Writer& w) { json_fields::DescribeReasonFixes(w, r); });
   }
-  static ordered_json Value(const FixEffects& f) {
-    return Of([&](Writer& w) { json_fields::DescribeFixEffects(w, f); });
+  void Put(const FixEffects& f) {
+    Nested([&](Writer& w) { json_fields::DescribeFixEffects(w, f); });
   }
-  static ordered_json Value(const BackendTimes& b) {
-    return Of([&](Writer& w) { json_fields::DescribeBackendTimes(w, b); });
+  void Put(const BackendTimes& b) {
+    Nested([&](Writer& w) { json_fields::DescribeBackendTimes(w, b); });
   }
-  static ordered_json Value(const Measurement& m) {
-    return Of([&](Writer& w) { json_fields::DescribeMeasurement(w, m); });
+  void Put(const Measurement& m) {
+    Nested([&](Writer& w) { json_fields::DescribeMeasurement(w, m); });
   }
 
   template <class Fill>
-  static ordered_json Of(const Fill& fill) {
-    Writer writer;
+  void Nested(const Fill& fill) {
+    Writer writer(out_);
     fill(writer);
-    return std::move(writer.out);
+    writer.Finish();
   }
+
+  std::string& out_;
 };
 
 template <class Fill>
 std::string Document(const Fill& fill) {
-  Writer writer;
+  std::string text;
+  Writer writer(text);
   fill(writer);
-  return JsonText(writer.out);
+  writer.Finish();
+  return text;
 }
 
 }  // namespace
@@ -180,11 +222,12 @@ std::string ToJson(const ModelResult& r) {
   const CaptureResult& c = r.capture;
   return Document([&](Writer& w) {
     w("schema", json_fields::kSchema), w("sweep_id", r.sweep_id);
-    json_fields::DescribeInfo(w, r.info);
-    if (r.info.model_type.empty()) w.Replace("model_type", c.model_type);
+    ModelInfo info = r.info;
+    if (info.model_type.empty()) info.model_type = c.model_type;
+    if (!info.params) info.params = c.params;
+    json_fields::DescribeInfo(w, std::as_const(info));
     const bool known = !c.architecture.empty() || r.info.architectures.empty();
     w("architecture", known ? c.architecture : r.info.architectures.front());
-    if (!r.info.params) w.Replace("params", c.params);
     w("captured_params", c.params), w("status_detail", c.detail);
     json_fields::DescribeFindings(w, c);
     w("toolchain", c.toolchain.name), w("torch", c.toolchain.torch), w("transformers", c.toolchain.transformers);

@@ -1,6 +1,7 @@
 #include "breakwatch/core/text.h"
 
 #include <openssl/evp.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
@@ -37,6 +38,8 @@ std::string DigestHex(std::string_view bytes, const EVP_MD* method) {
 }  // namespace
 
 std::string ToUtf8(std::string_view bytes) {
+  const bool has_zero = bytes.find('\0') != std::string_view::npos;
+  if (!has_zero && simdjson::validate_utf8(bytes.data(), bytes.size())) return std::string(bytes);
   std::string out;
   out.reserve(bytes.size());
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
