@@ -76,6 +76,17 @@ class FullStore : public fakes::SweepStoreWrapper {
   }
 };
 
+// The first result of every sweep is damaged and skipped.
+class HoleyStore : public fakes::SweepStoreWrapper {
+ public:
+  using SweepStoreWrapper::SweepStoreWrapper;
+  Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override {
+    auto results = SweepStoreWrapper::Results(sweep_id);
+    if (results.ok() && !results->empty()) results->erase(results->begin());
+    return results;
+  }
+};
+
 // A row of every plan is damaged and skipped.
 class TornStore : public fakes::SweepStoreWrapper {
  public:
@@ -249,6 +260,22 @@ TEST_F(ResumeTest, DoesNotResumeASweepWhosePlanIsDamaged) {
   EXPECT_FALSE(store_->NewestUnfinished()->has_value()) << "nor is it resumed once more";
   EXPECT_TRUE(store::IsGivenUp(*store_->FindSweep(id)));
   ASSERT_TRUE(RunSweep().ok());
+}
+
+TEST_F(ResumeTest, CapturesTheRestOfASweepWithADamagedResult) {
+  ASSERT_TRUE(DieAt(4, true, false));
+  const std::string id = (*store_->NewestUnfinished())->id;
+  const auto stored = Results(id);
+  ASSERT_FALSE(stored.empty());
+  runner_.started.clear();
+  HoleyStore holey(*store_);
+  SweepRequest request;
+  request.resume = true;
+  const auto resumed = MakeLoop(holey).RunSweep(request);
+  ASSERT_TRUE(resumed.ok()) << resumed.error().message;
+  EXPECT_EQ(Results(id).size(), static_cast<std::size_t>(resumed->planned));
+  EXPECT_FALSE(resumed->complete) << "one of its results has no status";
+  for (const CaptureJob& job : runner_.started) EXPECT_NE(job.model, stored.front().info.id);
 }
 
 TEST_F(ResumeTest, DoesNotCaptureByAnotherToolchainThanThePlans) {

@@ -16,6 +16,7 @@ class SweepStoreWrapper : public store::SweepStore {
   Result<void> AppendResults(std::span<const store::ResultWrite> writes) override {
     return inner_.AppendResults(writes);
   }
+  Result<std::vector<bool>> HaveResults(const std::string& sweep_id) override { return inner_.HaveResults(sweep_id); }
   Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events,
                            const store::CurrentChange& change) override {
     return inner_.FinishSweep(sweep, events, change);

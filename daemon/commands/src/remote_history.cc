@@ -84,6 +84,7 @@ class RemoteHistory final : public store::SweepStore {
     return Refused();
   }
   Result<void> AppendResults(std::span<const store::ResultWrite>) override { return Refused(); }
+  Result<std::vector<bool>> HaveResults(const std::string&) override { return Refused(); }
   Result<void> FinishSweep(const Sweep&, std::span<const Event>, const store::CurrentChange&) override {
     return Refused();
   }

@@ -111,7 +111,7 @@ Result<Sweep> CaptureAndFinish(LoopState& state, Sweep sweep, SweepRun& run, Pla
   if (!captured) return captured.error();
   sweep.state = SweepState::kFinished;
   sweep.finished_at = state.parts.clock.Now();
-  sweep.complete = IsComplete(sweep, plan);
+  sweep.complete = run.Damaged() == 0 && IsComplete(sweep, plan);
   const std::array events = {SweepFinished(sweep)};
   {
     const store::CurrentChange change = state.aggregate().Finish(sweep, plan);
@@ -156,12 +156,14 @@ Result<Sweep> Resume(LoopState& state, Sweep sweep) {
   if (damaged) return GiveUpDamaged(state, sweep);
   auto results = state.parts.sweeps.Results(sweep.id);
   if (!results) return results.error();
+  const auto stored = state.parts.sweeps.HaveResults(sweep.id);
+  if (!stored) return stored.error();
   const std::array events = {SweepResumed(sweep, results->size())};
   if (auto appended = state.parts.event_log.AppendEvents(events); !appended) return appended.error();
   state.EventsStored();
   state.parts.progress.OnPlan(*plan, results->size());
   SweepRun run(state, sweep.id, *plan);
-  run.TakeOver(*results);
+  run.TakeOver(*results, *stored);
   const auto opened = state.UseToolchain({.name = plan->toolchain.name});
   const Toolchain now = opened ? *opened : state.options.plan.toolchain;
   if (now.Key() != plan->toolchain.Key() || now.worker != plan->toolchain.worker) {

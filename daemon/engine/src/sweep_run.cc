@@ -47,7 +47,7 @@ SweepRun::SweepRun(LoopState& state, std::string sweep_id, Plan& plan)
       done_(plan.models.size(), false),
       admission_(state.options.memory_bytes, state.parts.available_memory) {}
 
-void SweepRun::TakeOver(const std::vector<ModelResult>& results) {
+void SweepRun::TakeOver(const std::vector<ModelResult>& results, const std::vector<bool>& stored) {
   std::map<Entry, std::size_t> places;
   for (std::size_t i = 0; i < plan_.models.size(); ++i) places[{plan_.models[i].info.id, plan_.models[i].mode}] = i;
   for (const ModelResult& result : results) {
@@ -57,6 +57,13 @@ void SweepRun::TakeOver(const std::vector<ModelResult>& results) {
     Settled(place->second);
     Count(result);
     if (plan_.models[place->second].action == Action::kCapture) earlier_[place->first] = result;
+  }
+  // A damaged result stays as it is: the store takes no second one.
+  for (std::size_t i = 0; i < std::min(stored.size(), done_.size()); ++i) {
+    if (!stored[i] || done_[i]) continue;
+    done_[i] = true;
+    Settled(i);
+    ++done_count_, ++damaged_;
   }
 }
 
@@ -70,8 +77,9 @@ void SweepRun::Count(const ModelResult& result) {
 // Sorts the rest of the plan by what each entry waits for.
 void SweepRun::Schedule() {
   std::map<Entry, bool> leads;
-  for (const PlannedModel& planned : plan_.models) {
-    leads[{planned.info.id, planned.mode}] = planned.action == Action::kCapture;
+  for (std::size_t i = 0; i < plan_.models.size(); ++i) {
+    const PlannedModel& planned = plan_.models[i];
+    leads[{planned.info.id, planned.mode}] = planned.action == Action::kCapture && !done_[i];
   }
   for (std::size_t i = 0; i < plan_.models.size(); ++i) {
     if (done_[i]) continue;
@@ -91,7 +99,8 @@ void SweepRun::Schedule() {
         } else if (leads[leader]) {
           shares_[leader].push_back(i);
         } else {
-          to_capture_.push_back(i);  // the plan was edited by hand: the model that it refers to is missing
+          // The plan was edited by hand and the model that it refers to is missing, or that model's result is damaged.
+          to_capture_.push_back(i);
         }
         break;
       }

@@ -20,8 +20,9 @@ class SweepRun {
   // Takes the configuration out of each entry of `plan` whose result is stored: those of the whole Hub are large.
   SweepRun(LoopState& state, std::string sweep_id, Plan& plan);
 
-  // Takes over the results of an earlier process. Call it before CaptureAll.
-  void TakeOver(const std::vector<ModelResult>& results);
+  // Takes over the results of an earlier process. `stored`: by place in the plan, see HaveResults. Call it before
+  // CaptureAll.
+  void TakeOver(const std::vector<ModelResult>& results, const std::vector<bool>& stored);
   // No captures may start: each model that needs one ends as not_attempted, with this reason.
   void ForbidCaptures(std::string why) { unable_ = std::move(why); }
   // Runs until the last result. Error: kInterrupted after a stop, or kStore. It then kills the running captures.
@@ -29,6 +30,8 @@ class SweepRun {
   // The number of models by final status.
   const std::map<std::string, int>& Statuses() const { return statuses_; }
   const std::map<std::string, std::map<std::string, int>>& StatusesByMode() const { return by_mode_; }
+  // The number of results taken over that are damaged. They have no status.
+  std::size_t Damaged() const { return damaged_; }
 
  private:
   using Entry = std::pair<std::string, std::string>;  // of a plan: model, mode
@@ -60,7 +63,7 @@ class SweepRun {
   Plan& plan_;
   const CaptureLimits limits_;
   std::vector<bool> done_;
-  std::size_t done_count_ = 0;
+  std::size_t done_count_ = 0, damaged_ = 0;
   std::map<std::string, int> statuses_;
   std::map<std::string, std::map<std::string, int>> by_mode_;
   std::map<Entry, ModelResult> earlier_;  // results taken over whose captures others share

@@ -128,6 +128,11 @@ Result<void> SqlStore::OpenForWriting(const std::string& sweep_id) {
   return {};
 }
 
+Result<std::vector<bool>> SqlStore::HaveResults(const std::string& sweep_id) {
+  if (auto opened = OpenForWriting(ToUtf8(sweep_id)); !opened) return opened.error();
+  return open_.done;
+}
+
 void SqlStore::ReadEarlierResults(const std::string& sweep_id, OpenSweep& open) {
   const auto head = LoadPlanHead(sweep_id);
   const auto began = db_.Read([&](soci::session& sql) -> Result<Int> {

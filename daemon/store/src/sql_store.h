@@ -95,6 +95,7 @@ class SqlStore final : public Store {
 
   // append.cc
   Result<void> AppendResults(std::span<const ResultWrite> writes) override;
+  Result<std::vector<bool>> HaveResults(const std::string& sweep_id) override;
   // results.cc
   Result<std::vector<ModelResult>> Results(const std::string& sweep_id) override;
   // each_result.cc

@@ -85,6 +85,8 @@ class SweepStore {
   // Stores final results of models in one transaction, each with its capture if `capture_id` is new. A second result
   // of the same (sweep, model, mode) is kInvalid: nothing is captured twice.
   virtual Result<void> AppendResults(std::span<const ResultWrite> writes) = 0;
+  // By place in the plan: whether the sweep has a result there, which may be damaged, so that Results lacks it.
+  virtual Result<std::vector<bool>> HaveResults(const std::string& sweep_id) = 0;
   virtual Result<void> FinishSweep(const Sweep& sweep, std::span<const Event> events, const CurrentChange& change) = 0;
 
   // All of them, newest first. "Newest" is by history, not by clocks.
