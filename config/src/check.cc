@@ -99,6 +99,11 @@ class Checker {
            "metrics_headers" + text);
     Refuse(!otlp.logs_headers.empty() && !otlp.logs_headers_file.empty(), prefix + "logs_headers_file",
            "logs_headers" + text);
+    const auto pair = [&](const std::string& of, const OtlpSignalSettings& signal) {
+      Refuse(signal.cert_file.empty() != signal.key_file.empty(), prefix + of + "_cert_file",
+             of + "_cert_file and " + of + "_key_file must be set together");
+    };
+    pair("metrics", otlp.of_metrics), pair("logs", otlp.of_logs);
   }
 
   void Registry(const RegistrySettings& registry) {

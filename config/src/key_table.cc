@@ -335,6 +335,68 @@ std::vector<Key> RemoteWriteKeys() {
   };
 }
 
+// Of one signal, instead of what both have.
+std::vector<Key> OtlpSignalKeys() {
+  return {
+      {.name = "exporters.otlp.metrics_protocol",
+       .field = FIELD(exporters.otlp.of_metrics.protocol),
+       .doc = "Encoding of requests with metrics, instead of protocol.",
+       .restart = true,
+       .check = OtlpProtocol},
+      {.name = "exporters.otlp.metrics_compression",
+       .field = FIELD(exporters.otlp.of_metrics.compression),
+       .doc = "Compression of requests with metrics, gzip or none, instead of gzip.",
+       .restart = true,
+       .check = OtlpCompression},
+      {.name = "exporters.otlp.metrics_timeout",
+       .field = FIELD(exporters.otlp.of_metrics.timeout),
+       .doc = "Deadline of one request with metrics; null: that of timeout.",
+       .restart = true,
+       .min = 100,
+       .max = kDay},
+      {.name = "exporters.otlp.metrics_ca_file",
+       .field = FIELD(exporters.otlp.of_metrics.ca_file),
+       .doc = "Certificates to trust for metrics (PEM), instead of ca_file.",
+       .restart = true},
+      {.name = "exporters.otlp.metrics_cert_file",
+       .field = FIELD(exporters.otlp.of_metrics.cert_file),
+       .doc = "Client certificate for metrics (PEM), instead of cert_file.",
+       .restart = true},
+      {.name = "exporters.otlp.metrics_key_file",
+       .field = FIELD(exporters.otlp.of_metrics.key_file),
+       .doc = "Key of that client certificate (PEM).",
+       .restart = true},
+      {.name = "exporters.otlp.logs_protocol",
+       .field = FIELD(exporters.otlp.of_logs.protocol),
+       .doc = "Encoding of requests with logs, instead of protocol.",
+       .restart = true,
+       .check = OtlpProtocol},
+      {.name = "exporters.otlp.logs_compression",
+       .field = FIELD(exporters.otlp.of_logs.compression),
+       .doc = "Compression of requests with logs, gzip or none, instead of gzip.",
+       .restart = true,
+       .check = OtlpCompression},
+      {.name = "exporters.otlp.logs_timeout",
+       .field = FIELD(exporters.otlp.of_logs.timeout),
+       .doc = "Deadline of one request with logs; null: that of timeout.",
+       .restart = true,
+       .min = 100,
+       .max = kDay},
+      {.name = "exporters.otlp.logs_ca_file",
+       .field = FIELD(exporters.otlp.of_logs.ca_file),
+       .doc = "Certificates to trust for logs (PEM), instead of ca_file.",
+       .restart = true},
+      {.name = "exporters.otlp.logs_cert_file",
+       .field = FIELD(exporters.otlp.of_logs.cert_file),
+       .doc = "Client certificate for logs (PEM), instead of cert_file.",
+       .restart = true},
+      {.name = "exporters.otlp.logs_key_file",
+       .field = FIELD(exporters.otlp.of_logs.key_file),
+       .doc = "Key of that client certificate (PEM).",
+       .restart = true},
+  };
+}
+
 std::vector<Key> OtlpKeys() {
   return {
       {KEY(exporters.otlp.enabled),
@@ -514,8 +576,9 @@ std::vector<Key> MakeKeyTable() {
       {KEY(state_dir),
        .doc = "Directory for everything that breakwatch keeps: store, reports, logs, control socket, scratch.",
        .restart = true, .check = NotEmpty}};
-  for (auto part : {HubKeys(), ModelsKeys(), CaptureKeys(), MeasureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
-                    RemoteWriteKeys(), OtlpKeys(), LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
+  for (auto part :
+       {HubKeys(), ModelsKeys(), CaptureKeys(), MeasureKeys(), SweepKeys(), PushgatewayKeys(), LokiKeys(),
+        RemoteWriteKeys(), OtlpKeys(), OtlpSignalKeys(), LocalExporterKeys(), ArtifactKeys(), DaemonKeys()}) {
     keys.insert(keys.end(), part.begin(), part.end());
   }
   return keys;

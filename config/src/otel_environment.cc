@@ -50,18 +50,36 @@ constexpr Variable kVariables[] = {
     {"OTEL_EXPORTER_OTLP_CERTIFICATE", "exporters.otlp.ca_file"},
     {"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "exporters.otlp.cert_file"},
     {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "exporters.otlp.key_file"},
+    {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "exporters.otlp.metrics_protocol"},
+    {"OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "exporters.otlp.metrics_compression"},
+    {"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "exporters.otlp.metrics_timeout", Milliseconds},
+    {"OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE", "exporters.otlp.metrics_ca_file"},
+    {"OTEL_EXPORTER_OTLP_METRICS_CLIENT_CERTIFICATE", "exporters.otlp.metrics_cert_file"},
+    {"OTEL_EXPORTER_OTLP_METRICS_CLIENT_KEY", "exporters.otlp.metrics_key_file"},
+    {"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "exporters.otlp.logs_protocol"},
+    {"OTEL_EXPORTER_OTLP_LOGS_COMPRESSION", "exporters.otlp.logs_compression"},
+    {"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "exporters.otlp.logs_timeout", Milliseconds},
+    {"OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE", "exporters.otlp.logs_ca_file"},
+    {"OTEL_EXPORTER_OTLP_LOGS_CLIENT_CERTIFICATE", "exporters.otlp.logs_cert_file"},
+    {"OTEL_EXPORTER_OTLP_LOGS_CLIENT_KEY", "exporters.otlp.logs_key_file"},
     {"OTEL_METRIC_EXPORT_INTERVAL", "exporters.otlp.interval", Milliseconds},
     {"OTEL_SERVICE_NAME", "exporters.otlp.service_name"},
 };
 
-constexpr std::string_view kPrefix = "OTEL_EXPORTER_OTLP_", kAttributes = "OTEL_RESOURCE_ATTRIBUTES";
-// Settings that both signals share here.
-constexpr std::string_view kShared[] = {"PROTOCOL",    "COMPRESSION", "TIMEOUT",
-                                        "CERTIFICATE", "CLIENT_KEY",  "CLIENT_CERTIFICATE"};
+constexpr std::string_view kPrefix = "OTEL_EXPORTER_OTLP_", kProtocol = "OTEL_EXPORTER_OTLP_PROTOCOL";
+constexpr std::string_view kAttributes = "OTEL_RESOURCE_ATTRIBUTES";
+
+struct Signal {
+  std::string_view prefix, protocol, name, key;
+};
+constexpr Signal kSignals[] = {
+    {"OTEL_EXPORTER_OTLP_METRICS_", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "metrics", "exporters.otlp.metrics"},
+    {"OTEL_EXPORTER_OTLP_LOGS_", "OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "logs", "exporters.otlp.logs"}};
 
 struct OtelSetting {
   std::string variable, key;
   Raw raw;
+  bool with_endpoint = false;  // only if the endpoint is a variable's too
 };
 struct OtelSettings {
   std::vector<OtelSetting> settings;
@@ -73,16 +91,13 @@ class Reader {
   explicit Reader(const std::map<std::string, std::string>& environment) : environment_(environment) {}
 
   OtelSettings Run() {
-    const bool other_protocol = SpeaksOtherProtocol();
+    FindOtherProtocols();
     for (const Variable& variable : kVariables) {
       const std::string text = Value(variable.name);
-      if (text.empty() || (other_protocol && IsOfConnection(variable.name))) continue;
-      if (auto value = variable.convert(text))
-        out_.settings.push_back(
-            {std::string(variable.name), std::string(variable.key), {Raw::Kind::kPlain, *value, {}}});
+      if (text.empty() || IsForOthers(variable.name)) continue;
+      if (auto value = variable.convert(text)) Add(variable.name, variable.key, *value);
     }
     ResourceAttributes();
-    if (!other_protocol) WarnOfShared();
     return std::move(out_);
   }
 
@@ -92,20 +107,42 @@ class Reader {
     return found == environment_.end() ? std::string() : std::string(Trim(found->second));
   }
 
-  static bool IsOfConnection(std::string_view name) { return name.starts_with(kPrefix); }
+  void Add(std::string_view variable, std::string_view key, const std::string& value, bool with_endpoint = false) {
+    out_.settings.push_back({std::string(variable), std::string(key), {Raw::Kind::kPlain, value, {}}, with_endpoint});
+  }
 
-  // An endpoint for gRPC does not answer HTTP/1.1, so the variables are meant for other programs.
-  bool SpeaksOtherProtocol() {
-    const std::string protocol = Value("OTEL_EXPORTER_OTLP_PROTOCOL");
-    if (protocol.empty() || protocol == "http/protobuf" || protocol == "http/json") return false;
-    const bool any = std::ranges::any_of(kVariables, [&](const Variable& variable) {
+  static bool IsSupported(const std::string& protocol) {
+    return protocol.empty() || protocol == "http/protobuf" || protocol == "http/json";
+  }
+
+  // An endpoint for gRPC does not answer HTTP/1.1, so these variables are meant for other programs.
+  bool IsForOthers(std::string_view name) const {
+    if (others_.size() == std::size(kSignals)) return name.starts_with(kPrefix);
+    if (name == kProtocol) return !IsSupported(Value(kProtocol));
+    return std::ranges::any_of(others_, [&](const Signal* signal) { return name.starts_with(signal->prefix); });
+  }
+
+  // Finds the signals whose protocol is not supported.
+  void FindOtherProtocols() {
+    const bool has_endpoint = std::ranges::any_of(kVariables, [&](const Variable& variable) {
       return variable.name.ends_with("_ENDPOINT") && !Value(variable.name).empty();
     });
-    if (any)
-      out_.warnings.push_back("environment OTEL_EXPORTER_OTLP_PROTOCOL: \"" + ShortLine(protocol, 80) +
-                              "\" is not supported, so the OTEL_EXPORTER_OTLP_* variables are ignored; expected "
-                              "http/protobuf or http/json, or set exporters.otlp.endpoint");
-    return true;
+    std::map<std::string_view, std::string> unsent;  // signals, by the variable with the protocol
+    for (const Signal& signal : kSignals) {
+      const std::string_view variable = Value(signal.protocol).empty() ? kProtocol : signal.protocol;
+      if (IsSupported(Value(variable))) continue;
+      others_.push_back(&signal);
+      std::string& names = unsent[variable];
+      names.append(names.empty() ? "" : " and ").append(signal.name);
+      if (has_endpoint) Add(variable, signal.key, "false", /*with_endpoint=*/true);
+    }
+    if (!has_endpoint) return;
+    for (const auto& [variable, names] : unsent) {
+      out_.warnings.push_back("environment " + std::string(variable) + ": \"" + ShortLine(Value(variable), 80) +
+                              "\" is not supported, so no " + names +
+                              " are sent to the endpoint of an OTEL_* variable; expected http/protobuf or "
+                              "http/json, or set exporters.otlp.endpoint");
+    }
   }
 
   // "name=value,name=value", percent-encoded.
@@ -123,18 +160,8 @@ class Reader {
     out_.settings.push_back({std::string(kAttributes), "exporters.otlp.resource", std::move(raw)});
   }
 
-  void WarnOfShared() {
-    for (const std::string_view signal : {"METRICS_", "LOGS_"}) {
-      for (const std::string_view name : kShared) {
-        const std::string own = std::string(kPrefix).append(signal).append(name);
-        const std::string both = std::string(kPrefix).append(name);
-        if (const std::string value = Value(own); !value.empty() && value != Value(both))
-          out_.warnings.push_back("environment " + own + " is not supported; " + both + " is for both signals");
-      }
-    }
-  }
-
   const std::map<std::string, std::string>& environment_;
+  std::vector<const Signal*> others_;  // whose variables are not for this program
   OtelSettings out_;
 };
 
@@ -145,7 +172,12 @@ const std::set<std::string> kTogether[] = {
     {"exporters.otlp.username", "exporters.otlp.headers", "exporters.otlp.headers_file",
      "exporters.otlp.metrics_headers", "exporters.otlp.metrics_headers_file", "exporters.otlp.logs_headers",
      "exporters.otlp.logs_headers_file"},
-    {"exporters.otlp.cert_file", "exporters.otlp.key_file"}};
+    {"exporters.otlp.cert_file", "exporters.otlp.key_file", "exporters.otlp.metrics_cert_file",
+     "exporters.otlp.metrics_key_file", "exporters.otlp.logs_cert_file", "exporters.otlp.logs_key_file"},
+    {"exporters.otlp.ca_file", "exporters.otlp.metrics_ca_file", "exporters.otlp.logs_ca_file"},
+    {"exporters.otlp.protocol", "exporters.otlp.metrics_protocol", "exporters.otlp.logs_protocol"},
+    {"exporters.otlp.gzip", "exporters.otlp.metrics_compression", "exporters.otlp.logs_compression"},
+    {"exporters.otlp.timeout", "exporters.otlp.metrics_timeout", "exporters.otlp.logs_timeout"}};
 
 class Applier {
  public:
@@ -154,10 +186,13 @@ class Applier {
   void Run(const OtelSettings& found) {
     loaded_.warnings.insert(loaded_.warnings.end(), found.warnings.begin(), found.warnings.end());
     for (const OtelSetting& one : found.settings) {
-      if (!SetForThisProgram(one.key)) Apply(one);
+      const bool is_moot = one.with_endpoint && SetForThisProgram("exporters.otlp.endpoint");
+      if (!is_moot && !SetForThisProgram(one.key)) Apply(one);
     }
-    DropHalfPair("exporters.otlp.cert_file", "exporters.otlp.key_file");
-    DropHalfPair("exporters.otlp.key_file", "exporters.otlp.cert_file");
+    for (const std::string of : {"", "metrics_", "logs_"}) {
+      DropHalfPair("exporters.otlp." + of + "cert_file", "exporters.otlp." + of + "key_file");
+      DropHalfPair("exporters.otlp." + of + "key_file", "exporters.otlp." + of + "cert_file");
+    }
     FitRequired();
   }
 

@@ -50,6 +50,15 @@ Expected NotEmpty(const std::string& text) {
   return "a text that is not empty";
 }
 
+Expected OtlpProtocol(const std::string& text) {
+  const bool known = text.empty() || text == "http/protobuf" || text == "http/json";
+  return known ? Expected() : "http/protobuf or http/json, or empty";
+}
+
+Expected OtlpCompression(const std::string& text) {
+  return text.empty() || text == "gzip" || text == "none" ? Expected() : "gzip or none, or empty";
+}
+
 Expected HttpUrl(const std::string& text) {
   if (text.empty()) return std::nullopt;
   const std::string expected = "a URL such as http://host:9091";

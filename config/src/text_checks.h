@@ -12,8 +12,10 @@ namespace breakwatch::config {
 using Expected = std::optional<std::string>;
 
 Expected NotEmpty(const std::string& text);
-Expected HttpUrl(const std::string& text);       // or empty; without user, query and fragment
-Expected StoreUrlText(const std::string& text);  // or empty
+Expected HttpUrl(const std::string& text);          // or empty; without user, query and fragment
+Expected OtlpProtocol(const std::string& text);     // or empty
+Expected OtlpCompression(const std::string& text);  // or empty
+Expected StoreUrlText(const std::string& text);     // or empty
 Expected ListenAddress(const std::string& text);
 Expected Name(const std::string& text);  // letters, digits, "_", "-", ".": safe in a path and a label
 Expected NameOrEmpty(const std::string& text);

@@ -115,16 +115,65 @@ TEST(OtelEnvironmentTest, IgnoresWhatItCannotUseWithAWarning) {
   EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/no/such.pem"}}), HasSubstr("cannot be read; ignored"));
   EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/dev/null"}}), HasSubstr("needed together; ignored"));
   EXPECT_THAT(warning({{"OTEL_RESOURCE_ATTRIBUTES", "novalue"}}), HasSubstr("percent-encoding; ignored"));
-  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "1"}}),
-              HasSubstr("OTEL_EXPORTER_OTLP_TIMEOUT is for both signals"));
+  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "1"}}), HasSubstr("expected a value from 100ms"));
+  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_LOGS_COMPRESSION", "zstd"}}), HasSubstr("expected gzip or none"));
+  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_METRICS_CLIENT_KEY", "/dev/null"}}), HasSubstr("needed together; ignored"));
 }
 
 TEST(OtelEnvironmentTest, LeavesAnEndpointForGrpcToOthers) {
   const Loaded loaded =
       LoadWith({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317"}, {"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}});
   EXPECT_EQ(OtlpMetricsUrl(loaded.settings.exporters.otlp), "");
-  EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("\"grpc\" is not supported")));
+  EXPECT_THAT(loaded.warnings,
+              ElementsAre(AllOf(HasSubstr("\"grpc\" is not supported"), HasSubstr("no metrics and logs"))));
   EXPECT_THAT(LoadWith({{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}}).warnings, IsEmpty());
+}
+
+TEST(OtelEnvironmentTest, SetsWhatItsVariablesMeanForOneSignal) {
+  const TemporaryDirectory folder;
+  const std::string pem = folder.Write("a.pem", "x");
+  const Loaded loaded = LoadWith({{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector:4318"},
+                                  {"OTEL_EXPORTER_OTLP_TIMEOUT", "15000"},
+                                  {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json"},
+                                  {"OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "none"},
+                                  {"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "20000"},
+                                  {"OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE", pem},
+                                  {"OTEL_EXPORTER_OTLP_LOGS_CLIENT_CERTIFICATE", pem},
+                                  {"OTEL_EXPORTER_OTLP_LOGS_CLIENT_KEY", pem}});
+  const OtlpSettings& s = loaded.settings.exporters.otlp;
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  EXPECT_EQ(s.of_metrics.protocol, "http/json");
+  EXPECT_EQ(s.of_metrics.compression, "none");
+  EXPECT_EQ(s.of_metrics.timeout, milliseconds(20'000));
+  EXPECT_EQ(s.of_metrics.ca_file, pem);
+  EXPECT_EQ(s.of_logs.cert_file + s.of_logs.key_file, pem + pem);
+  EXPECT_EQ(s.of_logs.protocol + s.of_logs.compression, "");
+  EXPECT_EQ(s.of_logs.timeout, std::nullopt);
+  EXPECT_EQ(s.protocol, "http/protobuf");
+  EXPECT_EQ(s.timeout, milliseconds(15'000));
+}
+
+TEST(OtelEnvironmentTest, ChangesNoSignalOfWhatIsSetForThisProgram) {
+  const Loaded loaded =
+      LoadWith({{"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json"}, {"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "15000"}},
+               {{"exporters.otlp.protocol", {"http/protobuf"}}, {"exporters.otlp.timeout", {"20s"}}});
+  EXPECT_EQ(loaded.settings.exporters.otlp.of_metrics.protocol, "");
+  EXPECT_EQ(loaded.settings.exporters.otlp.of_logs.timeout, std::nullopt);
+}
+
+TEST(OtelEnvironmentTest, SendsOnlyTheSignalWhoseProtocolIsSupported) {
+  for (const Environment& environment :
+       {Environment{{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c"}, {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"}},
+        Environment{{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c"},
+                    {"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"},
+                    {"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "http/protobuf"}}}) {
+    const Loaded loaded = LoadWith(environment);
+    EXPECT_EQ(OtlpMetricsUrl(loaded.settings.exporters.otlp), "");
+    EXPECT_EQ(OtlpLogsUrl(loaded.settings.exporters.otlp), "http://c/v1/logs");
+    EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("so no metrics are sent")));
+    const Loaded own = LoadWith(environment, {{"exporters.otlp.endpoint", {"http://mine"}}});
+    EXPECT_EQ(OtlpMetricsUrl(own.settings.exporters.otlp), "http://mine/v1/metrics");
+  }
 }
 
 TEST(ReadHeadersTest, ReadsALineForEach) {

@@ -105,6 +105,14 @@ def test_the_variables_of_opentelemetry_are_enough(breakwatch, models, receiver)
     assert "environment OTEL_EXPORTER_OTLP_ENDPOINT" in shown and "s3cret" not in shown
 
 
+def test_a_variable_of_one_signal_says_nothing_of_the_other(breakwatch, models, receiver):
+    breakwatch.run("sweep", "--quiet", *FAST, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url,
+                   OTEL_EXPORTER_OTLP_METRICS_PROTOCOL="http/json", OTEL_EXPORTER_OTLP_LOGS_COMPRESSION="none")  # fmt: skip
+    assert breaks(receiver) == stored_breaks(breakwatch)
+    sent = {(path, headers["Content-Type"], headers.get("Content-Encoding")) for path, headers, _, _ in receiver.requests}
+    assert sent == {("/v1/metrics", "application/json", "gzip"), ("/v1/logs", "application/x-protobuf", None)}
+
+
 def test_a_sweep_does_not_depend_on_an_endpoint_that_a_variable_names(breakwatch, models):
     breakwatch.run("sweep", "--quiet", *FAST, OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{free_port()}")
 

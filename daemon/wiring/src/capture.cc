@@ -60,6 +60,7 @@ std::vector<std::string> Secrets(const App& app, const Settings& settings) {
         &settings.exporters.remote_write.tls.key_file, &settings.exporters.otlp.password_file,
         &settings.exporters.otlp.headers_file, &settings.exporters.otlp.metrics_headers_file,
         &settings.exporters.otlp.logs_headers_file, &settings.exporters.otlp.tls.key_file,
+        &settings.exporters.otlp.of_metrics.key_file, &settings.exporters.otlp.of_logs.key_file,
         &settings.artifact.registry.password_file, &settings.artifact.registry.token_file,
         &settings.artifact.registry.tls.key_file})
     paths.push_back(*exporter);

@@ -36,7 +36,23 @@ struct Signal {
   const char* name;
   std::string url;
   const std::string &headers, &headers_file;
+  const config::OtlpSignalSettings& own;
 };
+
+// What is not empty.
+const std::string& Either(const std::string& own, const std::string& shared) { return own.empty() ? shared : own; }
+
+void SetOwn(const config::OtlpSettings& s, const config::OtlpSignalSettings& own, exporters::OtlpOptions& options) {
+  const std::string& protocol = Either(own.protocol, s.protocol);
+  options.encoding = protocol == "http/json" ? exporters::OtlpEncoding::kJson : exporters::OtlpEncoding::kProtobuf;
+  options.gzip = own.compression.empty() ? s.gzip : own.compression == "gzip";
+  options.timeout = own.timeout.value_or(s.timeout);
+  options.connect_timeout = std::min(options.connect_timeout, options.timeout);
+  options.tls.ca_file = Either(own.ca_file, s.tls.ca_file);
+  if (own.cert_file.empty()) return;
+  options.tls.cert_file = own.cert_file;
+  options.tls.key_file = own.key_file;
+}
 
 Result<exporters::OtlpOptions> OptionsOf(const Settings& settings, const Signal& signal) {
   const config::OtlpSettings& s = settings.exporters.otlp;
@@ -52,8 +68,7 @@ Result<exporters::OtlpOptions> OptionsOf(const Settings& settings, const Signal&
   options.headers = *std::move(headers);
   options.resource = ResourceOf(s, *instance);
   options.scope_version = BREAKWATCH_VERSION;
-  options.gzip = s.gzip;
-  options.encoding = s.protocol == "http/json" ? exporters::OtlpEncoding::kJson : exporters::OtlpEncoding::kProtobuf;
+  SetOwn(s, signal.own, options);
   options.max_request_bytes = static_cast<std::size_t>(s.max_request_bytes);
   options.repeat_every = s.interval;
   return options;
@@ -64,13 +79,14 @@ Result<exporters::OtlpOptions> OptionsOf(const Settings& settings, const Signal&
 Result<void> AddOtlp(const App& app, const Settings& settings, engine::DeliveryThreads::Exporters& out) {
   const config::OtlpSettings& s = settings.exporters.otlp;
   const auto sender = [&app] { return net::MakeHttpSender(kUserAgent, app.give_up.get_token()); };
-  const Signal metrics{"otlp_metrics", config::OtlpMetricsUrl(s), s.metrics_headers, s.metrics_headers_file};
+  const Signal metrics{"otlp_metrics", config::OtlpMetricsUrl(s), s.metrics_headers, s.metrics_headers_file,
+                       s.of_metrics};
   if (!metrics.url.empty()) {
     auto options = OptionsOf(settings, metrics);
     if (!options) return options.error();
     out.metrics.push_back({exporters::MakeOtlpMetrics(*std::move(options), sender(), *app.clock), s.required});
   }
-  const Signal logs{"otlp_logs", config::OtlpLogsUrl(s), s.logs_headers, s.logs_headers_file};
+  const Signal logs{"otlp_logs", config::OtlpLogsUrl(s), s.logs_headers, s.logs_headers_file, s.of_logs};
   if (!logs.url.empty()) {
     auto options = OptionsOf(settings, logs);
     if (!options) return options.error();

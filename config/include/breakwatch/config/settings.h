@@ -137,6 +137,15 @@ struct RemoteWriteSettings {
   bool required = true;
 };
 
+// Of one signal, instead of what both have. Keys with the name of the signal in front.
+struct OtlpSignalSettings {
+  std::string protocol;                 // empty: that of both
+  std::string compression;              // "gzip", "none"; empty: as `gzip`
+  std::optional<milliseconds> timeout;  // null: that of both
+  std::string ca_file;                  // empty: that of both
+  std::string cert_file, key_file;      // empty: those of both
+};
+
 // On as soon as there is an endpoint.
 struct OtlpSettings {
   bool enabled = true;                          // false: also with an endpoint
@@ -155,6 +164,7 @@ struct OtlpSettings {
   std::string headers, headers_file;                                                   // of both signals
   std::string metrics_headers, metrics_headers_file, logs_headers, logs_headers_file;  // instead
   TlsSettings tls;                                                                     // keys without "tls"
+  OtlpSignalSettings of_metrics, of_logs;
   bool required = true;
 };
 
