@@ -17,14 +17,17 @@ constexpr std::size_t kPageRows = 500;
 constexpr std::size_t kPageBytes = 4u << 20;
 
 const std::string kColumns = "r.model, r.mode, r.seq, t.at_ns, COALESCE(r.capture_id, ''), r.document";
-const std::string kAfter = std::string(" AND t.sweep_id = :id AND t.position + t.models > :from AND ") +
-                           kResultPosition + " > :after ORDER BY t.position, r.seq LIMIT " + std::to_string(kPageRows);
+// Bound: the sweep, BeforeRun(position), the next position, the position.
+const std::string kAfter =
+    std::string(" AND t.sweep_id = :id AND t.position > :low AND t.position + t.models > :from AND ") +
+    kResultPosition + " > :after ORDER BY t.position, r.seq LIMIT " + std::to_string(kPageRows);
 
 // In a store of an older version, CROSS JOIN keeps the order of the tables in SQLite, so the index of the plan gives
 // the order of the rows.
 const std::string kOldColumns = "r.model, r.mode, 0, 0, COALESCE(r.capture_id, ''), r.document";
 const std::string kOfPlan =
-    " WHERE p.sweep_id = :id AND p.position >= :from AND p.position > :after AND r.sweep_id = p.sweep_id"
+    " WHERE p.sweep_id = :id AND p.position > :low AND p.position >= :from AND p.position > :after AND r.sweep_id = "
+    "p.sweep_id"
     " AND r.model = p.model AND r.mode = p.mode ORDER BY p.position LIMIT " +
     std::to_string(kPageRows);
 
@@ -94,7 +97,7 @@ Result<SqlStore::ResultPart> SqlStore::ReadResultPart(const std::string& id, std
           }
           return bytes < kPageBytes;
         },
-        id, Int{after} + 1, Int{after});
+        id, Int{BeforeRun(after)}, Int{after} + 1, Int{after});
     return part;
   });
 }
@@ -123,7 +126,7 @@ Result<SqlStore::ResultPart> SqlStore::ReadOutcomePart(const std::string& id, st
           read.results.push_back(std::move(result));
           return true;
         },
-        id, Int{after} + 1, Int{after});
+        id, Int{BeforeRun(after)}, Int{after} + 1, Int{after});
     return read;
   });
   if (!part) return part;

@@ -66,13 +66,14 @@ std::vector<StoredEvent> SqlStore::EventsOfRun(soci::session& sql, const EventRu
           if (DecodePlanned({document}, plan)) take(position, PlannedEvent(run.sweep_id, plan.models.front()));
           return true;
         },
-        run.sweep_id, begin - 1, begin - 1, begin + count, begin + count);
+        run.sweep_id, Int{BeforeRun(begin - 1)}, begin - 1, begin - 1, begin + count, begin + count);
   } else {
     Query<Int, std::string>(
         sql,
         std::string("SELECT ") + kResultPosition + ", r.document" + kRowsOfRuns +
-            " AND t.sweep_id = :id AND t.position < :end AND t.position + t.models > :begin AND " + kResultPosition +
-            " >= :first AND " + kResultPosition + " < :last",
+            " AND t.sweep_id = :id AND t.position > :low AND t.position < :end AND t.position + t.models > :begin "
+            "AND " +
+            kResultPosition + " >= :first AND " + kResultPosition + " < :last",
         [&](Int position, const std::string& document) {
           if (auto result = DecodeOutcome(document)) {
             result->sweep_id = run.sweep_id;
@@ -80,7 +81,7 @@ std::vector<StoredEvent> SqlStore::EventsOfRun(soci::session& sql, const EventRu
           }
           return true;
         },
-        run.sweep_id, begin + count, begin, begin, begin + count);
+        run.sweep_id, Int{BeforeRun(begin)}, begin + count, begin, begin, begin + count);
   }
   for (StoredEvent& event : events) ReplaceIfDamaged(event);
   return events;

@@ -23,9 +23,11 @@ std::string Columns(const std::string& place, const std::string& sweep, const ch
 std::string ResultPage(bool has_runs) {
   if (has_runs)
     return Columns(kResultPosition, "t.sweep_id", kOfRow) + kResultsOfRuns +
-           " AND t.sweep_id = :id AND t.position + t.models > :place AND " + kResultPosition + " >= :from ";
+           " AND t.sweep_id = :id AND t.position > :low AND t.position + t.models > :place AND " + kResultPosition +
+           " >= :from ";
   return Columns("p.position", "r.sweep_id", kOfOldRow) + " FROM plans p CROSS JOIN results r" + kWithCaptures +
-         " WHERE p.sweep_id = :id AND p.position >= :place AND p.position >= :from AND r.sweep_id = p.sweep_id"
+         " WHERE p.sweep_id = :id AND p.position > :low AND p.position >= :place AND p.position >= :from AND "
+         "r.sweep_id = p.sweep_id"
          " AND r.model = p.model AND r.mode = p.mode ";
 }
 std::string HistoryPage(bool has_runs) {
@@ -71,13 +73,13 @@ Result<std::vector<PlacedResult>> SqlStore::ResultsAfter(const std::string& swee
   const std::string id = ToUtf8(sweep_id);
   return db_.Read([&](soci::session& sql) -> Result<std::vector<PlacedResult>> {
     if (Scalar(sql, "SELECT COUNT(*) FROM sweeps WHERE id = :id", 0, id) == 0) return NoSweep(id, db_.name());
-    const Int from = place;
+    const Int from = place, low = BeforeRun(place);
     const std::string order =
         (has_runs_ ? "ORDER BY t.position, r.seq LIMIT " : "ORDER BY p.position LIMIT ") + std::to_string(size.rows);
     const std::string query = ResultPage(has_runs_);
     auto page = mode.empty()
-                    ? ReadPlaced(sql, query + order, size, id, from, from)
-                    : ReadPlaced(sql, query + "AND r.mode = :mode " + order, size, id, from, from, ToUtf8(mode));
+                    ? ReadPlaced(sql, query + order, size, id, low, from, from)
+                    : ReadPlaced(sql, query + "AND r.mode = :mode " + order, size, id, low, from, from, ToUtf8(mode));
     for (PlacedResult& row : page) row.place = PlaceOf(row.place);
     return page;
   });
@@ -108,7 +110,7 @@ Result<PlanPage> SqlStore::PlanAfter(const std::string& sweep_id, std::int64_t p
           page.places.push_back(PlaceOf(position));
           return true;
         },
-        id, Int{place - 1}, Int{place - 1});
+        id, Int{BeforeRun(place - 1)}, Int{place - 1}, Int{place - 1});
     return {};
   });
   if (!read) return read.error();

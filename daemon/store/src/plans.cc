@@ -100,7 +100,7 @@ Result<SqlStore::PlanPart> SqlStore::ReadPlanPart(const std::string& id, std::in
           DecodeOrReportPlanned(id, model, document, part.plan);
           return bytes < kPageBytes;
         },
-        id, Int{after}, Int{after});
+        id, Int{BeforeRun(after)}, Int{after}, Int{after});
     return part;
   });
 }
@@ -131,12 +131,12 @@ Result<void> SqlStore::EachPlannedPastDamage(const std::string& id, std::int64_t
     Query<std::string, Int>(
         sql,
         has_runs_ ? std::string("SELECT p.sweep_id, p.position") + kPlanOfRuns + kPlanAfter + kPlanOrder
-                  : "SELECT sweep_id, position FROM plans WHERE sweep_id = :id AND position > :run"
-                    " AND position > :after ORDER BY position",
+                  : "SELECT sweep_id, position FROM plans WHERE sweep_id = :id AND position > :low"
+                    " AND position > :run AND position > :after ORDER BY position",
         [&](const std::string& sweep, Int place) {
           return rows.push_back({sweep, place}), true;
         },
-        id, Int{after}, Int{after});
+        id, Int{BeforeRun(after)}, Int{after}, Int{after});
     return {};
   });
   if (!listed) return listed;

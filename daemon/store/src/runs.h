@@ -18,17 +18,20 @@ inline constexpr const char* kPlanOfRuns =
     " FROM plan_runs t CROSS JOIN plans p WHERE t.sweep_id = :id AND p.sweep_id = t.of_sweep"
     " AND p.position >= t.of_position AND p.position < t.of_position + t.models";
 inline constexpr const char* kPlanPosition = "t.position + p.position - t.of_position";
-// After a position, which is bound twice.
+// The first condition finds the place in the index of runs: without it, each page would read all runs before it. Bound
+// are BeforeRun(position) and, twice, the position.
 inline const std::string kPlanAfter =
-    std::string(" AND t.position + t.models - 1 > :run AND ") + kPlanPosition + " > :after";
+    std::string(" AND t.position > :low AND t.position + t.models - 1 > :run AND ") + kPlanPosition + " > :after";
+// No run that begins here or earlier has a row after the position.
+inline constexpr std::int64_t BeforeRun(std::int64_t position) { return position - kMaxRun; }
 inline constexpr const char* kPlanOrder = " ORDER BY t.position, p.position";
 
-// Position, model and document of at most `rows` models of a plan after a position, which is bound twice.
+// Position, model and document of at most `rows` models of a plan after a position. Bound as for kPlanAfter.
 inline std::string PlanQuery(bool has_runs, std::int64_t rows) {
   return (has_runs
               ? std::string("SELECT ") + kPlanPosition + ", p.model, p.document" + kPlanOfRuns + kPlanAfter + kPlanOrder
-              : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :run"
-                " AND position > :after ORDER BY position") +
+              : "SELECT position, model, document FROM plans WHERE sweep_id = :id AND position > :low"
+                " AND position > :run AND position > :after ORDER BY position") +
          " LIMIT " + std::to_string(rows);
 }
 
