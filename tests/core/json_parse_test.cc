@@ -2,7 +2,9 @@
 // documents of earlier versions were written.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 
 #include "breakwatch/core/json.h"
@@ -68,6 +70,40 @@ TEST(ParseJsonTest, ReadsADocumentExactlyIfNlohmannDoes) {
     EXPECT_EQ(bool(read), is_json) << text;
     if (read) continue;
     EXPECT_NE(read.error().message.find("not JSON at byte"), std::string::npos) << read.error().message;
+  }
+}
+
+TEST(ParseJsonTest, AgreesWithNlohmannOnChangedBytes) {
+  // The names of an object differ in length by more than the changes can.
+  const std::string seeds[] = {
+      R"({"a":[1,-0.5e-3,true,null],"bcdefgh":"\u00e9\ud83d\ude00\n\"é漢","ijklmnopqrstu":{"v":[[],{}]}})",
+      R"({"s":1e-12,"integer":18446744073709551615,"escapes of a text":"\t\/","the list of everything":[123.25,0,{"x":-1}]})"};
+  const std::string_view bytes = "{}[]\",:\\u0dDeE+-. \n\t\x01\x7f\xc3\xa9\xed\xa0\x80\xf0\xff/9";
+  std::minstd_rand random(7);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = seeds[random() % std::size(seeds)];
+    for (int change = 0; change < 1 + round % 4; ++change) {
+      const std::size_t at = random() % text.size();
+      const char byte = bytes[random() % bytes.size()];
+      switch (random() % 3) {
+        case 0:
+          text[at] = byte;
+          break;
+        case 1:
+          text.insert(at, 1, byte);
+          break;
+        default:
+          text.erase(at, 1);
+      }
+    }
+    const std::string document = PlanWith(text);
+    const auto plan = PlanFromJson(document);
+    const bool is_no_json = !plan && plan.error().message.find("not JSON at byte") != std::string::npos;
+    ASSERT_EQ(is_no_json, !ordered_json::accept(document)) << text;
+    // A changed bracket can make a document of a text that is none.
+    if (!plan || !ordered_json::accept(text)) continue;
+    const auto config = ordered_json::parse(text);
+    ASSERT_EQ(plan->models[0].config_json, config.is_null() ? "" : JsonText(config)) << text;
   }
 }
 
