@@ -106,10 +106,11 @@ def test_the_variables_of_opentelemetry_are_enough(breakwatch, models, receiver)
 
 
 def test_a_variable_of_one_signal_says_nothing_of_the_other(breakwatch, models, receiver):
-    breakwatch.run("sweep", "--quiet", *FAST, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url,
-                   OTEL_EXPORTER_OTLP_METRICS_PROTOCOL="http/json", OTEL_EXPORTER_OTLP_LOGS_COMPRESSION="none")  # fmt: skip
+    environment = {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url, "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL": "http/json",
+                   "OTEL_EXPORTER_OTLP_LOGS_COMPRESSION": "none"}  # fmt: skip
+    breakwatch.run("sweep", "--quiet", *FAST, **environment)
     assert breaks(receiver) == stored_breaks(breakwatch)
-    sent = {(path, headers["Content-Type"], headers.get("Content-Encoding")) for path, headers, _, _ in receiver.requests}
+    sent = {(path, h["Content-Type"], h.get("Content-Encoding")) for path, h, _, _ in receiver.requests}
     assert sent == {("/v1/metrics", "application/json", "gzip"), ("/v1/logs", "application/x-protobuf", None)}
 
 
