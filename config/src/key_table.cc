@@ -512,7 +512,8 @@ std::vector<Key> ArtifactKeys() {
 
 std::vector<Key> DaemonKeys() {
   return {
-      {KEY(delivery.drain_timeout), .doc = "Time that required exporters get after a sweep to accept everything.",
+      {KEY(delivery.drain_timeout),
+       .doc = "Time that required exporters get after a sweep to accept everything; others get up to 5 s.",
        .restart = true, .max = kDay},
       {KEY(delivery.first_backoff), .doc = "Pause after the first failed delivery; it doubles each time.",
        .restart = true, .min = 1, .max = kDay},

@@ -82,12 +82,23 @@ TEST_F(DeliveryThreadsTest, EndsADrainOnAStopRequest) {
   EXPECT_LT(RealClock().Steady() - began, kPatience);
 }
 
-TEST_F(DeliveryThreadsTest, DoesNotWaitForOptionalExporters) {
+TEST_F(DeliveryThreadsTest, DoesNotWaitForOptionalExportersThatFail) {
   down_ = true;
   auto delivery = Start(/*required=*/false);
   Store(1);
   delivery->Publish(std::make_shared<Snapshot>(), true);
+  const auto began = RealClock().Steady();
   EXPECT_TRUE(delivery->Drain(kPatience).empty());
+  EXPECT_LT(RealClock().Steady() - began, DeliveryOptions{}.optional_drain);
+}
+
+TEST_F(DeliveryThreadsTest, SendsWhatOptionalExportersAccept) {
+  auto delivery = Start(/*required=*/false);
+  Store(2500);
+  delivery->Publish(std::make_shared<Snapshot>(), true);
+  EXPECT_TRUE(delivery->Drain(kPatience).empty());
+  EXPECT_EQ(events_->delivered.size(), 2500u);
+  EXPECT_GE(metrics_->delivered.size(), 1u);
 }
 
 TEST_F(DeliveryThreadsTest, DrainsAgainAndAgain) {
@@ -162,8 +173,10 @@ class StuckTargetTest : public DeliveryThreadsTest {
     events_ = events.get();
     exporters.metrics.push_back({std::move(metrics)});
     exporters.events.push_back({std::move(events)});
+    DeliveryOptions options;
+    options.optional_drain = milliseconds(20);
     delivery_ = std::make_unique<DeliveryThreads>([this] { return OpenLog(); }, std::move(exporters), RealClock(),
-                                                  DeliveryOptions{});
+                                                  std::move(options));
     Store(5);
     delivery_->NotifyEvents();
     delivery_->Publish(std::make_shared<Snapshot>(), true);

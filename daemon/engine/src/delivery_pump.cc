@@ -118,6 +118,10 @@ std::vector<std::string> DeliveryPump::Pending() const {
 std::vector<std::string> DeliveryPump::Behind() const {
   return impl_->Names([](const auto& channel) { return channel.Pending() || channel.Refused(); });
 }
+bool DeliveryPump::Proceeds() const {
+  const auto proceeds = [](const auto& channel) { return channel.Pending() && !channel.Fails(); };
+  return std::ranges::any_of(impl_->metrics, proceeds) || std::ranges::any_of(impl_->events, proceeds);
+}
 std::vector<DeliveryStats> DeliveryPump::Stats() const { return impl_->Stats(); }
 
 }  // namespace breakwatch::engine

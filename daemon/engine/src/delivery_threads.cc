@@ -59,11 +59,15 @@ class DeliveryThreads::Impl {
     std::unique_lock lock(mutex_);
     const std::uint64_t asked = ++drains_asked_;
     for (auto& lane : lanes_) lane->Wake();
-    stepped_.wait_for(lock, std::move(stop), timeout, [&] {
-      return std::ranges::all_of(lanes_, [&](const auto& lane) {
-        return !lane->required || (lane->drains_seen >= asked && lane->pending.empty());
-      });
-    });
+    const auto wait = [&](std::chrono::milliseconds at_most, const auto& is_done) {
+      stepped_.wait_for(lock, stop, at_most, [&] { return std::ranges::all_of(lanes_, is_done); });
+    };
+    const auto began = clock_.Steady();
+    const auto has_sent = [&](const auto& lane) { return lane->drains_seen >= asked && lane->pending.empty(); };
+    wait(std::min(timeout, options_.optional_drain),
+         [&](const auto& lane) { return has_sent(lane) && (lane->required || !lane->proceeds); });
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Steady() - began);
+    wait(timeout - spent, [&](const auto& lane) { return !lane->required || has_sent(lane); });
     std::vector<std::string> behind;
     for (const auto& lane : lanes_) {
       if (!lane->required) continue;
@@ -89,7 +93,7 @@ class DeliveryThreads::Impl {
     DeliveryPump pump;  // used by the thread only, once it runs
 
     std::condition_variable_any wake;
-    bool woken = false, urgent = false;
+    bool woken = false, urgent = false, proceeds = false;
     SnapshotPtr snapshot;
     std::uint64_t drains_seen = 0;
     std::vector<DeliveryStats> stats;
@@ -135,6 +139,7 @@ class DeliveryThreads::Impl {
       lane.stats = lane.pump.Stats();
       lane.pending = lane.pump.Pending();
       lane.behind = lane.pump.Behind();
+      lane.proceeds = lane.pump.Proceeds();
       lane.drains_seen = drains;
       stepped_.notify_all();
       const auto pause = next == SteadyTime::max()

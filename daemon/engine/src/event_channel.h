@@ -51,6 +51,7 @@ class EventChannel {
   bool required() const { return how_.required; }
   bool Pending() const { return !known_ || cursor_ < newest_ || cursor_ != saved_cursor_ || queued_ > 0; }
   bool Refused() const { return refused_; }
+  bool Fails() const { return backoff_.FailuresInARow() > 0; }
   const DeliveryStats& stats() const { return stats_; }
 
  private:

@@ -25,6 +25,7 @@ class MetricChannel {
   bool required() const { return required_; }
   bool Pending() const { return pending_ != nullptr; }
   bool Refused() const { return refused_; }
+  bool Fails() const { return backoff_.FailuresInARow() > 0; }
   const DeliveryStats& stats() const { return stats_; }
 
  private:

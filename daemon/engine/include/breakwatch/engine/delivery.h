@@ -22,7 +22,8 @@ using OpenEventLog = std::function<Result<std::unique_ptr<store::EventLog>>()>;
 
 struct DeliveryOptions {
   std::chrono::milliseconds first_backoff{500}, max_backoff{60'000};  // doubling, with jitter
-  std::chrono::milliseconds check_target{15'000};                     // interval of MetricExporter::CheckTarget
+  std::chrono::milliseconds optional_drain{5'000};    // a drain waits so long for exporters that are not required
+  std::chrono::milliseconds check_target{15'000};     // interval of MetricExporter::CheckTarget
   std::chrono::milliseconds metric_interval{30'000};  // shortest time between two snapshots during a sweep
   bool stats_in_snapshots = true;  // false: the process shows the state of delivery in its own /metrics
   std::chrono::milliseconds linger{
@@ -65,6 +66,8 @@ class DeliveryPump {
   std::vector<std::string> Pending() const;
   // Those, and required exporters that refused something since the start: they did not accept everything.
   std::vector<std::string> Behind() const;
+  // Whether an exporter, required or not, has something pending and its last attempt did not fail.
+  bool Proceeds() const;
   std::vector<DeliveryStats> Stats() const;
 
  private:
@@ -98,8 +101,9 @@ class DeliveryThreads {
   void Publish(const SnapshotPtr& snapshot, bool urgent);
   void NotifyEvents();  // events were stored
   std::vector<DeliveryStats> Stats() const;
-  // Waits until no required exporter has anything pending, at most `timeout` or until a stop request. Returns the names
-  // of required exporters that did not accept everything.
+  // Waits until no required exporter has anything pending, at most `timeout` or until a stop request. Other exporters
+  // get at most `optional_drain` of it, and none after a failure. Returns the names of required exporters that did not
+  // accept everything.
   std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
 
  private:
