@@ -213,6 +213,9 @@ TEST(SavedPlanTest, NamesWhatIsWrongWithAPlanThatWasChanged) {
   EXPECT_EQ(message("/models/0/config", 5), "models[0]: field \"config\": expected an object");
   EXPECT_EQ(message("/modles", json::array()), "unknown field \"modles\"; did you mean \"models\"?");
   EXPECT_EQ(message("/toolchain/troch", "2"), "toolchain: unknown field \"troch\"; did you mean \"torch\"?");
+  const auto twice = SavedPlanFromJson(ToJson(plan).insert(1, "\"ranked\":true,"));
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().message, "field \"ranked\" is there twice");
 }
 
 TEST(SweepJsonTest, SurvivesTheRoundTrip) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <tuple>
 #include <type_traits>
 
@@ -53,13 +54,19 @@ class Reader {
   // Call it after the last field.
   void Finish() {
     if (!strict_ || error) return;
+    std::set<std::string> seen;
     for (const auto& field : in_) {
-      const std::string name(field.key);
-      if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-      const auto nearest = NearestName(name, known_);
-      error = Error{ErrorCode::kInvalid, "unknown field \"" + Truncate(ToUtf8(name), kMaxPhaseBytes) + "\"" +
-                                             (nearest ? "; did you mean \"" + *nearest + "\"?" : "")};
-      return;
+      const std::string name(field.key), quoted = "\"" + Truncate(ToUtf8(name), kMaxPhaseBytes) + "\"";
+      if (std::find(known_.begin(), known_.end(), name) == known_.end()) {
+        const auto nearest = NearestName(name, known_);
+        error = Error{ErrorCode::kInvalid,
+                      "unknown field " + quoted + (nearest ? "; did you mean \"" + *nearest + "\"?" : "")};
+        return;
+      }
+      if (!seen.insert(name).second) {
+        error = Error{ErrorCode::kInvalid, "field " + quoted + " is there twice"};
+        return;
+      }
     }
   }
 
