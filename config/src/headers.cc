@@ -25,6 +25,8 @@ Result<HeaderList> ReadHeaders(const std::string& secret, const std::string& fil
     std::string value(Trim(line.substr(std::min(colon + 1, line.size()))));
     if (!IsHeaderName(name) || !IsHeaderValue(value) || colon == line.size())
       return Error{ErrorCode::kConfig, file + ":" + std::to_string(number) + ": expected a header as NAME: VALUE"};
+    if (IsOfFraming(name))
+      return Error{ErrorCode::kConfig, file + ":" + std::to_string(number) + ": every request has its own " + name};
     headers.emplace_back(std::move(name), std::move(value));
   }
   return headers;

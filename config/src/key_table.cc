@@ -345,7 +345,7 @@ std::vector<Key> OtlpSignalKeys() {
        .check = OtlpProtocol},
       {.name = "exporters.otlp.metrics_compression",
        .field = FIELD(exporters.otlp.of_metrics.compression),
-       .doc = "Compression of requests with metrics, gzip or none, instead of gzip.",
+       .doc = "Compression of requests with metrics, gzip or none; empty: as the setting gzip says.",
        .restart = true,
        .check = OtlpCompression},
       {.name = "exporters.otlp.metrics_timeout",
@@ -373,7 +373,7 @@ std::vector<Key> OtlpSignalKeys() {
        .check = OtlpProtocol},
       {.name = "exporters.otlp.logs_compression",
        .field = FIELD(exporters.otlp.of_logs.compression),
-       .doc = "Compression of requests with logs, gzip or none, instead of gzip.",
+       .doc = "Compression of requests with logs, gzip or none; empty: as the setting gzip says.",
        .restart = true,
        .check = OtlpCompression},
       {.name = "exporters.otlp.logs_timeout",
@@ -513,7 +513,7 @@ std::vector<Key> ArtifactKeys() {
 std::vector<Key> DaemonKeys() {
   return {
       {KEY(delivery.drain_timeout),
-       .doc = "Time that required exporters get after a sweep to accept everything; others get up to 5 s.",
+       .doc = "Time that required exporters get after a sweep to accept everything; others get up to 5 s, and no time after a failure.",
        .restart = true, .max = kDay},
       {KEY(delivery.first_backoff), .doc = "Pause after the first failed delivery; it doubles each time.",
        .restart = true, .min = 1, .max = kDay},

@@ -26,13 +26,18 @@ std::optional<std::string> OffIfTrue(const std::string& text) {
 std::optional<std::string> OffWithoutOtlp(const std::string& text) {
   return ("," + text + ",").find(",otlp,") == std::string::npos ? std::optional<std::string>("false") : std::nullopt;
 }
+std::optional<std::string> LowerCase(const std::string& text) { return Lower(text); }
 std::optional<std::string> IsGzip(const std::string& text) {
-  return text == "gzip" ? "true" : text == "none" ? "false" : text;
+  const std::string lower = Lower(text);
+  return lower == "gzip" ? "true" : lower == "none" ? "false" : text;
 }
+
+constexpr std::string_view kMilliseconds = "milliseconds such as 10000, from 100 to a day", kGzip = "gzip or none";
 
 struct Variable {
   std::string_view name, key;
   Convert convert = AsItIs;
+  std::string_view expected{};  // empty: as the setting
 };
 constexpr Variable kVariables[] = {
     {"OTEL_SDK_DISABLED", "exporters.otlp.enabled", OffIfTrue},
@@ -41,28 +46,29 @@ constexpr Variable kVariables[] = {
     {"OTEL_EXPORTER_OTLP_ENDPOINT", "exporters.otlp.endpoint"},
     {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "exporters.otlp.metrics_endpoint"},
     {"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", "exporters.otlp.logs_endpoint"},
-    {"OTEL_EXPORTER_OTLP_PROTOCOL", "exporters.otlp.protocol"},
+    {"OTEL_EXPORTER_OTLP_PROTOCOL", "exporters.otlp.protocol", LowerCase},
     {"OTEL_EXPORTER_OTLP_HEADERS", "exporters.otlp.headers"},
     {"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "exporters.otlp.metrics_headers"},
     {"OTEL_EXPORTER_OTLP_LOGS_HEADERS", "exporters.otlp.logs_headers"},
-    {"OTEL_EXPORTER_OTLP_COMPRESSION", "exporters.otlp.gzip", IsGzip},
-    {"OTEL_EXPORTER_OTLP_TIMEOUT", "exporters.otlp.timeout", Milliseconds},
+    {"OTEL_EXPORTER_OTLP_COMPRESSION", "exporters.otlp.gzip", IsGzip, kGzip},
+    {"OTEL_EXPORTER_OTLP_TIMEOUT", "exporters.otlp.timeout", Milliseconds, kMilliseconds},
     {"OTEL_EXPORTER_OTLP_CERTIFICATE", "exporters.otlp.ca_file"},
     {"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "exporters.otlp.cert_file"},
     {"OTEL_EXPORTER_OTLP_CLIENT_KEY", "exporters.otlp.key_file"},
-    {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "exporters.otlp.metrics_protocol"},
-    {"OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "exporters.otlp.metrics_compression"},
-    {"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "exporters.otlp.metrics_timeout", Milliseconds},
+    {"OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "exporters.otlp.metrics_protocol", LowerCase},
+    {"OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "exporters.otlp.metrics_compression", LowerCase},
+    {"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "exporters.otlp.metrics_timeout", Milliseconds, kMilliseconds},
     {"OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE", "exporters.otlp.metrics_ca_file"},
     {"OTEL_EXPORTER_OTLP_METRICS_CLIENT_CERTIFICATE", "exporters.otlp.metrics_cert_file"},
     {"OTEL_EXPORTER_OTLP_METRICS_CLIENT_KEY", "exporters.otlp.metrics_key_file"},
-    {"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "exporters.otlp.logs_protocol"},
-    {"OTEL_EXPORTER_OTLP_LOGS_COMPRESSION", "exporters.otlp.logs_compression"},
-    {"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "exporters.otlp.logs_timeout", Milliseconds},
+    {"OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", "exporters.otlp.logs_protocol", LowerCase},
+    {"OTEL_EXPORTER_OTLP_LOGS_COMPRESSION", "exporters.otlp.logs_compression", LowerCase},
+    {"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "exporters.otlp.logs_timeout", Milliseconds, kMilliseconds},
     {"OTEL_EXPORTER_OTLP_LOGS_CERTIFICATE", "exporters.otlp.logs_ca_file"},
     {"OTEL_EXPORTER_OTLP_LOGS_CLIENT_CERTIFICATE", "exporters.otlp.logs_cert_file"},
     {"OTEL_EXPORTER_OTLP_LOGS_CLIENT_KEY", "exporters.otlp.logs_key_file"},
-    {"OTEL_METRIC_EXPORT_INTERVAL", "exporters.otlp.interval", Milliseconds},
+    {"OTEL_METRIC_EXPORT_INTERVAL", "exporters.otlp.interval", Milliseconds,
+     "milliseconds such as 60000, from 1000 to a day"},
     {"OTEL_SERVICE_NAME", "exporters.otlp.service_name"},
 };
 
@@ -79,7 +85,8 @@ constexpr Signal kSignals[] = {
 struct OtelSetting {
   std::string variable, key;
   Raw raw;
-  bool with_endpoint = false;  // only if the endpoint is a variable's too
+  std::string expected{}, text{};  // of a refusal, if not as the setting
+  bool with_endpoint = false;      // only if the endpoint is a variable's too
 };
 struct OtelSettings {
   std::vector<OtelSetting> settings;
@@ -90,12 +97,16 @@ class Reader {
  public:
   explicit Reader(const std::map<std::string, std::string>& environment) : environment_(environment) {}
 
-  OtelSettings Run() {
-    FindOtherProtocols();
+  // `own_protocol`: one is set for this program, so none of a variable counts.
+  OtelSettings Run(bool own_protocol) {
+    if (!own_protocol) FindOtherProtocols();
     for (const Variable& variable : kVariables) {
       const std::string text = Value(variable.name);
       if (text.empty() || IsForOthers(variable.name)) continue;
-      if (auto value = variable.convert(text)) Add(variable.name, variable.key, *value);
+      if (const auto value = variable.convert(text)) {
+        OtelSetting& added = Add(variable.name, variable.key, *value);
+        added.expected = variable.expected, added.text = text;
+      }
     }
     ResourceAttributes();
     return std::move(out_);
@@ -107,13 +118,12 @@ class Reader {
     return found == environment_.end() ? std::string() : std::string(Trim(found->second));
   }
 
-  void Add(std::string_view variable, std::string_view key, const std::string& value, bool with_endpoint = false) {
-    out_.settings.push_back({std::string(variable), std::string(key), {Raw::Kind::kPlain, value, {}}, with_endpoint});
+  OtelSetting& Add(std::string_view variable, std::string_view key, const std::string& value) {
+    return out_.settings.emplace_back(
+        OtelSetting{std::string(variable), std::string(key), {Raw::Kind::kPlain, value, {}}});
   }
 
-  static bool IsSupported(const std::string& protocol) {
-    return protocol.empty() || protocol == "http/protobuf" || protocol == "http/json";
-  }
+  static bool IsSupported(const std::string& protocol) { return Lower(protocol) != "grpc"; }
 
   // An endpoint for gRPC does not answer HTTP/1.1, so these variables are meant for other programs.
   bool IsForOthers(std::string_view name) const {
@@ -134,7 +144,7 @@ class Reader {
       others_.push_back(&signal);
       std::string& names = unsent[variable];
       names.append(names.empty() ? "" : " and ").append(signal.name);
-      if (has_endpoint) Add(variable, signal.key, "false", /*with_endpoint=*/true);
+      if (has_endpoint) Add(variable, signal.key, "false").with_endpoint = true;
     }
     if (!has_endpoint) return;
     for (const auto& [variable, names] : unsent) {
@@ -157,7 +167,7 @@ class Reader {
     }
     Raw raw{Raw::Kind::kList, {}, {}};
     for (const auto& [name, value] : *pairs) raw.items.push_back(name + "=" + value);
-    out_.settings.push_back({std::string(kAttributes), "exporters.otlp.resource", std::move(raw)});
+    Add(kAttributes, "exporters.otlp.resource", "").raw = std::move(raw);
   }
 
   const std::map<std::string, std::string>& environment_;
@@ -183,6 +193,8 @@ class Applier {
  public:
   explicit Applier(Loaded& loaded) : loaded_(loaded), own_(loaded.origins) {}
 
+  bool HasOwnProtocol() const { return SetForThisProgram("exporters.otlp.protocol"); }
+
   void Run(const OtelSettings& found) {
     loaded_.warnings.insert(loaded_.warnings.end(), found.warnings.begin(), found.warnings.end());
     for (const OtelSetting& one : found.settings) {
@@ -207,6 +219,12 @@ class Applier {
   void Apply(const OtelSetting& one) {
     const Origin origin{Origin::Kind::kEnvironment, one.variable};
     auto wrong = SetField(*FindKey(one.key), one.raw, loaded_.settings);
+    if (wrong && !one.expected.empty())
+      wrong = "expected " + one.expected + ", got \"" + ShortLine(one.text, 80) + "\"";
+    if (!wrong && IsBelowConnectTimeout(one.key)) {
+      wrong = "is shorter than exporters.otlp.connect_timeout";
+      Reset(one.key);
+    }
     if (!wrong && one.key.ends_with("_file") && access(one.raw.text.c_str(), R_OK) != 0) {
       wrong = "\"" + ShortLine(one.raw.text, 200) + "\" cannot be read";
       Reset(one.key);
@@ -216,6 +234,12 @@ class Applier {
     } else {
       loaded_.origins[one.key] = origin;
     }
+  }
+
+  bool IsBelowConnectTimeout(const std::string& key) const {
+    const OtlpSettings& otlp = loaded_.settings.exporters.otlp;
+    const bool is_own = own_.at("exporters.otlp.connect_timeout") != Origin();
+    return key == "exporters.otlp.timeout" && is_own && otlp.timeout < otlp.connect_timeout;
   }
 
   void Reset(const std::string& key) {
@@ -247,7 +271,8 @@ class Applier {
 }  // namespace
 
 void ApplyOtelEnvironment(const std::map<std::string, std::string>& environment, Loaded& loaded) {
-  Applier(loaded).Run(Reader(environment).Run());
+  Applier applier(loaded);
+  applier.Run(Reader(environment).Run(applier.HasOwnProtocol()));
 }
 
 }  // namespace breakwatch::config

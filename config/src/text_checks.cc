@@ -159,6 +159,9 @@ Expected NameValue(const std::string& text) {
 
 Expected HeaderPairs(const std::string& text) {
   const auto pairs = NameValuePairs(text);
+  for (const auto& [name, value] : pairs.value_or(std::vector<std::pair<std::string, std::string>>())) {
+    if (IsOfFraming(name)) return "other headers: every request has its own " + Lower(name);
+  }
   const bool fits = pairs && std::all_of(pairs->begin(), pairs->end(), [](const auto& pair) {
                       return IsHeaderName(pair.first) && IsHeaderValue(pair.second);
                     });
@@ -180,6 +183,12 @@ std::optional<std::vector<std::pair<std::string, std::string>>> NameValuePairs(s
     pairs.emplace_back(name, *std::move(value));
   }
   return pairs;
+}
+
+bool IsOfFraming(std::string_view name) {
+  constexpr std::string_view kOfFraming[] = {
+      "connection", "content-encoding", "content-length", "content-type", "expect", "host", "transfer-encoding"};
+  return std::ranges::find(kOfFraming, Lower(name)) != std::end(kOfFraming);
 }
 
 bool IsHeaderName(std::string_view text) {

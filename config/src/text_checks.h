@@ -34,6 +34,7 @@ Expected HeaderPairs(const std::string& text);  // or empty: NAME=VALUE,NAME=VAL
 // "a=1,b=2" in the encoding of W3C baggage, decoded. nullopt: it is not that.
 std::optional<std::vector<std::pair<std::string, std::string>>> NameValuePairs(std::string_view text);
 bool IsHeaderName(std::string_view text);
+bool IsOfFraming(std::string_view name);    // a header that says what the body is, which only the sender knows
 bool IsHeaderValue(std::string_view text);  // one line
 
 // The position and length of the password in a URL (after "user:" or "password="), when there is one.

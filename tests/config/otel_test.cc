@@ -109,13 +109,18 @@ TEST(OtelEnvironmentTest, IgnoresWhatItCannotUseWithAWarning) {
   };
   EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"}}),
               AllOf(HasSubstr("environment OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL"), HasSubstr("; ignored")));
-  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_TIMEOUT", "soon"}}), HasSubstr("expected a duration"));
+  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_TIMEOUT", "10s"}}), HasSubstr("expected milliseconds such as 10000"));
+  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_COMPRESSION", "deflate"}}),
+              HasSubstr("expected gzip or none, got \"deflate\""));
+  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_PROTOCOL", "http/xml"}}), HasSubstr("expected http/protobuf or http/json"));
+  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_HEADERS", "Content-Length=3"}}), HasSubstr("its own content-length"));
   EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_HEADERS", "secret"}}),
               AllOf(HasSubstr("expected headers as NAME=VALUE"), Not(HasSubstr("\"secret\""))));
   EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_CERTIFICATE", "/no/such.pem"}}), HasSubstr("cannot be read; ignored"));
   EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_CLIENT_KEY", "/dev/null"}}), HasSubstr("needed together; ignored"));
   EXPECT_THAT(warning({{"OTEL_RESOURCE_ATTRIBUTES", "novalue"}}), HasSubstr("percent-encoding; ignored"));
-  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "1"}}), HasSubstr("expected a value from 100ms"));
+  EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_LOGS_TIMEOUT", "1"}}),
+              HasSubstr("expected milliseconds such as 10000, from 100 to a day, got \"1\""));
   EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_LOGS_COMPRESSION", "zstd"}}), HasSubstr("expected gzip or none"));
   EXPECT_THAT(warning({{"OTEL_EXPORTER_OTLP_METRICS_CLIENT_KEY", "/dev/null"}}), HasSubstr("needed together; ignored"));
 }
@@ -159,6 +164,29 @@ TEST(OtelEnvironmentTest, ChangesNoSignalOfWhatIsSetForThisProgram) {
                {{"exporters.otlp.protocol", {"http/protobuf"}}, {"exporters.otlp.timeout", {"20s"}}});
   EXPECT_EQ(loaded.settings.exporters.otlp.of_metrics.protocol, "");
   EXPECT_EQ(loaded.settings.exporters.otlp.of_logs.timeout, std::nullopt);
+}
+
+TEST(OtelEnvironmentTest, ReadsNamesInAnyCase) {
+  const OtlpSettings otlp = LoadWith({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c"},
+                                      {"OTEL_EXPORTER_OTLP_PROTOCOL", "HTTP/JSON"},
+                                      {"OTEL_EXPORTER_OTLP_COMPRESSION", "None"}})
+                                .settings.exporters.otlp;
+  EXPECT_EQ(otlp.protocol, "http/json");
+  EXPECT_FALSE(otlp.gzip);
+}
+
+TEST(OtelEnvironmentTest, NeverStopsThisProgram) {
+  const Loaded loaded =
+      LoadWith({{"OTEL_EXPORTER_OTLP_TIMEOUT", "3000"}}, {{"exporters.otlp.connect_timeout", {"7s"}}});
+  EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("shorter than exporters.otlp.connect_timeout; ignored")));
+  EXPECT_EQ(loaded.settings.exporters.otlp.timeout, milliseconds(30'000));
+}
+
+TEST(OtelEnvironmentTest, LeavesTheProtocolToThisProgram) {
+  const Loaded loaded = LoadWith({{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://c"}, {"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}},
+                                 {{"exporters.otlp.protocol", {"http/json"}}});
+  EXPECT_EQ(OtlpMetricsUrl(loaded.settings.exporters.otlp), "http://c/v1/metrics");
+  EXPECT_THAT(loaded.warnings, IsEmpty());
 }
 
 TEST(OtelEnvironmentTest, SendsOnlyTheSignalWhoseProtocolIsSupported) {

@@ -166,7 +166,7 @@ class StuckEvents : public EventExporter {
 class StuckTargetTest : public DeliveryThreadsTest {
  protected:
   // Beside the others, which are required.
-  void StartWith(DeliveryThreads::Exporters exporters) {
+  void StartWith(DeliveryThreads::Exporters exporters, milliseconds optional_drain = milliseconds(20)) {
     auto metrics = std::make_unique<fakes::FakeMetricExporter>("metrics");
     auto events = std::make_unique<fakes::FakeEventExporter>("events");
     metrics_ = metrics.get();
@@ -174,7 +174,7 @@ class StuckTargetTest : public DeliveryThreadsTest {
     exporters.metrics.push_back({std::move(metrics)});
     exporters.events.push_back({std::move(events)});
     DeliveryOptions options;
-    options.optional_drain = milliseconds(20);
+    options.optional_drain = optional_drain;
     delivery_ = std::make_unique<DeliveryThreads>([this] { return OpenLog(); }, std::move(exporters), RealClock(),
                                                   std::move(options));
     Store(5);
@@ -210,6 +210,16 @@ TEST_F(StuckTargetTest, OfEventsDelaysNeitherMetricsNorOtherEvents) {
   EXPECT_EQ(*store_->Cursor("stuck"), 0);
   gate_.Open();
   EXPECT_TRUE(delivery_->Drain(kPatience).empty());
+}
+
+TEST_F(StuckTargetTest, IsWaitedForOnce) {
+  DeliveryThreads::Exporters exporters;
+  exporters.events.push_back({std::make_unique<StuckEvents>(gate_), {.required = false}});
+  StartWith(std::move(exporters), seconds(1));
+  EXPECT_TRUE(delivery_->Drain(kPatience).empty());
+  const auto began = RealClock().Steady();
+  EXPECT_TRUE(delivery_->Drain(kPatience).empty());
+  EXPECT_LT(RealClock().Steady() - began, seconds(1));
 }
 
 TEST_F(StuckTargetTest, NeverBlocksThePublisher) {

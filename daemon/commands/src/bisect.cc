@@ -354,10 +354,9 @@ Result<compare::Bisection> Bisector::Run() {
 
 void Bisector::Finish() {
   if (session_) {
-    const auto behind = session_->Drain();
+    const Signals signals(session_->commands(), [] { return SweepRequest(); });
+    const auto behind = session_->DeliverRest(signals.Stop());
     behind_.insert(behind.begin(), behind.end());
-    session_->StoreLateEvents();
-    session_->PublishDelivery();
   }
   for (const std::string& exporter : behind_) {
     app_.log(Level::kWarn, exporter + " did not accept everything: see `breakwatch events status`");

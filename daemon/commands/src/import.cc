@@ -117,9 +117,7 @@ int ImportHere(App& app, const ImportOptions& options, const SweepRequest& reque
   const Signals signals((*session)->commands(), [&] { return request; });
   const auto sweep = (*session)->loop().RunSweep(request);
   if (!sweep) return Fail(app, sweep.error());
-  const std::vector<std::string> behind = (*session)->Drain();
-  (*session)->StoreLateEvents();
-  (*session)->PublishDelivery();
+  const std::vector<std::string> behind = (*session)->DeliverRest(signals.Stop());
   return Conclude(app, options, *sweep, behind);
 }
 

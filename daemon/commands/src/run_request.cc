@@ -85,9 +85,7 @@ Result<RequestDone> SweepHere(App& app, const SweepRequest& request, ProgressLis
   if (request.resume && swept.sweeps.empty() && swept.error->code == ErrorCode::kNotFound) {
     if (const auto newest = NewestAmong(app, made_up)) swept = {{*newest}, std::nullopt};
   }
-  const std::vector<std::string> behind = (*session)->Drain();  // also after a failure: its time is published
-  (*session)->StoreLateEvents();
-  (*session)->PublishDelivery();
+  const std::vector<std::string> behind = (*session)->DeliverRest(signals.Stop());  // also a failure's time
   if (swept.sweeps.empty()) return WithResumeCommand(app, *swept.error);
   return RequestDone{{swept.sweeps, behind, swept.error}, /*by_us=*/true, !files.failed()};
 }

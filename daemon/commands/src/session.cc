@@ -140,6 +140,7 @@ Result<void> Session::Assemble(ProgressListener& progress, Use use) {
   engine::DeliveryOptions delivery = DeliveryOptionsOf(settings);
   delivery.stats_in_snapshots = use == Use::kOneSweep;
   delivery.report = [this](Level level, std::string_view exporter, std::string_view text) {
+    if (is_last_push_) return;
     app_.log(level, std::string(exporter) + ": " + std::string(text));
     if (level < Level::kWarn) return;
     Command record;
@@ -256,7 +257,15 @@ std::vector<std::string> Session::Drain(std::chrono::milliseconds timeout, std::
   return delivery_->Drain(timeout, std::move(stop));
 }
 
-void Session::StoreLateEvents() {
+std::vector<std::string> Session::DeliverRest(std::stop_token stop) {
+  if (stop.stop_requested()) stop = {};
+  const std::vector<std::string> behind = Drain(stop);
+  StoreLateEvents(stop);
+  PublishDelivery(stop);
+  return behind;
+}
+
+void Session::StoreLateEvents(const std::stop_token& stop) {
   bool stored = false;
   while (const auto command = commands_.Pop()) {
     if (command->kind != Command::Kind::kStoreEvent) continue;
@@ -265,12 +274,16 @@ void Session::StoreLateEvents() {
   }
   if (!stored) return;
   delivery_->NotifyEvents();
-  Drain(kLateEvents);  // the next run sends what unavailable exporters missed
+  Drain(kLateEvents, stop);  // the next run sends what unavailable exporters missed
 }
 
-void Session::PublishDelivery() {
+void Session::PublishDelivery(const std::stop_token& stop) {
+  const std::vector<DeliveryStats> delivery = Delivery();
+  is_last_push_ = std::ranges::all_of(delivery, [](const DeliveryStats& stats) {
+    return stats.events_pending == 0 && stats.last_success > stats.last_failure;
+  });
   delivery_->Publish(LatestSnapshot(), /*urgent=*/true);
-  Drain(kLastPush);
+  Drain(kLastPush, stop);
 }
 
 }  // namespace breakwatch::commands

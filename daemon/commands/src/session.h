@@ -1,6 +1,7 @@
 // Session: builds the parts of a sweep around one loop, for `sweep` and for `serve`.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -65,11 +66,11 @@ class Session {
   // stop request. Returns the exporters that did not accept everything. Thread: any.
   std::vector<std::string> Drain(std::stop_token stop = {});
   std::vector<std::string> Drain(std::chrono::milliseconds timeout, std::stop_token stop = {});
-  // Stores the events that other threads queued after the loop's last iteration. Thread: the loop's, after it ended.
-  void StoreLateEvents();
-  // Pushes the state of delivery again: what was pushed when the sweep ended counts the sweep's own events as pending.
-  // Thread: the loop's, after Drain.
-  void PublishDelivery();
+  // The end of a command: drains, stores the events that other threads queued after the loop's last iteration, and
+  // pushes the state of delivery again, because what was pushed when the sweep ended counts the sweep's own events as
+  // pending. A stop that was requested before ended the sweep only. Returns as Drain. Thread: the loop's, after it
+  // ended.
+  std::vector<std::string> DeliverRest(std::stop_token stop);
   // Removes delivered events of old sweeps. Thread: the loop's.
   void TrimEvents(int keep_sweeps);
   // Error: the state directory or the store was removed or replaced, so this process must stop. Thread: any.
@@ -81,6 +82,8 @@ class Session {
   Session(App& app, store::WriterLock lock) : app_(app), lock_(std::move(lock)) {}
   Result<void> Assemble(ProgressListener& progress, Use use);
   Result<engine::FurtherToolchain> OpenToolchain(const ToolchainRef& ref);
+  void StoreLateEvents(const std::stop_token& stop);
+  void PublishDelivery(const std::stop_token& stop);
 
   App& app_;
   store::WriterLock lock_;
@@ -94,6 +97,7 @@ class Session {
   std::unique_ptr<CaptureRunner> runner_;
   std::map<ToolchainRef, std::unique_ptr<CaptureRunner>> further_;
   std::vector<std::string> event_exporters_;  // names
+  std::atomic<bool> is_last_push_ = false;    // after everything was delivered: its failure is no news
   std::unique_ptr<engine::DeliveryThreads> delivery_;
   std::unique_ptr<engine::Loop> loop_;
 };

@@ -92,6 +92,7 @@ void Signals::Run(const std::function<SweepRequest()>& sweep) {
     if (number == SIGINT || number == SIGTERM) {
       if (stopping) _exit(kExitInterrupted);
       stopping = true;
+      stop_.request_stop();
       command.kind = Command::Kind::kStop;
     } else if (number == SIGHUP) {
       command.kind = on_hangup_;

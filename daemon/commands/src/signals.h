@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <functional>
+#include <stop_token>
 #include <thread>
 
 #include "breakwatch/core/command.h"
@@ -24,11 +25,15 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
+  // Requested by the first SIGINT or SIGTERM, for waits that do not look at commands.
+  std::stop_token Stop() const { return stop_.get_token(); }
+
  private:
   void Run(const std::function<SweepRequest()>& sweep);
 
   CommandQueue& commands_;
   const Command::Kind on_hangup_;
+  std::stop_source stop_;
   std::thread thread_;
 };
 

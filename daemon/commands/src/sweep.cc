@@ -94,6 +94,8 @@ std::string MetricPlaces(const config::ExporterSettings& exporters) {
     text += "Metrics   " + gateway.url + "/metrics, job " + gateway.job + "\n";
   if (const auto& receiver = exporters.remote_write; !receiver.url.empty())
     text += "Metrics   " + receiver.url + ", job " + receiver.job + "\n";
+  if (const std::string url = config::OtlpMetricsUrl(exporters.otlp); !url.empty())
+    text += "Metrics   " + url + " by OTLP\n";
   return text.empty() ? "Metrics   not pushed: set exporters.pushgateway.url\n" : text;
 }
 

@@ -64,8 +64,10 @@ class DeliveryThreads::Impl {
     };
     const auto began = clock_.Steady();
     const auto has_sent = [&](const auto& lane) { return lane->drains_seen >= asked && lane->pending.empty(); };
+    // It did not even see the drain before: its target hangs, and had its time.
+    const auto hangs = [&](const auto& lane) { return !lane->required && lane->drains_seen + 1 < asked; };
     wait(std::min(timeout, options_.optional_drain),
-         [&](const auto& lane) { return has_sent(lane) && (lane->required || !lane->proceeds); });
+         [&](const auto& lane) { return hangs(lane) || (has_sent(lane) && (lane->required || !lane->proceeds)); });
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Steady() - began);
     wait(timeout - spent, [&](const auto& lane) { return !lane->required || has_sent(lane); });
     std::vector<std::string> behind;

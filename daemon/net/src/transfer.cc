@@ -318,6 +318,8 @@ Error Transfer::MakeError(CURLcode code) const {
                 std::to_string(request_.connect_timeout.count()) + " ms to connect)",
             true};
   }
+  if (code == CURLE_ABORTED_BY_CALLBACK)
+    return {ErrorCode::kUnavailable, url + ": no answer before this program ended; its next run sends it", true};
   const std::string_view text = error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(code);
   return {ErrorCode::kUnavailable, url + ": " + ToUtf8(text), !IsPermanent(code)};
 }
