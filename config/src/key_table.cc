@@ -513,7 +513,8 @@ std::vector<Key> ArtifactKeys() {
 std::vector<Key> DaemonKeys() {
   return {
       {KEY(delivery.drain_timeout),
-       .doc = "Time that required exporters get after a sweep to accept everything; others get up to 5 s, and no time after a failure.",
+       .doc = "Time that required exporters get after a sweep to accept everything; others get up to 5 s, and no time "
+              "after a failure.",
        .restart = true, .max = kDay},
       {KEY(delivery.first_backoff), .doc = "Pause after the first failed delivery; it doubles each time.",
        .restart = true, .min = 1, .max = kDay},
